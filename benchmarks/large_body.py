@@ -27,8 +27,7 @@ from fem.solids.elasticity import nodal_stiffness
 from fem.solids.model import solid_model
 from flexph.bodies import reduce_body
 from flexph.bodies.held import AtRest, Held
-from flexph.linear.eigenmodes.complement import Complement
-from flexph.linear.eigenmodes.lanczos import lanczos
+from flexph.linear.eigenmodes.lanczos import Complement, lanczos
 from flexph.numerics.factors.positive_definite import PARDISO
 
 MODES, SEARCHED, ROUNDS = 12, 18, 5

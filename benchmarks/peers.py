@@ -1,4 +1,4 @@
-"""Models with laws of a user in flexph and in Exudyn, at equal error: springs by functions, play, hysteresis, orbits.
+"""Models in flexph and in Exudyn at equal error: laws of springs, ropes over sheaves, a belt, a wheel, a planar cable.
 
 Each is run with more and more steps until its places at 50 times are within an error of a reference by SciPy. The
 quickest method of flexph counts, in second runs of a mechanism. ``ratio NAME VALUE`` is the time of Exudyn's quickest
@@ -19,8 +19,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
+import large_deformation as lines
 import numpy as np
 import peers_exudyn as theirs
 from peers_exudyn import SAMPLES, Run
@@ -40,8 +42,9 @@ from flexph import (
     torque,
     torsion_spring,
 )
-from flexph.laws import backlash, bouc_wen, bristle, force_law, gravitation, polynomial
-from flexph.methods import Exact, Exact4
+from flexph.joints import Sheave, rope, slipping_wheel
+from flexph.laws import backlash, bouc_wen, bristle, coulomb, force_law, gravitation, polynomial
+from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import Array
 from flexph.sensors import joint_angle
 
@@ -51,6 +54,9 @@ TOLERANCES = [10.0 ** (-0.5 * k) for k in range(4, 21)]
 SOLVERS = {"": ("TrapezoidalIndex2", "GeneralizedAlpha"), "-explicit": ("RK44", "RK67")}
 """Solvers of Exudyn by the ends of the names of their ratios."""
 REPEATS = 3
+CABLE_ERROR = 1e-2
+"""Error of the tip of the cable over its length."""
+COLLOCATION = {"ExactGauss": ExactGauss(), "ExactGauss(2)": ExactGauss(2)}
 PLACE = GROUND.at(0.0, 0.0)
 X = (1.0, 0.0)
 ANGLES = [joint_angle("a.c", PLACE), joint_angle("b.c", PLACE)]
@@ -70,10 +76,12 @@ class Model:
     methods: Mapping[str, Any]
     peer: Callable[[], tuple[Any, Any]]
     columns: Sequence[int] | None = None
+    their_rates: Callable[[float, Array], Sequence[float]] | None = None  # where Exudyn's law differs a little
 
-    def reference(self) -> Callable[[Array], Array]:
+    def reference(self, rates: Callable[[float, Array], Sequence[float]] | None = None) -> Callable[[Array], Array]:
         """Places (times, n) at times by SciPy."""
-        found = solve_ivp(self.rates, (0.0, self.end), self.start, "LSODA", dense_output=True, rtol=1e-12, atol=1e-14)
+        own, span = rates or self.rates, (0.0, self.end)
+        found = solve_ivp(own, span, self.start, "LSODA", dense_output=True, rtol=1e-12, atol=1e-14)
         return lambda times: found.sol(times)[list(self.shown)].T
 
     @cached_property
@@ -140,7 +148,7 @@ def spring_by_function() -> Model:
         shown=(0,),
         own=lambda: on_a_line(force_law(lambda x, v, t: force_of(x, v)), mass, (0.1, 0.0), load),
         places=along_x,
-        methods={"Exact": Exact()},
+        methods={"Exact": Exact()} | COLLOCATION,
         peer=lambda: theirs.oscillator(mass, force_of, load, (0.1, 0.0)),
     )
 
@@ -157,7 +165,7 @@ def duffing() -> Model:
         shown=(0,),
         own=lambda: (*on_a_line(polynomial(k, 0.0, cubic), mass, (0.3, 0.0), lambda t: 0.0)[:2], {}),
         places=along_x,
-        methods={"Exact": Exact(), "Exact4": Exact4()},
+        methods={"Exact": Exact(), "Exact4": Exact4()} | COLLOCATION,
         peer=lambda: theirs.oscillator(mass, force_of, lambda t: 0.0, (0.3, 0.0)),
     )
 
@@ -191,7 +199,7 @@ def torsion_backlash() -> Model:
         shown=(0, 1),
         own=own,
         places=lambda run: np.column_stack([run.measured(angle) for angle in ANGLES]),
-        methods={"Exact": Exact(), "Exact4": Exact4()},
+        methods={"Exact": Exact(), "Exact4": Exact4()} | COLLOCATION,
         peer=lambda: theirs.shaft(inertias, torque_of, load),
     )
 
@@ -225,7 +233,7 @@ def orbit() -> Model:
         shown=(0, 1, 2, 3),
         own=own,
         places=lambda run: np.hstack([run.position("a.point"), run.position("b.point")]),
-        methods={"Exact": Exact(), "Exact4": Exact4()},
+        methods={"Exact": Exact(), "Exact4": Exact4()} | COLLOCATION,
         peer=lambda: theirs.attraction(constant, masses, places, speeds),
         columns=(0, 1, 3, 4),
     )
@@ -300,6 +308,159 @@ def stick_slip() -> Model:
     )
 
 
+def reeving() -> Model:
+    """A block with a sheave and a counterweight on one elastic rope over a second sheave; the block swings.
+
+    In Exudyn ``ReevingSystemSprings``, whose stiffness is EA over the present length of the rope.
+    """
+    r, top, masses, axial, weight = 0.1, 3.0, (20.0, 9.6), 1e5, 9.81
+    fixed, over = np.array([0.0, top]), np.array([3.0 * r, top])
+    begins, speeds = np.array([[r, 0.0], [4.0 * r, 1.0]]), np.array([[0.4, 0.0], [0.0, 0.0]])
+    radii = (0.0, r, -r, 0.0)
+
+    def spans(block: Array, other: Array) -> tuple[float, list[Array]]:
+        """Length of the rope, and the directions of its spans."""
+        length, tangents, before = 0.0, [], None
+        for k, (a, b) in enumerate(pairwise((fixed, block, over, other))):
+            way, apart = b - a, radii[k] - radii[k + 1]
+            straight = math.sqrt(way @ way - apart * apart)
+            length += straight + apart * math.atan2(apart, straight)
+            tangents.append((straight * way + apart * np.array([-way[1], way[0]])) / (way @ way))
+            if before is not None:
+                angle = math.atan2(before[0] * way[1] - before[1] * way[0], before @ way)
+                length += abs(radii[k]) * (math.copysign(1.0, radii[k]) * angle % (2.0 * math.pi))
+            before = way
+        return length, tangents
+
+    free = spans(*begins)[0] * (1.0 - masses[1] * weight / axial)
+
+    def moved(tension: Callable[[float], float]) -> Callable[[float, Array], Sequence[float]]:
+        def rates(t: float, y: Array) -> Sequence[float]:
+            length, (first, second, third) = spans(y[:2], y[2:4])
+            pull = tension(length)
+            pulls = np.array([second - first, -third]) * pull / np.array(masses)[:, None] - [0.0, weight]
+            return [*y[4:], *pulls.ravel()]
+
+        return rates
+
+    def own() -> tuple[Mechanism, State, Mapping[str, Any]]:
+        names = ("block", "weight")
+        bodies = {
+            name: rigid.body(m, inertia=m, ports={"c": (0.0, 0.0)}) for name, m in zip(names, masses, strict=True)
+        }
+        path = [GROUND.at(*fixed), Sheave("block.c", r), Sheave(GROUND.at(*over), -r), "weight.c"]
+        mechanism = connect(bodies, [rope(path, stiffness=axial / free, length=free)], gravity=(0.0, -weight))
+        pose = mechanism.assemble({name: (*place, 0.0) for name, place in zip(names, begins, strict=True)})
+        given = {name: (*speed, 0.0) for name, speed in zip(names, speeds, strict=True)}
+        return mechanism, mechanism.consistent_state(pose, velocities=given), {}
+
+    return Model(
+        end=3.0,
+        error=1e-3,
+        rates=moved(lambda length: axial * (length - free) / free),
+        their_rates=moved(lambda length: axial * (length - free) / length),
+        start=[*begins.ravel(), *speeds.ravel()],
+        shown=(0, 1, 2, 3),
+        own=own,
+        places=lambda run: np.hstack([run.position("block.c"), run.position("weight.c")]),
+        methods={"Exact": Exact(), "Exact4": Exact4()},
+        peer=lambda: theirs.reeved(axial, free, (fixed, over), r, masses, begins, speeds, weight),
+        columns=(0, 1, 3, 4),
+    )
+
+
+def belt() -> Model:
+    """Two pulleys with a taut belt between them, a motor by a function of time and a brake.
+
+    In Exudyn a rope with coordinates of both pulleys for each span, whose stiffness is EA over its present length.
+    """
+    radii, inertias, apart, brake = (0.06, 0.15), (0.002, 0.05), 0.5, 0.4
+    straight = math.sqrt(apart**2 - (radii[1] - radii[0]) ** 2)
+    stiffness, pretension = 2e4, 60.0
+    free = straight - pretension / stiffness
+    axial = stiffness * free
+    load = lambda t: 1.5 * math.sin(20.0 * t)  # noqa: E731
+
+    def moved(tension: Callable[[float], float]) -> Callable[[float, Array], Sequence[float]]:
+        def rates(t: float, y: Array) -> Sequence[float]:
+            passed = radii[0] * y[0] - radii[1] * y[1]
+            pull = tension(straight + passed) - tension(straight - passed)
+            torques = load(t) - radii[0] * pull, radii[1] * pull - brake * y[3]
+            return y[2], y[3], torques[0] / inertias[0], torques[1] / inertias[1]
+
+        return rates
+
+    def own() -> tuple[Mechanism, State, Mapping[str, Any]]:
+        bodies = {
+            name: rigid.body(1.0, inertia=inertia, ports={"c": (0.0, 0.0)})
+            for name, inertia in zip("ab", inertias, strict=True)
+        }
+        spans = [
+            rope(
+                [Sheave("a.c", way * radii[0], grips=True), Sheave("b.c", way * radii[1], grips=True)],
+                stiffness=stiffness,
+                length=free,
+                name=name,
+            )
+            for name, way in (("above", -1.0), ("below", 1.0))
+        ]
+        axles = [hinge("a.c", PLACE), hinge("b.c", GROUND.at(apart, 0.0)), torque("a.c", name="motor")]
+        mechanism = connect(bodies, [*axles, *spans, torsion_spring("b.c", GROUND, damping=brake)])
+        pose = mechanism.assemble({"a": (0.0, 0.0, 0.0), "b": (apart, 0.0, 0.0)})
+        return mechanism, mechanism.consistent_state(pose), {"motor": load}
+
+    angles = [joint_angle("a.c", PLACE), joint_angle("b.c", GROUND.at(apart, 0.0))]
+    return Model(
+        end=2.0,
+        error=1e-3,
+        rates=moved(lambda length: stiffness * (length - free)),
+        their_rates=moved(lambda length: axial * (length - free) / length),
+        start=(0.0, 0.0, 0.0, 0.0),
+        shown=(0, 1),
+        own=own,
+        places=lambda run: np.column_stack([run.measured(angle) for angle in angles]),
+        methods={"Exact": Exact()},
+        peer=lambda: theirs.belted(axial, free, straight, radii, inertias, brake, load),
+    )
+
+
+def wheel() -> Model:
+    """A driven wheel that slips and grips in turn; in Exudyn a rolling disc by penalty, whose friction is bilinear."""
+    mass, radius, inertia, weight, friction, slow = 2.0, 0.3, 0.12, 9.81, 0.4, 0.05
+    most = friction * mass * weight
+    load = lambda t: 6.0 * math.sin(2.0 * t)  # noqa: E731
+
+    def moved(force: Callable[[float], float]) -> Callable[[float, Array], Sequence[float]]:
+        def rates(t: float, y: Array) -> Sequence[float]:
+            push = force(radius * y[3] - y[2])
+            return y[2], y[3], push / mass, (load(t) - radius * push) / inertia
+
+        return rates
+
+    def own() -> tuple[Mechanism, State, Mapping[str, Any]]:
+        body = rigid.body(mass, inertia=inertia, ports={"c": (0.0, 0.0)})
+        rail = slider("wheel.c", GROUND.at(0.0, radius), turning=True)
+        grip = slipping_wheel("wheel.c", radius=radius, friction=coulomb(most, speed=slow))
+        mechanism = connect({"wheel": body}, [rail, grip, torque("wheel.c", name="motor")])
+        pose = mechanism.assemble({"wheel": (0.0, radius, 0.0)})
+        state = mechanism.consistent_state(pose, velocities={"wheel": (1.0, 0.0, 0.0)})
+        return mechanism, state, {"motor": lambda t: -load(t)}
+
+    return Model(
+        end=6.0,
+        error=1e-3,
+        rates=moved(lambda slip: most * math.tanh(slip / slow)),
+        their_rates=moved(lambda slip: most * max(-1.0, min(1.0, slip / slow))),
+        start=(0.0, 0.0, 1.0, 0.0),
+        shown=(0,),
+        own=own,
+        places=lambda run: run.position("wheel.c")[:, :1],
+        methods={"Exact": Exact()},
+        peer=lambda: theirs.rolled(mass, radius, inertia, weight, friction, slow, load),
+        columns=(0,),
+    )
+
+
 MODELS = {
     "spring-by-function": spring_by_function,
     "duffing": duffing,
@@ -307,7 +468,12 @@ MODELS = {
     "orbit": orbit,
     "bouc-wen": hysteresis,
     "stick-slip": stick_slip,
+    "reeving": reeving,
+    "belt": belt,
+    "wheel": wheel,
 }
+CABLE = "planar-cable"
+"""Model of large_deformation.py: each program against its own fine mesh."""
 
 
 def quickest(
@@ -338,6 +504,8 @@ def quickest(
 
 def compare(name: str, with_peer: bool) -> float | None:
     """Print a line for each program, and the ratios."""
+    if name == CABLE:
+        return compare_cables(with_peer)
     model = MODELS[name]()
     exact = model.reference()
     steps = {kind: (lambda n, m=method: model.run(m, n), STEPS) for kind, method in model.methods.items()}
@@ -346,7 +514,7 @@ def compare(name: str, with_peer: bool) -> float | None:
     print(f"{name:20} flexph {_told(mine)}", flush=True)
     if not with_peer:
         return None
-    first = None
+    first, exact = None, exact if model.their_rates is None else model.reference(model.their_rates)
     for kind, solvers in SOLVERS.items():
         by = {s: (partial(model.theirs, s), STEPS) for s in solvers}
         peer = quickest(by, exact, model.end, model.error)
@@ -356,6 +524,23 @@ def compare(name: str, with_peer: bool) -> float | None:
             print(f"ratio {name}{kind} {ratio:.3g}", flush=True)
         first = ratio if kind == "" else first
     return first
+
+
+def compare_cables(with_peer: bool) -> float | None:
+    """Print a line for each program about the cable of the plane that swings, and the ratio."""
+    solvers = SOLVERS[""] if with_peer else ()
+    ours, peers = lines.mine("cable", lines.ROPE, 2)[0], {}
+    for solver in solvers:
+        peers[f"Exudyn {solver}"] = lines.peer(lines.ROPE, beams=False, dim=2, solver=solver), (4, 8, 16)
+    bests = lines.compared(lines.ROPE, ours | peers, CABLE_ERROR)
+    for kind, best in bests.items():
+        told = "did not come within the error" if best is None else f"{best.elements} elements, {best.steps} steps"
+        print(f"{CABLE:20} {kind:25} {told}, {1e3 * best.seconds if best else math.nan:.2f} ms", flush=True)
+    if not with_peer:
+        return None
+    ratio = lines.least(bests, peers) / lines.least(bests, ours)
+    print(f"ratio {CABLE} {ratio:.3g}", flush=True)
+    return ratio
 
 
 def _told(best: Any) -> str:
@@ -370,7 +555,7 @@ def main() -> None:
     with_peer = importlib.util.find_spec("exudyn") is not None
     if not with_peer:
         print("Exudyn is not installed: its columns are left out")
-    ratios = [compare(name, with_peer) for name in sys.argv[1:] or MODELS]
+    ratios = [compare(name, with_peer) for name in sys.argv[1:] or (*MODELS, CABLE)]
     known = [ratio for ratio in ratios if ratio is not None]
     if known:
         print(f"ratio median {statistics.median(known):.3g}")

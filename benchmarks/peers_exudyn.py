@@ -1,4 +1,4 @@
-"""Exudyn's side of ``peers.py``: springs by functions, user loads, gravitation, and states of friction."""
+"""Exudyn's side of ``peers.py``: springs by functions, user loads, gravitation, states of friction, ropes, a wheel."""
 
 from __future__ import annotations
 
@@ -86,6 +86,136 @@ def states(start: Sequence[float], rates: Callable[[float, Sequence[float]], Seq
     )
     system.AddObject(items.ObjectGenericODE1(nodeNumbers=[node], rhsUserFunction=lambda mbs, t, own, q: rates(t, q)))
     return _sensed(system, [node])
+
+
+def reeved(
+    axial: float,
+    free: float,
+    fixed: tuple[Array, Array],
+    radius: float,
+    masses: Sequence[float],
+    places: Array,
+    speeds: Array,
+    weight: float,
+) -> tuple[Any, Any]:
+    """A block on a rope over its sheave and one of the ground, with a counterweight, by Exudyn's reeving system."""
+    import exudyn
+    import exudyn.itemInterface as items
+
+    system, nodes, marks = _system(), [], []
+    ground = system.AddObject(items.ObjectGround())
+    for place in fixed:
+        marks.append(system.AddMarker(items.MarkerBodyRigid(bodyNumber=ground, localPosition=[*place, 0.0])))
+    for mass, place, speed in zip(masses, places, speeds, strict=True):
+        start = {"initialCoordinates": [*place, 0.0], "initialVelocities": [*speed, 0.0]}
+        nodes.append(system.AddNode(items.NodeRigidBody2D(**start)))
+        body = system.AddObject(items.RigidBody2D(physicsMass=mass, physicsInertia=mass, nodeNumber=nodes[-1]))
+        marks.append(system.AddMarker(items.MarkerBodyRigid(bodyNumber=body)))
+        system.AddLoad(items.Force(markerNumber=marks[-1], loadVector=[0.0, -mass * weight, 0.0]))
+    axes = exudyn.Vector3DList()
+    for way in (1.0, 1.0, -1.0, 1.0):
+        axes.Append([0.0, 0.0, way])
+    system.AddObject(
+        items.ReevingSystemSprings(
+            markerNumbers=[marks[0], marks[2], marks[1], marks[3]],
+            stiffnessPerLength=axial,
+            referenceLength=free,
+            sheavesAxes=axes,
+            sheavesRadii=[0.0, radius, radius, 0.0],
+            regularizationForce=-1.0,
+        )
+    )
+    return _sensed(system, nodes)
+
+
+def belted(
+    axial: float,
+    free: float,
+    straight: float,
+    radii: Sequence[float],
+    inertias: Sequence[float],
+    brake: float,
+    load: Callable[[float], float],
+) -> tuple[Any, Any]:
+    """Two pulleys joined by two spans, each a rope whose ends the coordinates of the pulleys move."""
+    import exudyn
+    import exudyn.itemInterface as items
+
+    system, nodes, moves = _system(), [], []
+    ground = system.AddObject(items.ObjectGround())
+    ends = [
+        system.AddMarker(items.MarkerBodyRigid(bodyNumber=ground, localPosition=[x, 0.0, 0.0])) for x in (0.0, straight)
+    ]
+    for inertia in inertias:
+        nodes.append(system.AddNode(items.Node1D(referenceCoordinates=[0.0])))
+        system.AddObject(items.Rotor1D(physicsInertia=inertia, nodeNumber=nodes[-1]))
+        moves.append(_coordinate(system, nodes[-1]))
+    for way in (1.0, -1.0):
+        axes = exudyn.Vector3DList()
+        for _ in range(2):
+            axes.Append([0.0, 0.0, 1.0])
+        system.AddObject(
+            items.ReevingSystemSprings(
+                markerNumbers=[*ends, *moves],
+                hasCoordinateMarkers=True,
+                coordinateFactors=[way * radii[0], -way * radii[1]],
+                stiffnessPerLength=axial,
+                referenceLength=free,
+                sheavesAxes=axes,
+                sheavesRadii=[0.0, 0.0],
+                regularizationForce=-1.0,
+            )
+        )
+    rests = _coordinate(system, system.AddNode(items.NodePointGround()))
+    system.AddObject(items.CoordinateSpringDamper(markerNumbers=[rests, moves[1]], stiffness=0.0, damping=brake))
+    system.AddLoad(items.LoadCoordinate(markerNumber=moves[0], load=1.0, loadUserFunction=lambda mbs, t, own: load(t)))
+    return _sensed(system, nodes)
+
+
+def rolled(
+    mass: float,
+    radius: float,
+    inertia: float,
+    weight: float,
+    friction: float,
+    slow: float,
+    load: Callable[[float], float],
+) -> tuple[Any, Any]:
+    """A disc that a torque drives on the ground, by Exudyn's rolling disc with penalty contact."""
+    import exudyn.itemInterface as items
+    from exudyn.utilities import RigidBodyInertia
+
+    system, stiffness = _system(), 1e5
+    ground = system.AddMarker(items.MarkerBodyRigid(bodyNumber=system.AddObject(items.ObjectGround())))
+    body = system.CreateRigidBody(
+        inertia=RigidBodyInertia(mass=mass, inertiaTensor=np.diag([0.5 * inertia, inertia, 0.5 * inertia])),
+        referencePosition=[0.0, 0.0, radius - mass * weight / stiffness],
+        initialVelocity=[1.0, 0.0, 0.0],
+        gravity=[0.0, 0.0, -weight],
+    )
+    marker = system.AddMarker(items.MarkerBodyRigid(bodyNumber=body))
+    data = system.AddNode(items.NodeGenericData(initialCoordinates=[0.0, 0.0, 0.0], numberOfDataCoordinates=3))
+    system.AddObject(
+        items.ObjectConnectorRollingDiscPenalty(
+            markerNumbers=[ground, marker],
+            nodeNumber=data,
+            discRadius=radius,
+            discAxis=[0.0, 1.0, 0.0],
+            contactStiffness=stiffness,
+            contactDamping=1e3,
+            dryFriction=[friction, friction],
+            dryFrictionProportionalZone=slow,
+            useLinearProportionalZone=True,
+        )
+    )
+    system.AddLoad(
+        items.LoadTorqueVector(
+            markerNumber=marker,
+            loadVector=[0.0, 1.0, 0.0],
+            loadVectorUserFunction=lambda mbs, t, own: [0.0, load(t), 0.0],
+        )
+    )
+    return _sensed(system, [system.GetObject(body)["nodeNumber"]], position=True)
 
 
 def run(make: Callable[[], tuple[Any, Any]], solver: str, end: float, given: float) -> Run:

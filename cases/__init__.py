@@ -1,1 +1,1 @@
-"""The published systems, one short file each."""
+"""Published systems, one short file each."""

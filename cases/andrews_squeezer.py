@@ -109,7 +109,7 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 
 def relative(absolute: Array) -> Array:
-    """Published angles, or their rates, from those of the bodies (k, 7)."""
+    """Published angles, or their rates, from those of the bodies K1 to K7 (k, 7): some are relative to another body."""
     angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
         angles[:, arm] -= absolute[:, base]
@@ -131,7 +131,10 @@ def common_forces(solution: Solution) -> Array:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the angles and forces, plots, the moving bodies for mesh viewers, and the run itself."""
+    """Write to ``folder``: tables of the angles and forces, plots, the moving bodies, and the run itself.
+
+    Return the summary numbers.
+    """
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     columns = {f"{name}_rad": result.angles[:, k] for k, name in enumerate(ANGLES)}
@@ -153,7 +156,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
-    """Bodies at a few instants of the last turn, as lines from their suspension points to their other ports."""
+    """Draw the bodies at a few instants of the last turn, as lines from their suspension points to other ports."""
     figure = new_figure(11.0, 3.6)
     solution, beta = result.solution, result.angles[:, 0]
     for j, axes in enumerate(figure.subplots(1, frames, sharey=True)):
@@ -176,7 +179,7 @@ def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
 
 
 def draw_angles(result: Result, forces: Array, path: Path) -> None:
-    """Angles with the published end values, and the forces of the common point."""
+    """Draw the angles with the published end values, and the forces of the common point."""
     figure = new_figure(8.0, 8.0)
     crank, others, force = figure.subplots(3, 1, sharex=True, height_ratios=(2, 3, 2))
     times = 1e3 * result.solution.times
@@ -211,7 +214,7 @@ FORCES_END = np.array([_K3, _K4, (22.64249232082739, 11.61740700019673)])
 
 
 def checks() -> Iterable[Check]:
-    """Angles, rates and forces at 6000 steps, angles of ``exact4`` at 600, both orders, energy, joints."""
+    """Checks: angles, rates and forces at 6000 steps, angles of ``exact4`` at 600, both orders, energy, joints."""
     second, fourth = [solve(steps) for steps in (3000, 6000)], [solve(steps, "exact4") for steps in (300, 600)]
     fine, source = second[-1], "Test Set for IVP Solvers"
     for label, names, published, computed, bound in (
@@ -238,13 +241,13 @@ def end_forces(solution: Solution) -> Array:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of the largest error of the end angles from two runs, the second one of half the step."""
+    """Order of convergence of the largest error of the end angles, from a run and one with half its step."""
     errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
-    """The mechanism at its start, with its torque."""
+    """Equations of the mechanism at its start, and its inputs."""
     mechanism, guess = squeezer(), placements()
     state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     inputs = {"motor": [TORQUE]}

@@ -41,7 +41,7 @@ def clamped_beam(elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Reduced:
-    """One method: relative errors of its system over the band, its time [s], and True if its certificate holds."""
+    """One method: relative errors of its system in the band, its time [s], and True if its certificate holds."""
 
     name: str
     order: int
@@ -112,7 +112,7 @@ def measured(name: str, way: Callable[[LinearPHDAE], LinearPHDAE], system: Linea
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """The table and the picture."""
+    """Write to ``folder``: the table and the picture; return the summary numbers."""
     rows = [
         {
             "name": m.name,
@@ -134,7 +134,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Mobility at the tip, and the error of every method."""
+    """Draw the mobility at the tip, and the error of every method."""
     figure = new_figure(8.0, 6.5)
     above, below = figure.subplots(2, 1, sharex=True)
     above.loglog(result.omega, np.abs(result.response), "k", linewidth=1.5, label=f"full, {result.states} states")
@@ -159,7 +159,7 @@ PHIRKA = {"hinf": 4.607e-3, "h2": 7.472e-2}
 
 
 def checks() -> Iterable[Check]:
-    """Method irka at 20 of 400 states against the structure-preserving IRKA of pyMOR."""
+    """Checks: method irka at 20 of 400 states against the structure-preserving IRKA of pyMOR."""
     system = clamped_beam(100)
     seen = assess(system, reduce(system, 20, method="irka", band=BAND), np.geomspace(*BAND, POINTS))
     for name, value in PHIRKA.items():  # both stop when points move by less than 1e-4

@@ -1,4 +1,4 @@
-"""A belt drive: an elastic belt over two pulleys, which it does not slip on, with pretension and a braked output.
+"""A belt drive: an elastic belt that does not slip on its two pulleys, with pretension and a braked output.
 
 The belt is two ropes, one for each span, that only pull: T = max(T₀ ± k(r₁θ₁ − r₂θ₂), 0). While both are taut the
 pulleys follow a linear vibration in closed form. A motor that pulls harder than the pretension allows lets one span
@@ -105,7 +105,7 @@ def speeds(solution: Solution) -> Array:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Speeds of the pulleys and tensions of the spans over time."""
+    """Write to ``folder``: speeds of the pulleys and tensions of the spans over time; return the summary numbers."""
     write_run(solution, folder)
     spin, pull = speeds(solution), {name: solution.measured(spring_force(f"span {name}")) for name in SPANS}
     columns = {"input_rad_s": spin[:, 0], "output_rad_s": spin[:, 1]}
@@ -131,7 +131,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Both pulleys against the closed form of a taut belt, and against other code where a span falls slack."""
+    """Checks: both pulleys against the closed form of a taut belt, and against other code where a span falls slack."""
     rest = belt_drive(2e4, 60.0)
     still = rest.equilibrium(rest.assemble({"input": (0.0, 0.0, 0.0), "output": (APART, 0.0, 0.0)}))
     own, found = (

@@ -57,7 +57,7 @@ def closed_form(speed: float) -> Array:
 
 
 def bicycle(turn: Array | None = None) -> Mechanism:
-    """The bicycle, upright along x on a ground with the normal z, or both turned in the world."""
+    """Mechanism of the bicycle, upright along x on ground with the normal z; ``turn`` rotates both in the world."""
     turn = np.eye(3) if turn is None else turn
     rim = {name: cylinder_shape(0.03, r, axis=(0.0, 1.0, 0.0)) for name, r in (("rear", REAR), ("front", FRONT))}
     spokes = {"hub": (0.0, 0.0, 0.0)}
@@ -93,7 +93,7 @@ def bicycle(turn: Array | None = None) -> Mechanism:
 
 
 def riding(mechanism: Mechanism, speed: float, *, turn: Array | None = None, lean: float = 0.0) -> State:
-    """State of the bicycle that rolls straight and upright, or begins to fall with a rate of lean [rad/s]."""
+    """State of the bicycle that rolls straight ahead, upright, with a rate of lean [rad/s] if one is given."""
     turn = np.eye(3) if turn is None else turn
     ahead, across = turn[:, 0], turn[:, 1]
     velocities = {
@@ -109,7 +109,7 @@ def riding(mechanism: Mechanism, speed: float, *, turn: Array | None = None, lea
 
 
 def _places(turn: Array) -> list[Array]:
-    """Places of the origins of all bodies [m]."""
+    """Positions (3,) of the origins of all bodies [m], turned in the world."""
     return [turn @ np.array(at) for at in ((0.0, 0.0, REAR), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (BASE, 0.0, FRONT))]
 
 
@@ -128,7 +128,7 @@ class Result(NamedTuple):
 
 
 def exponents(speed: float) -> Array:
-    """Exponents (4,) of the mechanism [1/s], without the zero of its speed, by real part."""
+    """Exponents (4,) of the mechanism [1/s], in the order of their real parts; the zero of its speed is left out."""
     mechanism = bicycle()
     values = mechanism.spectrum(riding(mechanism, speed)).values
     values = np.delete(values, int(np.argmax(values == 0.0)))
@@ -152,7 +152,7 @@ def run(
 
 
 def critical_speeds() -> tuple[float, float]:
-    """Speeds at which weave and capsize begin and cease to be stable [m/s], from spectra of the mechanism."""
+    """Speeds [m/s] above which weave is stable and capsize is unstable, from spectra of the mechanism."""
     weave = lambda v: max(s.real for s in exponents(v) if s.imag > 0.0)  # noqa: E731
     capsize = lambda v: max(s.real for s in exponents(v) if s.imag == 0.0)  # noqa: E731
     return float(brentq(weave, 4.0, 4.6, xtol=1e-12)), float(brentq(capsize, 5.5, 6.5, xtol=1e-12))
@@ -165,7 +165,7 @@ def leans(ride: Solution) -> Array:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Exponents over the speed, with their diagram, and the ride."""
+    """Write to ``folder``: exponents against the speed, their diagram, and the ride; return the summary numbers."""
     write_run(result.ride, folder)
     own = result.exponents
     rows = {f"{part}_{i + 1}_1_s": getattr(own, part)[:, i] for i in range(own.shape[1]) for part in ("real", "imag")}
@@ -209,7 +209,7 @@ def _draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Published exponents at 5 m/s and critical speeds; linear equations at other speeds; balance of a ride."""
+    """Checks: published exponents at 5 m/s and critical speeds; linear equations at other speeds; balance of a ride."""
     source = "Meijaard et al. 2007"
     found = exponents(5.0)
     for name, wanted in zip(("weave", "capsize", "castering"), (PUBLISHED[0], *PUBLISHED[2:]), strict=True):

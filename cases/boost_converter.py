@@ -45,7 +45,7 @@ class Converter:
 
     @cached_property
     def circuit(self) -> Circuit:
-        """[survey] fig. 4."""
+        """Circuit of [survey] fig. 4."""
         return circuit(
             {
                 "V": voltage_source("in", "gnd", VOLTAGE),
@@ -59,7 +59,7 @@ class Converter:
 
     @cached_property
     def system(self) -> SwitchingPHDAE:
-        """Its four modes."""
+        """Switching system with the four modes of switch and diode."""
         return self.circuit.switching()
 
     @property
@@ -74,7 +74,7 @@ class Converter:
 
     @property
     def ripple(self) -> float:
-        """Ripple DT/(RC) of the output in continuous conduction."""
+        """Ripple DT/(RC) of the output in continuous conduction, relative to its mean."""
         return self.duty * PERIOD / (self.resistance * self.capacitance)
 
     @property
@@ -90,11 +90,11 @@ class Converter:
         return integrate(self.system, start, times, mode=mode, inputs=self.circuit.inputs, progress=False)
 
     def state(self, output: float, current: float) -> Array:
-        """Sizes of voltage and current."""
+        """State with the output voltage [V] and the inductor current [A] given."""
         return self.circuit.stored(self.system, {"C": output}, {"L": current})
 
     def periodic(self, steps: int) -> Array:
-        """Periodic state at the beginning of a period, by Newton's method (the period map is smooth)."""
+        """State at the beginning of a period that repeats after it, by Newton's method (the period map is smooth)."""
         names = ("C", "L") if self.conducts else ("C",)
         current = self.ideal**2 / self.resistance / VOLTAGE - 0.5 * VOLTAGE * self.duty * PERIOD / self.inductance
         x = self.state(self.ideal, current if self.conducts else 0.0)
@@ -133,14 +133,14 @@ def output(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
 
 
 def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, end: float) -> float:
-    """Mean output between two instants at ends of steps, by the trapezoidal rule, as in the scheme for φ."""
+    """Mean output [V] between two ends of steps, by the trapezoidal rule, which the scheme uses for φ."""
     inside = (trajectory.times >= begin - 1e-9 * PERIOD) & (trajectory.times <= end + 1e-9 * PERIOD)
     times = trajectory.times[inside]
     return float(np.trapezoid(output(converter, trajectory)[inside], times) / (times[-1] - times[0]))
 
 
 def ripple(converter: Converter, trajectory: SwitchingTrajectory) -> float:
-    """Peak-to-peak ripple over the mean, in the first period."""
+    """Peak-to-peak ripple of the output in the first period, divided by its mean."""
     first = output(converter, trajectory)[trajectory.times <= PERIOD]
     return float((first.max() - first.min()) / mean(converter, trajectory, 0.0, PERIOD))
 
@@ -162,7 +162,10 @@ def visited(trajectory: SwitchingTrajectory) -> dict[str, int]:
 
 
 def complementarity(converter: Converter, trajectory: SwitchingTrajectory) -> tuple[float, float, float]:
-    """Largest |v i| over the largest |v| times |i|, largest v over |v|, and largest −i over |i| of the diode."""
+    """Residuals of the diode: largest |v i| / (largest |v| · largest |i|), v above zero, and current below zero.
+
+    The last two are divided by the largest |v| and the largest |i|.
+    """
     voltages, currents = converter.circuit.over(trajectory)
     v, i = voltages["D"], currents["D"]
     largest, through = np.abs(v).max(), np.abs(i).max()
@@ -202,12 +205,15 @@ def run(
 
 
 def _limit(converter: Converter) -> float:
-    """Load at the border of both kinds of conduction [Ω]."""
+    """Load resistance at the border between continuous and discontinuous conduction [Ω]."""
     return 2.0 * converter.inductance / (PERIOD * converter.duty * (1.0 - converter.duty) ** 2)
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Means, ripples, modes, complementarity and balances."""
+    """Summary numbers of three runs: mean outputs, ripple, modes entered, and residuals of diode and energy balance.
+
+    Also the ideal means, the conduction parameter and the energy lost at switches [J].
+    """
     heavy, light = result.heavy, result.light
     return {
         "mean_output_V": mean(heavy, result.steady, 0.0, PERIOD),
@@ -236,7 +242,7 @@ def _pairs(result: Result) -> Mapping[str, tuple[Converter, SwitchingTrajectory]
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the three runs, and a picture."""
+    """Write to ``folder``: tables of the three runs, and a picture; return the summary numbers."""
     for name, (converter, trajectory) in _pairs(result).items():
         columns = {"t_s": trajectory.times, "v_out_V": output(converter, trajectory)}
         columns |= {"i_L_A": trajectory["L"][:, 0] / converter.inductance}
@@ -250,7 +256,7 @@ COLORS = dict(zip(MODES, ("C3", "C0", "C1", "C2"), strict=True))
 
 
 def draw(result: Result, path: Path) -> None:
-    """Output and current of the three runs; colours are modes."""
+    """Draw the output and current of the three runs; colours are modes."""
     figure = new_figure(13.0, 6.0)
     axes = figure.subplots(2, 3, sharex="col")
     titles = {"steady": "continuous conduction", "started": "light load, from rest",
@@ -274,7 +280,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """The mean output, volt-seconds, both kinds of conduction, complementarity of the diode, and the balance."""
+    """Checks: the mean output, volt-seconds, both kinds of conduction, complementarity of the diode, the balance."""
     result = run()
     heavy, light = result.heavy, result.light
     least = VOLTAGE / (heavy.resistance * (1.0 - heavy.duty) ** 2) - 0.5 * swing(heavy)
@@ -321,7 +327,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> tuple[SwitchingPHDAE, Mapping[str, Any]]:
-    """The four modes of the converter in steady conduction."""
+    """Switching system of the converter in continuous conduction, and its inputs."""
     converter = Converter(INDUCTANCE, CAPACITANCE, 20.0, 0.4)
     return converter.system, converter.circuit.inputs
 

@@ -37,7 +37,7 @@ Motion = Literal["shaken", "released"]
 
 
 def isolated_mass(motion: Motion, amplitude: float, exponent: float, shape: float) -> Mechanism:
-    """A block on a slide with a hysteretic spring; shaken by a drive, or with an elastic spring in parallel."""
+    """A mass on a slide with a hysteretic spring; driven if "shaken", else with an elastic spring in parallel."""
     ground, wall, way = GROUND.at(0.0, 0.0), GROUND.at(-REACH, 0.0), (1.0, 0.0)
     law = bouc_wen(STIFFNESS, yield_force=YIELD, exponent=exponent, shape=shape)
     held = spring_damper("mass.point", wall, law=law, direction=way, length=REACH, name="isolator")
@@ -80,7 +80,7 @@ def force(solution: Solution) -> Array:
 
 
 def loss(solution: Solution, since: float) -> float:
-    """Energy that the loops dissipate from a time on [J]."""
+    """Energy dissipated by the hysteretic spring after a given time [J]."""
     return float(solution.ledger.dissipation["isolator"][solution.times[1:] > since + 1e-9].sum())
 
 
@@ -107,7 +107,10 @@ def released(amplitude: float, end: float, exponent: float, shape: float) -> flo
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Loops of force over displacement, and the energy dissipated."""
+    """Write to ``folder``: loops of force against displacement, and the energy dissipated.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     x, f = displacement(solution), force(solution)
     lost = np.concatenate([[0.0], np.cumsum(solution.ledger.dissipation["isolator"])])
@@ -129,7 +132,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Peak and area of the loop that repeats, a released mass against an adaptive integrator, and the balance."""
+    """Checks: peak and area of the loop that repeats, a released mass against an adaptive integrator, the balance."""
     shaken = run()
     peak, area = closed_loop(0.25)
     yield near("peak force [N]", peak, np.abs(force(shaken)[-200:]).max(), 1e-9 * YIELD, source="z = (1 − e^(−cs))/c")

@@ -34,7 +34,7 @@ Contact = Literal["events", "steps"]
 
 
 def ball_over_floor(restitution: float) -> Mechanism:
-    """A disc of 1 kg."""
+    """A disc of 1 kg above a floor, with rigid contact."""
     disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
@@ -82,7 +82,7 @@ def rest(solution: Solution) -> float | None:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Height and energy over time."""
+    """Write to ``folder``: height and energy over time; return the summary numbers."""
     write_run(solution, folder)
     height, energy = heights(solution), solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "height_m": height, "H_J": energy})
@@ -92,7 +92,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def draw(solution: Solution, path: Path) -> None:
-    """Height, energy, and energy dissipated by the impacts so far."""
+    """Draw the height, energy, and energy dissipated by the impacts so far."""
     figure = new_figure(7.0, 5.0)
     height, energy = figure.subplots(2, 1, sharex=True)
     height.plot(solution.times, heights(solution), linewidth=1.0)
@@ -108,7 +108,7 @@ def draw(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Height of the first bounce, time of rest, and dissipation; with both treatments of impacts."""
+    """Checks: height of the first bounce, time of rest, and dissipation; with both treatments of impacts."""
     fall = math.sqrt(2.0 / GRAVITY)
     for way, apart, late in (("events", 1e-5, 1e-3), ("steps", 4e-3, 2e-2)):
         solution = run(contact=way, step=1e-3)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,6 +44,7 @@ EYES = CORNERS * BOX * (1.0, 1.0, -1.0)  # crossed: ropes from above go to the l
 DAMPING = 1e-3  # [s], c/k of the ropes
 
 
+@lru_cache(maxsize=8192)  # all ropes ask at the times of a run
 def pose(t: float, period: float) -> tuple[Array, Array]:
     """Place (3,) [m] and rotation (3, 3) of the platform along its path: once round a circle, at rest at both ends."""
     s = min(max(t / period, 0.0), 1.0)
@@ -60,7 +62,7 @@ def rope_lengths(place: Array, turn: Array) -> Array:
 
 
 def free_length(number: int, period: float, stretch: float) -> Callable[[float], float]:
-    """Free length of a rope as a function of time: that along the path, less a stretch [m]."""
+    """Free length of a rope as a function of time [m]: its length along the planned path, less a stretch."""
     eye, winch = EYES[number], WINCHES[number]
 
     def length(t: float) -> float:
@@ -113,7 +115,7 @@ def tensions(solution: Solution) -> Array:
 
 
 def deviation(solution: Solution, period: float = 2.0) -> Array:
-    """Distance of an eye from its place on the path (k,) [m]."""
+    """Distance of the first eye from its place on the planned path (k,) [m]."""
     wanted = []
     for t in solution.times.tolist():
         place, turn = pose(t, period)
@@ -135,7 +137,7 @@ def rotation_of(quaternion: Array) -> Array:
 
 
 def reference(stiffness: float, pretension: float, period: float, start: tuple[Array, Array], end: float) -> Array:
-    """Place of an eye at the end (3,) [m], from a place and a rotation of the platform at rest."""
+    """Position of the first eye at the end (3,) [m], by an adaptive integration from rest at a place and a rotation."""
     free = lambda t: rope_lengths(*pose(t, period)) - pretension / stiffness  # noqa: E731
 
     def rates(t: float, y: Array) -> Array:
@@ -162,7 +164,7 @@ def reference(stiffness: float, pretension: float, period: float, start: tuple[A
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Tensions of the ropes, and the path of the platform."""
+    """Write to ``folder``: tensions of the ropes, and the path of the platform; return the summary numbers."""
     write_run(solution, folder)
     pull, path = tensions(solution), solution.position("platform.centre")
     columns = {f"rope_{i}_N": pull[:, i] for i in range(len(EYES))}
@@ -184,7 +186,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """An eye of the platform against an independent integration, with taut and with slack ropes; order and balance."""
+    """Checks: an eye of the platform against an independent integration, ropes taut and slack; order and balance."""
     for told, options in (("taut", {}), ("slack", {"pretension": 20.0, "period": 1.2})):
         settings: dict[str, float] = {"stiffness": 5e4, "pretension": 400.0, "period": 2.0} | options
         end = settings["period"]

@@ -134,7 +134,7 @@ def gaps(solution: Solution) -> Array:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Lift, gap and force over time."""
+    """Write to ``folder``: lift, gap and force over time; return the summary numbers."""
     solution, spin = result.solution, result.spin
     write_run(solution, folder)
     apart, force = gaps(solution), solution.measured(normal_force("cam"))
@@ -161,7 +161,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Force on the cam below the critical spin, the flight above it against other code, and the loss of its end."""
+    """Checks: force on the cam below the critical spin; the flight above it, and the loss as it ends."""
     errors: list[float] = []
     for steps in (500, 1000):
         slow = run(speed=0.98, turns=1.0, steps=steps)

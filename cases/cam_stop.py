@@ -1,7 +1,7 @@
 """An eccentric cam that lifts a flat follower off a stop, in a guide with clearance: closed forms of lift and loss.
 
-The follower rests on the stop, as long as the cam is below it by a clearance; the cam strikes it, lifts it, and sets it
-down again, once a turn.
+The follower rests on the stop while the top of the cam is below it; once a turn the cam strikes it, lifts it, and
+sets it down again.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def lift(t: Array, spin: float) -> Array:
 
 
 def loss(spin: float) -> float:
-    """Energy loss in a turn [J]: two plastic impacts, of cam on follower and follower on stop, at e ω cos φ."""
+    """Energy loss in a turn [J]: two plastic impacts at e ω cos φ, of cam on follower and follower on stop."""
     return MASS * spin**2 * (ECCENTRICITY**2 - REST**2)
 
 
@@ -117,7 +117,7 @@ def hop(spin: float) -> float:
 
 
 def taken(result: Result) -> float:
-    """Energy dissipated by all contacts [J]."""
+    """Energy dissipated by all contacts over the run [J]."""
     return float(sum(values.sum() for values in result.solution.ledger.dissipation.values()))
 
 
@@ -134,7 +134,7 @@ def gap_min(result: Result) -> float:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Lift of the follower and losses over time."""
+    """Write to ``folder``: lift of the follower and losses over time; return the summary numbers."""
     solution, t, height = result.solution, result.solution.times, heights(result)
     write_run(solution, folder)
     lost = np.concatenate([[0.0], np.cumsum(np.sum(list(solution.ledger.dissipation.values()), axis=0))])
@@ -161,7 +161,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Lift and loss in closed form (exact for a narrow guide), gaps, balance, and complementarity."""
+    """Checks: lift and loss in closed form (exact for a narrow guide), gaps, balance, and complementarity."""
     clearance, spin = 1e-5, 20.0
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower

@@ -33,7 +33,7 @@ FOLD = 8  # links of a fold
 
 
 def chain(links: int, friction: float) -> Mechanism:
-    """Links in hinges, with a ball at the left end of each and at the right end of the last."""
+    """Links joined by hinges, with a ball at the left end of each and at the right end of the last, and the ground."""
     half = 0.5 * LENGTH
     link = rigid.body(MASS, inertia=MASS * LENGTH**2 / 12.0, ports={"left": (-half, 0.0), "right": (half, 0.0)})
     names = [f"link{i}" for i in range(links)]
@@ -45,7 +45,7 @@ def chain(links: int, friction: float) -> Mechanism:
 
 
 def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, float, float]]:
-    """Poses of the links, folded to and fro, each tilted by ``lean`` [rad] from its direction."""
+    """Poses of the links folded to and fro above the ground, each tilted by its ``lean`` [rad]."""
     place, poses = np.array([0.0, height + RADIUS]), {}
     for i in range(links):
         fold, within = divmod(i, FOLD)
@@ -59,7 +59,7 @@ def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, flo
 
 @dataclass(frozen=True)
 class Result:
-    """Run of a chain with a number of links."""
+    """Run of a chain, and its number of links."""
 
     solution: Solution
     links: int
@@ -92,7 +92,7 @@ def centres(result: Result) -> Array:
 
 
 def gap_min(result: Result) -> float:
-    """Smallest gap between balls, and to the ground [m]."""
+    """Smallest gap between balls that are not neighbours, and between ball and ground, at the saved times [m]."""
     place = centres(result)
     i, j = np.triu_indices(result.links + 1, 2)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - 2.0 * RADIUS
@@ -114,7 +114,7 @@ def rest(result: Result) -> float | None:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """The chain at some times, and its energies."""
+    """Write to ``folder``: the chain at some times, and its energies; return the summary numbers."""
     solution, place = result.solution, centres(result)
     write_run(solution, folder)
     ledger = solution.ledger
@@ -143,7 +143,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Penetration, balance, complementarity and dissipation of contacts, with and without friction."""
+    """Checks: penetration, balance, complementarity and dissipation of contacts, with and without friction."""
     for friction in (0.0, 0.3):
         result = run(links=12, friction=friction, end=0.2)
         yield vanishes(f"gaps [m], μ = {friction}", min(gap_min(result), 0.0), 1e-12)

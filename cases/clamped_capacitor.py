@@ -29,7 +29,7 @@ END = 1e-3  # [s]
 
 
 def graph(capacitance: float) -> Circuit:
-    """C, L and a port of zero voltage in parallel; the coil is reversed to match the signs of eq. (4.46)."""
+    """Circuit of C, L and a port of zero voltage in parallel; the coil is reversed to match the signs of eq. (4.46)."""
     nothing = Energy(lambda q: 0.0, lambda q: 0.0, lambda q: 0.0)
     return circuit(
         {
@@ -42,7 +42,7 @@ def graph(capacitance: float) -> Circuit:
 
 @dataclass(frozen=True)
 class Row:
-    """Result for a capacitance: bᵀ∂²H b, the port current λ over −φ₀/L, the largest changes, or a refusal."""
+    """Numbers of one capacitance: bᵀ∂²H b, port current λ over −φ₀/L, largest changes of φ and Q, a report."""
 
     capacitance: float
     decides: float
@@ -54,7 +54,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """Results for all capacitances, and two solutions for C = ∞ from one start: times, Q by name, their residual."""
+    """Rows of all capacitances, and two solutions for C = ∞ from one start: times, Q by name, their residual.
+
+    ``infeasible`` is the message that refuses a start with charge on the capacitor.
+    """
 
     rows: tuple[Row, ...]
     times: Array
@@ -64,7 +67,7 @@ class Result:
 
 
 def try_one(capacitance: float, current: float) -> Row:
-    """Run from φ₀ = L·current, Q = 0."""
+    """Row of a capacitance, from a run that starts at φ₀ = L·current, Q = 0."""
     built = graph(capacitance)
     system = built.phdae()
     costate = system.derivatives.costate(system.sample) if system.derivatives else np.eye(system.size)
@@ -92,7 +95,7 @@ def solutions(current: float, times: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def residual(system: PHDAE, current: float, times: Array) -> float:
-    """Largest |E ẋ − (J − R)z| over |ẋ| of both motions, with i(C) = Q̇ and φ = φ₀."""
+    """Largest |E ẋ − (J − R)z| of both motions, divided by the current, with i(C) = Q̇ and φ = φ₀."""
     worst = 0.0
     for charge, rate in solutions(current, times).values():
         for q, i in zip(charge, rate, strict=True):
@@ -105,7 +108,7 @@ def residual(system: PHDAE, current: float, times: Array) -> float:
 
 
 def infeasible(voltage: float) -> str:
-    """Message on a start with charge on the capacitor."""
+    """Error message for a start with charge on the capacitor."""
     try:
         graph(1e-6).state({"C": voltage})
     except ValueError as error:
@@ -128,7 +131,7 @@ def run(*, current: Annotated[float, Option("current of the inductor at the star
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Figures of each capacitance."""
+    """Summary numbers of each capacitance, the residual of both motions with C = ∞, and the refused start."""
     return {
         "solutions": {f"C = {row.capacitance:g} F": row.report for row in result.rows},
         "lambda_over_minus_phi_over_L": {f"C = {row.capacitance:g} F": row.current for row in result.rows[:-1]},
@@ -138,7 +141,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the capacitances, the two motions with C = ∞, and a picture."""
+    """Write to ``folder``: table of the capacitances, the two motions with C = ∞, and a picture.
+
+    Return the summary numbers.
+    """
     names = ("capacitance", "decides", "current", "flux_change", "charge")
     write_table(folder / "capacitances.csv", {name: [getattr(row, name) for row in result.rows] for name in names})
     motions = {f"Q_{name.replace(' ', '_')}_C": q for name, q in result.charges.items()}
@@ -148,7 +154,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """bᵀ∂²H b over C, and two charges that the equations allow where it is zero."""
+    """Draw bᵀ∂²H b against C, and two charges that the equations allow if it is zero."""
     figure = new_figure(11.0, 4.0)
     decides, many = figure.subplots(1, 2)
     finite = result.rows[:-1]
@@ -167,7 +173,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """λ = −φ/L for every finite C, a stationary motion, and no unique one for C = ∞."""
+    """Checks: λ = −φ/L for every finite C, a stationary motion, and no unique one for C = ∞."""
     result = run()
     for row in result.rows[:-1]:
         name = f"C = {row.capacitance:g} F"

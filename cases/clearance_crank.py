@@ -44,13 +44,13 @@ Contact = Literal["events", "steps"]
 
 
 def link(length: float, mass: float, inertia: float) -> Any:
-    """A bar with its centre in the middle."""
+    """A uniform bar between ports ``root`` and ``tip``, with its centre of mass in the middle."""
     half = 0.5 * length
     return rigid.body(mass, inertia=inertia, ports={"root": (-half, 0.0), "tip": (half, 0.0)})
 
 
 def mechanism_with_clearance() -> Mechanism:
-    """Corners of the slider against the two planes of the guide."""
+    """Slider-crank whose slider has contacts of its corners with the two planes of the guide."""
     block = box_shape((2.0 * HALF_LENGTH, 2.0 * HALF_HEIGHT, HALF_HEIGHT))
     slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS, shape=block)
     law, wide = Rigid(restitution=RESTITUTION, friction=FRICTION), HALF_HEIGHT + CLEARANCE
@@ -100,7 +100,7 @@ def crank_angle(solution: Solution) -> Array:
 
 
 def eccentricity(solution: Solution) -> Array:
-    """Height of the slider's centre over the clearance."""
+    """Height of the slider's centre above the middle of the guide, divided by the clearance."""
     return solution["slider.centre"][:, 1] / CLEARANCE
 
 
@@ -110,7 +110,7 @@ def loss(solution: Solution) -> float:
 
 
 def told(solution: Solution) -> dict[str, float]:
-    """Figures at the end of the run."""
+    """Summary numbers at the end of the run: angle and speed of the crank, place of the slider, energy loss."""
     return {
         "crank_rev": float(crank_angle(solution)[-1] / (2.0 * math.pi)),
         "crank_rad_s": float(np.asarray(solution["crank.spin"]).ravel()[-1]),
@@ -120,7 +120,10 @@ def told(solution: Solution) -> dict[str, float]:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Angle of the crank and position of the slider in its guide over time."""
+    """Write to ``folder``: angle of the crank and position of the slider in its guide over time.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     angle, height = crank_angle(solution), eccentricity(solution)
     write_table(folder / "motion.csv", {"t_s": solution.times, "crank_rad": angle, "y_over_c": height})
@@ -137,7 +140,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """The state after 0.02 s by an independent prototype, the balance, and the clearance."""
+    """Checks: the state after 0.02 s by an independent prototype, the balance, and the clearance."""
     solution = run()
     found, source = told(solution), "independent prototype"
     for name, reference, apart in (

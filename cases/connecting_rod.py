@@ -34,7 +34,7 @@ Rod = Literal["eyes", "bar"]
 
 
 def solid_rod(rod: Rod, along: int = 48, across: int = 2) -> Body:
-    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along it and over its height.
+    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along and across it.
 
     The bores, or the ends of the bar, are rigid and together define the frame, which is close to the chord.
     """
@@ -61,7 +61,7 @@ def beam_rod(rod: Body, elements: int = 16, section: fem.Section = SHANK) -> Bod
 
 
 def surplus(rod: Body, pin: str) -> tuple[float, float]:
-    """Mass [kg] and inertia about the pin [kg m²] of the adjacent half of a rod, less those of half the shank."""
+    """Mass [kg] and inertia about the pin [kg m²] by which an end half of a rod exceeds half the shank."""
     assert rod.view is not None
     field, at = rod.view.tensors["stress"], rod.ports[pin].position
     lever = field.positions - at
@@ -109,7 +109,10 @@ def timoshenko(count: int = 3) -> Array:
 
 
 def softened() -> fem.Section:
-    """The shank with a second moment for which Euler-Bernoulli's beam has Timoshenko's first frequency."""
+    """Section of the shank with a smaller second moment, to match Timoshenko's first frequency.
+
+    An Euler-Bernoulli beam of this section has that frequency.
+    """
     factor = float(timoshenko(1)[0] / euler_bernoulli(1)[0]) ** 2
     return fem.Section(area=SHANK.area, second_moment=factor * SHANK.second_moment)
 
@@ -140,7 +143,7 @@ def stress_peaks(solution: Solution) -> Peaks:
 
 
 def beam_stress(beam: Solution, places: Array) -> Array:
-    """N/A − M y/I of the beam at positions (k, 3) of the rod, one for each time [Pa]: means of its drawn pieces."""
+    """Stress N/A − M y/I of the beam [Pa] at one position (3,) of the rod for each time; pieces have mean values."""
     body, sigma = beam.mechanism.bodies["rod"], beam["rod.stress"]
     assert body.view is not None
     at = (np.arange(len(places)), np.clip(places[:, 0] / ROD * len(body.view.cells), 0, len(body.view.cells) - 1))

@@ -1,4 +1,4 @@
-"""Figures of runs with contacts: balance, complementarity, dissipation."""
+"""Summary numbers of runs with contacts: balance, complementarity, dissipation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from flexph import Solution
 
 
 def balance(solution: Solution) -> float:
-    """Largest residual of the balance over the scale of its energies."""
+    """Largest residual of the balance, divided by the scale of its energies."""
     ledger = solution.ledger
     return float(np.abs(ledger.residual).max() / ledger.scale) if ledger.scale > 0.0 else 0.0
 
 
 def complementarity(solution: Solution) -> float:
-    """Largest defect of the laws of rigid contacts over its scale; zero where there are none."""
+    """Largest defect of the laws of rigid contacts, divided by its scale; zero without such contacts."""
     return float(solution.ledger.complementarity_residual.max(initial=0.0))
 
 
@@ -26,9 +26,10 @@ def taken(solution: Solution) -> dict[str, float]:
 
 
 def least_taken(solution: Solution) -> float:
-    """Least total dissipation in a step, over the scale of the energies; negative if energy was generated.
+    """Least total dissipation of a step, divided by the scale of the energies; negative if energy was generated.
 
-    Together: in an impact of many contacts one may give to the others.
+    Zero if it is positive. Dissipation is summed over all contacts: in an impact of many, one may give energy to
+    others.
     """
     ledger = solution.ledger
     least = float(np.sum(list(ledger.dissipation.values()), axis=0).min())
@@ -36,7 +37,7 @@ def least_taken(solution: Solution) -> float:
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """All figures by their names in summaries."""
+    """Summary numbers of a run with contacts: balance, least dissipation of a step, energy dissipated by account."""
     return {
         "balance_residual_max_rel": balance(solution),
         "dissipation_min_rel": least_taken(solution),

@@ -43,7 +43,7 @@ def saturating(inductance: float) -> Energy:
 
 
 def graph(inductors: str = "linear") -> Circuit:
-    """u in series with L₁, then C and L₂ in parallel ([survey] fig. 3)."""
+    """Circuit with u in series with L₁, then C and L₂ in parallel ([survey] fig. 3)."""
     first, second = (saturating(L1), saturating(L2)) if inductors == "saturating" else (L1, L2)
     return circuit(
         {
@@ -56,13 +56,13 @@ def graph(inductors: str = "linear") -> Circuit:
 
 
 def source(voltage: float, end: float) -> Any:
-    """u(t): a sine at 0.4 of the resonance on top of a step, then zero."""
+    """Voltage u(t): a sine at 0.4 of the resonance on top of a constant until ``end``, then zero."""
     return lambda t: voltage * (1.0 + math.sin(0.4 * OMEGA * t)) if t < end else 0.0
 
 
 @dataclass(frozen=True)
 class Result:
-    """The driven run with linear and with saturating inductors."""
+    """Run with linear and with saturating inductors; the source is on during the first ``driven`` steps."""
 
     linear: Trajectory
     saturating: Trajectory
@@ -106,13 +106,13 @@ def run(
 
 
 def drift(trajectory: Trajectory, driven: int) -> float:
-    """Largest change of φ₁ + φ₂ without the source, over the largest flux."""
+    """Largest change of φ₁ + φ₂ without the source, divided by the largest flux."""
     total = casimir(trajectory)
     return float(np.abs(total[driven:] - total[driven]).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
 def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
-    """Largest |φ₁ + φ₂ − Σ h u| over the largest flux; the mid-step u is its mean in the scheme."""
+    """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux; u at the middle of a step is its mean in the scheme."""
     u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
     given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))
     return float(np.abs(casimir(trajectory) - given).max() / np.abs(trajectory.states[:, 1:]).max())
@@ -127,7 +127,7 @@ def structure_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Structure, Casimir and balance of both runs."""
+    """Summary numbers: structure, Casimir and balance of both runs."""
     return {
         "structure_off_example_2_5": structure_defect(),
         "casimir_drift_max_rel": {name: drift(trajectory, result.driven) for name, trajectory in result.runs.items()},
@@ -140,7 +140,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of both runs, and a picture."""
+    """Write to ``folder``: table of both runs, and a picture; return the summary numbers."""
     columns: dict[str, Array] = {"t_s": result.linear.times}
     for name, trajectory in result.runs.items():
         columns |= {f"{label}_{name}": trajectory[part][:, 0] for part, label in
@@ -152,7 +152,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Fluxes and their sum, with linear and with saturating inductors."""
+    """Draw the fluxes and their sum, with linear and with saturating inductors."""
     figure = new_figure(12.0, 4.4)
     for axes, (name, trajectory) in zip(figure.subplots(1, 2, sharey=True), result.runs.items(), strict=True):
         times = 1e3 * trajectory.times
@@ -169,7 +169,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """The published structure, the Casimir with two Hamiltonians, and the resonance."""
+    """Checks: the published structure, the Casimir with two Hamiltonians, and the resonance."""
     yield vanishes("J and B of the graph", structure_defect(), 1e-15, source="[survey] example 2.5")
     result = run()
     for name, trajectory in result.runs.items():

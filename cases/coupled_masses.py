@@ -53,7 +53,7 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 
 @dataclass(frozen=True)
 class Oscillation:
-    """The composed structure, its distance from (3.15) by two routes, and a run."""
+    """Composed structure, its distance from (3.15) by two routes [rad], and a run."""
 
     structure: DiracStructure
     distances: dict[str, float]
@@ -77,7 +77,7 @@ def run_spring(
 
 
 def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
-    """The pattern of the structure, the motion."""
+    """Write to ``folder``: the pattern of the structure, the motion; return the summary numbers."""
     trajectory = result.trajectory
     write_table(
         folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
@@ -99,7 +99,7 @@ def period(trajectory: Trajectory) -> float:
 
 
 def checks_spring() -> Iterable[Check]:
-    """The published structure, and the period of the midpoint rule on the harmonic oscillator."""
+    """Checks: the published structure, and the period of the midpoint rule on the harmonic oscillator."""
     step = 0.01
     result = run_spring(step=step)
     for name, value in result.distances.items():
@@ -118,7 +118,7 @@ spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",
 
 
 def coupled(*, driven: bool = True) -> PortHamiltonian:
-    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18), with an external force on the first (3.20) if ``driven``.
+    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18); with an external force on the first (3.20) if ``driven``.
 
     Positions q₁, q₂ are states in addition to the momenta (remark 3.2): q̇ = p/m.
     """
@@ -154,7 +154,7 @@ def _mass(name: str, *, driven: bool) -> DiracStructure:
 
 @dataclass(frozen=True)
 class Coupling:
-    """The report, a run under a force, and the rate of the reduced system."""
+    """Report of the analysis, a run under a force, and the mass of the reduced system [kg]."""
 
     report: Analysis
     trajectory: Trajectory
@@ -181,7 +181,7 @@ def run_coupled(
 
 
 def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
-    """The report, the pattern of the equations, the motion."""
+    """Write to ``folder``: the report, the pattern of the equations, the motion; return the summary numbers."""
     trajectory = result.trajectory
     columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)
@@ -198,7 +198,7 @@ def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
 
 
 def checks_coupled() -> Iterable[Check]:
-    """Acceleration of the pair, the published kernel form, the distance, the index."""
+    """Checks: acceleration of the pair, the published kernel form, the distance, the index."""
     load, end = 4.0, 2.0
     result = run_coupled(load=load, end=end)
     v = result.trajectory["p1"][-1, 0] / MASSES[0]

@@ -33,15 +33,15 @@ CRANK_MASS = 0.1  # [kg]; the crank is driven, its mass takes no part in the mot
 
 
 CHECKED = {"radau": 5e-5, "ida": 5e-5}
-"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
-the maxima: tolerances of 1e-6 a step accumulate."""
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, relative
+to the maxima: tolerances of 1e-6 a step accumulate."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection over the length (k, 2), and the refinement table if requested."""
+    """The run, the midpoint deflection divided by the length (k, 2), and the refinement table if requested."""
 
     solution: Solution
     midpoint: Array
@@ -85,14 +85,17 @@ def around(rod: Body, speed: float = SPEED) -> Mechanism:
 def solve(
     elements: int, strain: Literal["linear", "von_karman"], steps: int, turns: float, *, start: str = "undeformed"
 ) -> tuple[Solution, Array]:
-    """Run from the stretched pose; the midpoint deflection over the length, positive at +90° from the chord."""
+    """Run from the stretched pose, and the midpoint deflection divided by the length.
+
+    The deflection is positive at +90° from the chord.
+    """
     mechanism = crank_slider(elements, strain)
     solution = integrate(mechanism, stretched(mechanism, start), instants(steps, turns))
     return solution, solution.displacement("rod.middle") / ROD
 
 
 def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
-    """The stretched pose, with the rod undeformed or deflected by its inertia forces."""
+    """State of the stretched pose, with the rod undeformed, or deflected by its inertia forces if "quasi_static"."""
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
     return mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
 
@@ -136,7 +139,7 @@ GRIDS = ((8, 500), (8, 1000), (8, 2000), (8, 4000), (8, 8000), (2, 4000), (4, 40
 def refine(
     strain: Literal["linear", "von_karman"], turns: float, grids: Iterable[tuple[int, int]] = GRIDS
 ) -> list[dict[str, float]]:
-    """Extremes and rms of the midpoint deflection for refined numbers of (elements, steps)."""
+    """Extremes and root-mean-square of the midpoint deflection for each pair of (elements, steps)."""
     rows = []
     for elements, steps in grids:
         uy = solve(elements, strain, steps, turns)[1][:, 1]
@@ -145,12 +148,15 @@ def refine(
 
 
 def extremes(uy: Array) -> dict[str, float]:
-    """Largest, smallest and rms deflection."""
+    """Largest, smallest and root-mean-square deflection."""
     return {"uy_max_over_L": uy.max(), "uy_min_over_L": uy.min(), "uy_rms_over_L": math.sqrt(np.mean(uy**2))}
 
 
 def figures(result: Result | Comparison) -> dict[str, Any]:
-    """Extremes of the deflection, with the accuracy of energy and constraints; for a general method its differences."""
+    """Summary numbers: extremes of the deflection, with the accuracy of energy and constraints.
+
+    For a general method the numbers of its comparison with the exact scheme.
+    """
     if isinstance(result, Comparison):
         return result.figures()
     ledger = result.solution.ledger
@@ -165,7 +171,10 @@ def figures(result: Result | Comparison) -> dict[str, Any]:
 
 
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving rod for mesh viewers, and the run itself; of a general method its differences."""
+    """Write to ``folder``: tables, plots, the moving rod for mesh viewers, and the run itself.
+
+    For a general method only its differences from the exact scheme. Return the summary numbers.
+    """
     if isinstance(result, Comparison):
         middle = result.reference.mechanism.bodies["rod"].ports["middle"].shape
         midpoint = (middle @ result.trajectory["rod.deformation"].T).T / ROD
@@ -188,7 +197,7 @@ WINDOWS = 120
 
 
 def draw_midpoint(result: Result, path: Path) -> None:
-    """Midpoint deflection in the manner of [flex] fig. 8."""
+    """Draw the midpoint deflection in the manner of [flex] fig. 8."""
     figure, times = new_figure(11.0, 4.6), result.solution.times
     along, across = figure.subplots(1, 2)
     parts = np.array_split(np.arange(len(times)), min(WINDOWS, len(times)))
@@ -207,7 +216,7 @@ def draw_midpoint(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Extremes of the deflection over two turns with 8 elements and 4000 steps.
+    """Checks: extremes of the deflection over two turns with 8 elements and 4000 steps.
 
     Other methods take hundreds of times as long: they are compared over the first hundredth of a turn with 2 elements.
     """
@@ -229,7 +238,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> tuple[PHDAE, dict[str, float]]:
-    """The mechanism with four elements at its start, driven at the constant speed."""
+    """Equations of the mechanism with four elements at its start, and the constant speed as its inputs."""
     mechanism = crank_slider(4, "linear")
     state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     system = mechanism.phdae(mechanism.consistent_multipliers(state))

@@ -52,7 +52,10 @@ class Plan(NamedTuple):
 
 
 def plan(times: Any, duration: float = DURATION) -> Plan:
-    """The figure of eight at times (k,), the first zero or one alone (headings are unwrapped), by inverse dynamics."""
+    """Exact motion on the figure of eight at times (k,), with its forces by inverse dynamics.
+
+    Headings are unwrapped: the first of several times must be zero.
+    """
     turn = 2.0 * math.pi / duration
     s = turn * np.asarray(times)
     tau, rate, change = s - np.sin(s), turn * (1.0 - np.cos(s)), turn**2 * np.sin(s)
@@ -167,7 +170,7 @@ class Result:
 
     @property
     def imbalance(self) -> Mapping[str, float]:
-        """Largest |H − H(0) − work of the wheels| over the largest energy by model."""
+        """Largest |H − H(0) − work of the wheels| divided by the largest energy by model."""
         runs = {"constrained": self.constrained, "reduced": self.reduced, "mechanism": self.mechanism}
         return {name: trajectory.energy_drift() for name, trajectory in runs.items()}
 
@@ -207,7 +210,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the motion, plots, the moving robot for mesh viewers, and the run of the mechanism itself."""
+    """Write to ``folder``: table of the motion, plots, the moving robot for mesh viewers, and the mechanism's run.
+
+    Return the summary numbers.
+    """
     solution, times = result.mechanism, result.mechanism.times
     write_run(solution, folder)
     columns: dict[str, Any] = {"t_s": times}
@@ -234,7 +240,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_path(result: Result, path: Path, stations: int = 10) -> None:
-    """Path of O', and the robot with its heading at equal distances on the path."""
+    """Draw the path of O', and the robot with its heading at equal distances on the path."""
     figure = new_figure(9.0, 4.8)
     axes = figure.subplots()
     zeta = result.positions["mechanism"]
@@ -256,7 +262,7 @@ def draw_path(result: Result, path: Path, stations: int = 10) -> None:
 
 
 def _draw_robot(axes: Any, zeta: Array) -> None:
-    """Chassis, wheels, centre of mass and an arrow along the heading."""
+    """Draw the chassis, wheels, centre of mass and an arrow along the heading."""
     along = np.array([math.cos(zeta[2]), math.sin(zeta[2])])
     frame = np.array([along, (-along[1], along[0])])
     hull = np.array([(-0.08, -0.13), (0.12, -0.13), (0.2, 0.0), (0.12, 0.13), (-0.08, 0.13)])
@@ -271,7 +277,7 @@ def _draw_robot(axes: Any, zeta: Array) -> None:
 
 
 def draw_wheels(result: Result, path: Path) -> None:
-    """Forces and speeds of the wheels, the side force, and the errors of the models."""
+    """Draw the forces and speeds of the wheels, the side force, and the errors of the models."""
     figure = new_figure(8.0, 9.0)
     force, speed, side, error = figure.subplots(4, 1, sharex=True)
     run, middles = result.constrained, result.constrained.output_times
@@ -295,7 +301,7 @@ def draw_wheels(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Closure and order of the path, agreement of the models, no slip, and work of the wheels against energy."""
+    """Checks: closure and order of the path, agreement of the models, no slip, and work of the wheels."""
     runs = [solve(steps) for steps in (200, 400)]
     coarse, fine = runs
     plan = "x = a sin τ, y = c sin 2τ"

@@ -41,13 +41,13 @@ class Result:
 
 
 def disc(radius: float) -> Shape:
-    """A disc drawn with a bar across it, which shows its rotation."""
+    """Shape of a disc with a bar across it, which shows its rotation."""
     round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
     return joined_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
 
 
 def pile(radii: Array, width: float, law: Rigid) -> Mechanism:
-    """Discs of the mass of their area in a box."""
+    """Discs with masses proportional to their areas, in a box with rigid contacts."""
     masses = 1000.0 * math.pi * radii**2 * 0.01
     bodies = {
         f"disc{i}": rigid.body(m, inertia=0.5 * m * r * r, ports={"centre": (0.0, 0.0)}, shape=disc(float(r)))
@@ -105,7 +105,7 @@ def penetration(result: Result) -> float:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """The pile at the end, and energy over time."""
+    """Write to ``folder``: the pile at the end, and energy over time; return the summary numbers."""
     solution, place = result.solution, centres(result)
     write_run(solution, folder)
     write_table(folder / "pile.csv", {"x_m": place[-1, :, 0], "y_m": place[-1, :, 1], "radius_m": result.radii})
@@ -123,7 +123,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Penetration, balance and dissipation of contacts, with and without friction."""
+    """Checks: penetration, balance and dissipation of contacts, with and without friction."""
     for friction in (0.0, 0.3):
         result = run(discs=16, friction=friction, end=0.2)
         yield vanishes(f"penetration [m], μ = {friction}", penetration(result), 1e-12)

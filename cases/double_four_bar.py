@@ -60,7 +60,7 @@ class Result:
 
     @property
     def energy_error(self) -> Array:
-        """|H(t) − H(0)| over the kinetic energy at the start (k,)."""
+        """|H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
         energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
         return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
 
@@ -99,7 +99,7 @@ def solve(step: float, method: Method = "exact", duration: float = DURATION) -> 
 
 
 def count(step: float, duration: float = DURATION) -> int:
-    """Number of steps of a run; ValueError unless it is whole."""
+    """Number of steps of a run; raise ValueError unless ``step`` divides the duration."""
     steps = max(1, round(duration / check.positive("step", step, "s")))
     if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
         raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
@@ -131,7 +131,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the motion, plots, the moving links for mesh viewers, and the run itself."""
+    """Write to ``folder``: table of the motion, plots, the moving links for mesh viewers, and the run itself.
+
+    Return the summary numbers.
+    """
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     write_table(
@@ -167,7 +170,7 @@ def passes(result: Result) -> Array:
 
 
 def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
-    """The mechanism in the first second, about half a turn, and the velocity of the first moving pin."""
+    """Draw the mechanism in the first second, about half a turn, and the velocity of the first moving pin."""
     figure = new_figure(10.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(1, 2))
     solution = result.solution
@@ -196,7 +199,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
 
 
 def draw_singular(result: Result, path: Path) -> None:
-    """Energy error, and deviation of the bars from the level branch; lines mark singular poses."""
+    """Draw the energy error, and deviation of the bars from the level branch; lines mark singular poses."""
     figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)
@@ -219,7 +222,7 @@ VELOCITY = (1.4230514702, -0.4948688455)
 
 
 def checks() -> Iterable[Check]:
-    """End velocity at 1 ms and its order, energy at every step size, drift; the fourth-order scheme at 10 ms."""
+    """Checks: end velocity at 1 ms and its order, energy at every step size, drift; fourth-order scheme at 10 ms."""
     runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4, 4e-5, 2e-5)}
     fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
     source = "3 θ̈ = 3.5 g sin θ"
@@ -238,13 +241,13 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of the end velocity from two runs, the second one of half the step."""
+    """Order of convergence of the end velocity, from a run and one with half its step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> PHDAE:
-    """The mechanism at its start."""
+    """Equations of the mechanism at its start."""
     mechanism = double_four_bar()
     return mechanism.phdae(mechanism.consistent_multipliers(start(mechanism)))
 

@@ -28,7 +28,7 @@ TURNED = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # axes 
 
 
 def pulse(t: float) -> float:
-    """The force at the elbow: a triangle to 50 N at 1 s, gone at 2 s."""
+    """Force at the elbow [N]: rises linearly to 50 at 1 s and falls to zero at 2 s."""
     return max(0.0, 50.0 * min(t, 2.0 - t))
 
 
@@ -62,7 +62,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Largest and smallest displacement of the free end, positive along the force, and when."""
+    """Summary numbers: largest and smallest displacement of the free end along the force, and their times."""
     tip, times = solution.position("second.tip")[:, 2], solution.times
     return {
         "tip_max_m": float(tip.max()),
@@ -74,7 +74,10 @@ def figures(solution: Solution) -> dict[str, Any]:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Table and picture of the displacements, the moving rods for mesh viewers, and the run itself."""
+    """Write to ``folder``: table and picture of the displacements, the moving rods, and the run itself.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     ends = {"tip": "second.tip", "elbow": "first.tip"}
     moved = {f"{name}_z_m": solution.position(port)[:, 2] for name, port in ends.items()}
@@ -91,9 +94,10 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Comparison with an independent prototype and derivation; 17 nodes of order 2 and h = 0.025 s.
+    """Checks: displacements of the free end against an independent prototype and derivation; order 2, h = 0.025 s.
 
-    The meshes of Simo and Vu-Quoc are too coarse, and their printed curves not precise enough, for a comparison.
+    There are 17 nodes. The meshes of Simo and Vu-Quoc are too coarse, and their printed curves not precise enough, for
+    a comparison.
     """
     computed = figures(solve(0.025, 4, 2, 30.0))
     for name, reference in (("tip_max_m", 8.229), ("tip_min_m", -9.707)):

@@ -38,7 +38,7 @@ SIDES = {"cabin": (CABIN, -RADIUS, LOW), "weight": (WEIGHT, RADIUS, HIGH)}
 
 
 def travelled(rise: float, period: float) -> Polynomial:
-    """Way of the ropes [m] as a polynomial of the time, from rest to rest with continuous accelerations."""
+    """Displacement of the ropes [m] as a polynomial of time, from rest to rest with continuous accelerations."""
     s = Polynomial([0.0, 1.0 / period])
     return rise * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
@@ -79,7 +79,7 @@ def run(
 
 
 def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> Array:
-    """Way (k,) [m] of a weight that starts at rest on a rope whose upper end moves along a polynomial."""
+    """Displacement (k,) [m] of a weight that starts at rest, on a rope whose upper end moves along a polynomial."""
     omega, decay = math.sqrt(stiffness / mass), 0.5 * DAMPING * stiffness / mass
     drag, force = DAMPING, way + DAMPING * way.deriv()  # of (1/ω²) ẍ + (c/k) ẋ + x = s + (c/k) ṡ
     particular, rest = Polynomial([0.0]), force
@@ -93,13 +93,13 @@ def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> A
 
 
 def ways(solution: Solution) -> dict[str, Array]:
-    """Ways (k,) of cabin and counterweight since the start [m], upwards."""
+    """Displacements (k,) of cabin and counterweight since the start [m], positive upwards."""
     heights = {name: solution.measured(position(f"{name}.hook"))[:, 1] for name in SIDES}
     return {name: height - height[0] for name, height in heights.items()}
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Ways and tensions over time, and the torque of the motor."""
+    """Write to ``folder``: displacements, tensions and torque of the motor over time; return the summary numbers."""
     write_run(solution, folder)
     pull = {name: solution.measured(spring_force(f"rope of the {name}")) for name in SIDES}
     torque = solution.measured(joint_torque("motor"))
@@ -126,7 +126,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Both weights against the closed form; order of convergence, work of the motor and balance."""
+    """Checks: both weights against the closed form; order of convergence, work of the motor and balance."""
     settings = {"stiffness": 4e5, "rise": 6.0, "period": 3.0}  # hard enough for the ropes to swing
     errors: dict[str, list[float]] = {name: [] for name in SIDES}
     for step in (2e-3, 1e-3):

@@ -1,4 +1,4 @@
-"""Files written by many cases: a run with its ledger and moving bodies, and tables of rows."""
+"""Files that many cases write: a run with its ledger and moving bodies, and tables of rows."""
 
 from __future__ import annotations
 

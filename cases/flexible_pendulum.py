@@ -85,7 +85,7 @@ def check_steps(steps: int, step_size: float) -> None:
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """Conserved quantities of the scheme: energy and its balance, joints, rotations."""
+    """Residuals of the quantities that the scheme conserves: energy and its balance, joints, rotations."""
     ledger = solution.ledger
     return {
         "energy_residual_max_rel": max(solution.energy_drift(), ledger.largest_residual),
@@ -95,13 +95,13 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def drift(momentum: Array) -> float:
-    """Largest change of a vector (k, d) or a number (k,) over its size at the start."""
+    """Largest change of a vector (k, d) or number (k,) since the start, divided by its size there."""
     rows = momentum.reshape(len(momentum), -1)
     return float(np.linalg.norm(rows - rows[0], axis=1).max() / np.linalg.norm(rows[0]))
 
 
 def largest_turn(solution: Solution) -> float:
-    """Largest rotation of a section relative to its body frame [rad], which must be small for the model."""
+    """Largest rotation of a section relative to its body frame [rad]; the model needs it to be small."""
     turned = [
         np.abs(body.section_rotation @ solution.deformation(name).T).max()
         for name, body in solution.mechanism.bodies.items()
@@ -111,7 +111,10 @@ def largest_turn(solution: Solution) -> float:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and plots of the tip, the ledger, the moving strip for mesh viewers, and the run itself."""
+    """Write to ``folder``: table and plots of the tip, the ledger, the moving strip, and the run itself.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     momentum = solution.angular_momentum()
@@ -131,7 +134,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Path of the tip from above and from the side, height and deflection over time."""
+    """Draw the path of the tip from above and from the side, height and deflection over time."""
     figure = new_figure(9.0, 7.0)
     above, side, height, bend = figure.subplots(2, 2).ravel()
     x, y, z = result.tip.T
@@ -164,7 +167,7 @@ def lowest_rigid() -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Conservation over 250 steps with both strains and two step sizes; a stiff strip against the rigid rod."""
+    """Checks: conservation over 250 steps with both strains and two step sizes; a stiff strip against the rigid rod."""
     for strain in ("linear", "von_karman"):
         for step_size in (1e-3, 2e-3):
             solution = solve(3, strain, 250, step_size)
@@ -187,14 +190,14 @@ ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogona
 
 
 def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
-    """Checks that numbers are zero to round-off."""
+    """Checks that all ``numbers`` are zero to round-off; ``what`` is added to their names."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
         yield vanishes(f"{name}, {what}", value, tolerance)
 
 
 def analysed() -> PHDAE:
-    """The pendulum with one element, pushed."""
+    """Equations of the pushed pendulum with one element."""
     mechanism = pendulum(1, "von_karman")
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})

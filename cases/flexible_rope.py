@@ -61,7 +61,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Final position of the ball, and conserved quantities: no moment acts about the vertical."""
+    """Summary numbers: final position of the ball, conserved quantities, and drift of the vertical angular momentum."""
     turning = solution.angular_momentum()[:, 2:]
     return {
         "tip_m": solution.position("rope.tip")[-1].tolist(),
@@ -71,14 +71,17 @@ def figures(solution: Solution) -> dict[str, Any]:
 
 
 def line_of(solution: Solution, at: int) -> Array:
-    """Curve of the rope at a saved time, (n, 3) [m]."""
+    """Points (n, 3) [m] along the rope at the saved time with index ``at``."""
     inner = sum(name.startswith("p") for name in solution.mechanism.bodies["rope"].ports)
     names = ["root", *(f"p{i}" for i in range(1, inner + 1)), "tip"]
     return np.array([solution.position(f"rope.{name}")[at] for name in names])
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Table of the ball, pictures of the rope and its tension, the moving rope for mesh viewers, and the run."""
+    """Write to ``folder``: table of the ball, pictures of rope and tension, the moving rope, and the run.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     tip = solution.position("rope.tip")
     write_table(folder / "tip.csv", {"t_s": solution.times, **{f"{a}_m": tip[:, k] for k, a in enumerate("xyz")}})
@@ -99,7 +102,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Invariants at two steps, a run with three times the elements and steps, and the order for a rubber-like rope."""
+    """Checks: invariants at two steps, a run with three times the elements and steps, and the order for soft rubber."""
     for step in (0.01, 0.02):
         for name, value in figures(solve(step, 8, 2.0)).items():
             if name.endswith(("_rel", "drift_max_m")):

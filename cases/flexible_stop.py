@@ -57,7 +57,7 @@ def gaps(solution: Solution) -> Array:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Gap and energies over time."""
+    """Write to ``folder``: gap and energies over time; return the summary numbers."""
     write_run(solution, folder)
     gap, ledger = gaps(solution), solution.ledger
     write_table(folder / "motion.csv", {"t_s": solution.times, "gap_m": gap, "H_J": ledger.total_energy})
@@ -76,7 +76,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """No penetration, the balance, and dissipation."""
+    """Checks: no penetration, the balance, and dissipation."""
     for law in ("rigid", "compliant"):
         solution = run(law=law, elements=2, end=0.05)
         if law == "rigid":

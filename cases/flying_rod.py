@@ -75,7 +75,10 @@ def ends(solution: Solution) -> Array:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Tables and pictures of the motion, the moving rod for mesh viewers, and the run itself."""
+    """Write to ``folder``: tables and pictures of the motion, the moving rod for mesh viewers, and the run itself.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     columns = {
         f"{port}_{axis}_m": solution.position(f"rod.{port}")[:, k]
@@ -95,7 +98,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Conservation at steps of 0.1 and 0.5 s, and at extensional stiffnesses up to 1e8 N."""
+    """Checks: conservation at steps of 0.1 and 0.5 s, and at extensional stiffnesses up to 1e8 N."""
     for step in (0.1, 0.5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

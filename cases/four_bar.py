@@ -25,7 +25,11 @@ from .checks import near
 
 
 class Data(NamedTuple):
-    """Ground, then crank, coupler, follower: lengths [m], areas [m²], second moments [m⁴]; lumped pin mass [kg]."""
+    """Published data: ground, crank, coupler, follower.
+
+    ``lengths`` [m] are of all four, ``areas`` [m²] and ``second_moments`` [m⁴] without the ground; ``young`` [Pa],
+    ``density`` [kg/m³], and the lumped mass of a pin, ``pin_mass`` [kg].
+    """
 
     lengths: tuple[float, float, float, float]
     areas: tuple[float, float, float]
@@ -119,7 +123,7 @@ def poses_at(mechanism: Mechanism, data: Data, crank: Array) -> Sequence[Pose]:
 
 
 def parse_angles(text: str) -> Array:
-    """Angles start:stop:step [deg], with the stop if the steps reach it, or a single angle."""
+    """Angles [deg] from a text ``start:stop:step``, with the stop if the steps reach it, or from a single number."""
     try:
         values = [float(part) for part in text.split(":")]
     except ValueError:
@@ -153,7 +157,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and plot of the frequencies, mode shapes as VTU and as a picture."""
+    """Write to ``folder``: table and plot of the frequencies, mode shapes as VTU and as a picture.
+
+    Return the summary numbers.
+    """
     with open(folder / "frequencies.csv", "w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["angle_deg", "omega1_rad_s", "omega2_rad_s", "omega3_rad_s"])
@@ -172,7 +179,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_frequencies(result: Result, path: Path) -> None:
-    """The three curves in the manner of [flex] fig. 6."""
+    """Draw the three curves in the manner of [flex] fig. 6."""
     from matplotlib.ticker import MultipleLocator
 
     figure = new_figure(7.0, 4.5)
@@ -190,7 +197,7 @@ def draw_frequencies(result: Result, path: Path) -> None:
 
 
 def draw_modes(result: Result, path: Path) -> None:
-    """The first three mode shapes over the undeformed mechanism."""
+    """Draw the first three mode shapes over the undeformed mechanism."""
     figure = new_figure(11.0, 4.6)
     plot.modes(result.mechanism, result.pose, result.modes, figure.subplots(1, 3), scale=0.15)
     figure.suptitle(f"crank at {result.mode_angle:g}°")
@@ -211,7 +218,7 @@ SWEEP = {2: 270.2347, 4: 269.6576, 8: 269.6207, 16: 269.6184}
 
 
 def checks() -> Iterable[Check]:
-    """The converged values, and the convergence with the number of elements."""
+    """Checks: the converged values, and the convergence with the number of elements."""
     data = DATA["si"]
     fine = four_bar(data, 16)
     source = "displacement FE, converged"
@@ -235,14 +242,14 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """The mechanism with two elements a link at rest at 90°."""
+    """Equations of the mechanism with two elements a link, at rest at 90°."""
     data = DATA["si"]
     mechanism = four_bar(data, 2)
     return mechanism.phdae(mechanism.consistent_state(pose_at(mechanism, data, 90.0 * deg)))
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """The mode shapes."""
+    """Scene of the mode shapes, by name."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

@@ -44,7 +44,11 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class Result:
-    """Responses by name, the damping of each loop, the step responses, and the zeros of the mechanism alone."""
+    """Systems and responses by name, damping of each loop, step responses, and zeros of the mechanism alone.
+
+    ``systems`` are the plants, full, eliminated and reduced, ``responses`` theirs; ``loops`` are the mechanism alone
+    and with each controller, with the responses ``closed``.
+    """
 
     systems: Mapping[str, LinearPHDAE]
     responses: Mapping[str, FrequencyResponse]
@@ -97,7 +101,7 @@ def run(
 
 
 def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffness: float) -> dict[str, LinearPHDAE]:
-    """The mechanism alone, with injected damping, with a servo that holds its pose, and with an observer of few states.
+    """The mechanism alone, with injected damping, with a servo that holds its pose, and with an observer, by name.
 
     The observer sees the spin through the reduced model and has no information on the pose: like the damper it does
     not affect the rigid motion, which the same stiffness holds.
@@ -114,12 +118,12 @@ def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffne
 
 
 def _alone(model: LinearPHDAE) -> LinearPHDAE:
-    """The reduced model as a separate system, whose states are not those of bodies."""
+    """Copy of the reduced model whose states belong to a part ``model``, not to bodies."""
     return replace(model, lift=None, parts={"model": slice(0, model.size)})
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Difference of the routes, damping ratios before and after, and final values of the steps."""
+    """Summary numbers: difference of the routes, damping ratios before and after, and final values of the steps."""
     values = {name: response.values[:, 0, 0] for name, response in result.responses.items()}
     apart = lambda name: float(np.max(np.abs(values[name] - values["full"]) / np.abs(values["full"])))  # noqa: E731
     return {
@@ -141,7 +145,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the responses and of damping; Bode plots of routes and loops, step responses."""
+    """Write to ``folder``: tables of the responses and of damping; Bode plots of routes and loops, step responses.
+
+    Return the summary numbers.
+    """
     omega = result.responses["full"].omega
     columns = {"omega_rad_s": omega}
     for name, response in {**result.responses, **{k: r for k, r in result.closed.items() if k != "open"}}.items():
@@ -158,7 +165,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_steps(result: Result, path: Path) -> None:
-    """Spin of the crank after a step torque of 1 N m."""
+    """Draw the spin of the crank after a step torque of 1 N m."""
     figure = new_figure(7.5, 6.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for k, (name, step) in enumerate(result.steps.items()):
@@ -173,7 +180,7 @@ def draw_steps(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Zeros of the driven crank against the frequencies of the welded one, at all published angles."""
+    """Checks: zeros of the driven crank against the frequencies of the welded one, at all published angles."""
     source = "four-bar with the crank welded, displacement FE, converged"
     mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():

@@ -75,7 +75,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Figures of the run and of the runs compared with it."""
+    """Summary numbers of the run, and of the runs compared with it."""
     trajectory, energy = result.run, result.run.ledger.total_energy
     linear, angular = drifts(trajectory)
     free = result.undamped[trajectory.method]
@@ -105,7 +105,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables and pictures in the manner of [dg] figs. 3-6."""
+    """Write to ``folder``: tables and pictures in the manner of [dg] figs. 3-6; return the summary numbers."""
     trajectory = result.run
     gap, rate = constraints(trajectory["q"]), constraint_rates(trajectory["q"], trajectory["v"])
     at_ends = {f"q{k + 1}_{axis}_m": trajectory["q"][:, 3 * k + i] for k in range(4) for i, axis in enumerate("xyz")}
@@ -132,7 +132,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """H at both ends with h = 0.01 s, what must vanish, the momenta, and the orders.
+    """Checks: H at both ends with h = 0.01 s, residuals that must vanish, the momenta, and the orders.
 
     The limit h → 0 of H(10) is confirmed to the digits of the reference by two routes: a Runge-Kutta method on the
     equations without multipliers, and Gauss collocation of order 6 on the equations with them.

@@ -22,7 +22,7 @@ FLOOR = np.finfo(float).eps / 8.0  # exact zeros are drawn here
 
 
 def draw_energy(result: Result, path: Path) -> None:
-    """[dg] fig. 3: the Hamiltonian, its increments and the dissipated work, and the residual between them."""
+    """Draw [dg] fig. 3: the Hamiltonian, its increments and the dissipated work, and the residual between them."""
     chosen, other = result.run, result.midpoint
     figure = new_figure(13.0, 4.2)
     level, increments, missing = figure.subplots(1, 3)
@@ -50,7 +50,7 @@ def draw_energy(result: Result, path: Path) -> None:
 
 
 def draw_constraints(result: Result, path: Path) -> None:
-    """[dg] fig. 4: constraints of both bars at position and velocity level."""
+    """Draw [dg] fig. 4: constraints of both bars at position and velocity level."""
     trajectory = result.run
     gap, rate = constraints(trajectory["q"]), constraint_rates(trajectory["q"], trajectory["v"])
     figure = new_figure(11.0, 4.2)
@@ -69,7 +69,7 @@ def draw_constraints(result: Result, path: Path) -> None:
 
 
 def draw_undamped(result: Result, path: Path) -> None:
-    """[dg] fig. 5: the Hamiltonian without dissipation, and the drift of both momenta, for both gradients."""
+    """Draw [dg] fig. 5: the Hamiltonian without dissipation, and the drift of both momenta, for both gradients."""
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
     for colour, (method, trajectory) in zip(("C0", "C2"), result.undamped.items(), strict=True):
@@ -91,7 +91,7 @@ def draw_undamped(result: Result, path: Path) -> None:
 
 
 def draw_convergence(result: Result, path: Path) -> None:
-    """[dg] fig. 6: errors at t = 0.1 s over the step, and the Hamiltonian with steps of 0.25 s."""
+    """Draw [dg] fig. 6: errors at t = 0.1 s against the step, and the Hamiltonian with steps of 0.25 s."""
     figure = new_figure(12.0, 4.8)
     errors, long = figure.subplots(1, 2)
     names = {"q4": "$q_4$", "v4": "$v_4$", "lam1_at_middle": r"$\lambda_1$ in mid-step"}
@@ -124,7 +124,7 @@ def draw_convergence(result: Result, path: Path) -> None:
 
 
 def _slopes(axes: Axes) -> None:
-    """Reference lines of first and second order for the curves."""
+    """Draw reference lines of first and second order."""
     steps = np.array([CONVERGENCE_END / CONVERGENCE_STEPS[-1], CONVERGENCE_END / CONVERGENCE_STEPS[0]])
     for order, level in ((1, 0.4), (2, 2.5e-5)):
         axes.loglog(steps, level * (steps / steps[-1]) ** order, color="0.6", linewidth=0.8)

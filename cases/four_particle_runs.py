@@ -26,7 +26,11 @@ WARM = 1000  # at most so many steps are timed
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and for comparison midpoint rule, both gradients without dissipation, long steps and refined ones."""
+    """The run, and runs to compare it with: midpoint rule, without dissipation, long steps, refined steps.
+
+    ``undamped`` holds runs by both gradients, ``convergence`` the errors by method and step; ``steps_per_s`` is the
+    computing speed.
+    """
 
     run: Trajectory
     midpoint: Trajectory
@@ -47,7 +51,7 @@ def momenta(run: Trajectory) -> tuple[Array, Array]:
 
 
 def drifts(run: Trajectory) -> tuple[float, float]:
-    """Largest deviations of both momenta from their initial values, in any component."""
+    """Largest deviation of a component of the linear and of the angular momentum from its initial value."""
     linear, angular = (float(np.abs(p - p[0]).max()) for p in momenta(run))
     return linear, angular
 
@@ -58,7 +62,7 @@ def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """The run, or its finished part if a step has no solution."""
+    """Run, or its finished part if a step has no solution."""
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:
@@ -88,7 +92,10 @@ def _applied(system: PHDAE, y: Array) -> Array:
 
 
 def converge(eta: float, methods: Iterable[str], counts: Iterable[int] = CONVERGENCE_STEPS) -> Iterable[dict[str, Any]]:
-    """Relative errors of q₄, v₄ and λ₁ at t = 0.1 s as in [dg] fig. 6; λ also at its mid-step time."""
+    """Relative errors of q₄, v₄ and λ₁ at t = 0.1 s by method and step, as in [dg] fig. 6.
+
+    λ is compared at the end of the step and at its middle, to which it belongs.
+    """
     exact, system = reference(eta), four_particles(eta)
     for method in methods:
         for count in counts:
@@ -109,7 +116,7 @@ def _relative(value: Array, exact: Array) -> float:
 
 
 def orders(rows: Iterable[dict[str, Any]], method: str) -> dict[str, float]:
-    """Slopes over the two finest of the refined steps."""
+    """Orders of convergence of q₄, v₄ and λ₁ of a method, from its two finest steps."""
     *_, coarse, fine = [row for row in rows if row["method"] == method]
     ratio = math.log(coarse["step_s"] / fine["step_s"])
     names = ("q4", "v4", "lam1_at_middle", "lam1_at_end")

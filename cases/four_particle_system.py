@@ -40,7 +40,7 @@ def four_particles(eta: float) -> PHDAE:
 
 
 def spring_forces(q: Array) -> Array:
-    """∇V(q) (12,) [N]."""
+    """Gradient ∇V(q) (12,) of the energy of both springs [N]; their forces are −∇V."""
     forces, a, b = np.zeros(12), q[6:9] - q[0:3], q[9:12] - q[3:6]
     forces[6:9], forces[9:12] = 2.0 * K13 * (a @ a - 1.0) * a, 2.0 * K24 * (b @ b - 1.0) * b
     forces[:6] = -forces[6:]

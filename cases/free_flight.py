@@ -60,7 +60,7 @@ class Result:
 
 
 def plastic(young: float = YOUNG) -> fem.Material:
-    """Polyethylene, or a stiffer material of its density."""
+    """Polyethylene, or a material of its density with another Young's modulus."""
     return fem.Material(young=young, density=DENSITY, poisson=POISSON)
 
 
@@ -94,14 +94,14 @@ def chain(bodies: int, strain: Strain) -> Mechanism:
 
 
 def thrown(mechanism: Mechanism, places: dict[str, tuple[Array, Rotation]], centre: Array, spin: Array) -> State:
-    """Undeformed start as a rigid motion: VELOCITY at the centre, and the spin."""
+    """Undeformed state that moves as a rigid body: with VELOCITY at ``centre``, and the spin."""
     pose = mechanism.assemble(places)
     velocities = {name: (VELOCITY + np.cross(spin, at - centre), spin) for name, (at, _) in places.items()}
     return mechanism.consistent_state(pose, velocities=velocities)
 
 
 def start(mechanism: Mechanism, bodies: int) -> State:
-    """The handle with its stem along y, or the chain as a zigzag in the x-y plane."""
+    """Initial state: the handle with its stem along y, or the chain as a zigzag in the x-y plane."""
     if bodies == 1:
         middle = np.array([0.5 * BAR, 0.0, 0.0])
         places = {"bar": (np.zeros(3), Rotation.identity()), "stem": (middle, Rotation.from_euler("z", 0.5 * math.pi))}
@@ -135,7 +135,7 @@ def run(
 
 
 def conserved(solution: Solution) -> dict[str, float]:
-    """Conserved quantities of the scheme in free flight."""
+    """Residuals of the quantities that the scheme conserves in free flight."""
     return kept(solution) | {
         "linear_momentum_drift_rel": drift(solution.linear_momentum()),
         "angular_momentum_drift_rel": drift(solution.angular_momentum()),
@@ -143,7 +143,10 @@ def conserved(solution: Solution) -> dict[str, float]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of momenta and spins, plots, the ledger, the moving bodies for mesh viewers, and the run itself."""
+    """Write to ``folder``: tables of momenta and spins, plots, the ledger, the moving bodies, and the run itself.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     momenta = {"P": (solution.linear_momentum(), "N_s"), "L": (solution.angular_momentum(), "N_m_s")}
@@ -182,7 +185,7 @@ def handle_centre(mechanism: Mechanism) -> Array:
 
 
 def draw_handle(solution: Solution, path: Path) -> None:
-    """Spin of the bar in body axes, and deflection of its end."""
+    """Draw the spin of the bar in body axes, and deflection of its end."""
     figure = new_figure(8.0, 6.0)
     spin, bend = figure.subplots(2, 1, sharex=True)
     own, tip, times = solution["bar.spin"], solution.displacement("bar.tip"), solution.times
@@ -202,7 +205,7 @@ def draw_handle(solution: Solution, path: Path) -> None:
 
 
 def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
-    """The chain at a few instants, seen along z from its centre of mass, and the deflection of its middle strip."""
+    """Draw the chain at a few instants, seen along z from its centre of mass, and its middle strip's deflection."""
     figure = new_figure(9.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(4, 5))
     times, bodies = solution.times, solution.mechanism.bodies
@@ -236,7 +239,7 @@ def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
 
 
 def draw_kept(solution: Solution, path: Path) -> None:
-    """Drift of energy and momenta over time, where it is not zero."""
+    """Draw the drift of energy and momenta over time, where it is not zero."""
     figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     energy = solution.ledger.total_energy
@@ -256,7 +259,7 @@ def draw_kept(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Conservation over 200 steps of the handle and the chain; period of a stiff handle."""
+    """Checks: conservation over 200 steps of the handle and the chain; period of a stiff handle."""
     for bodies, what in ((1, "handle"), (5, "chain of 5")):
         for strain in ("linear", "von_karman"):
             for step_size in (5e-4, 1e-3):

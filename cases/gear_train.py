@@ -42,7 +42,7 @@ SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
 
 @dataclass(frozen=True)
 class Result:
-    """A run: the motor drives up to a time, the brake acts all the time."""
+    """A run, the torque ``drive`` of the motor, and the time ``until`` which it drives; the brake always acts."""
 
     solution: Solution
     drive: float
@@ -50,12 +50,15 @@ class Result:
 
     @property
     def accelerations(self) -> tuple[float, float]:
-        """Accelerations of the output with and without the motor [rad/s²]: (i τ − τ_b)/J, J reduced to the output."""
+        """Accelerations of the output with and without the motor [rad/s²]: (i τ − τ_b)/J.
+
+        τ is the torque of the motor, i the ratio, τ_b that of the brake, J the inertia reduced to the output.
+        """
         return tuple((abs(RATIO) * tau - BRAKE) / reduced_inertia() for tau in (self.drive, 0.0))  # type: ignore[return-value]
 
     @property
     def angles(self) -> Array:
-        """Turns of the shafts, (shafts, k) [rad]."""
+        """Angles of the shafts since the start, (shafts, k) [rad]."""
         measured = [self.solution.measured(joint_angle(f"{name}.centre")) for name in SHAFTS]
         return np.array([angle - angle[0] for angle in measured])
 
@@ -75,13 +78,13 @@ def ring_torque(drive: float, acceleration: float) -> float:
 
 
 def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
-    """A wheel or a ring as drawn, without teeth."""
+    """Shape of a wheel or a ring, without teeth; ``layer`` sets it apart along the axis."""
     centre = (0.0, 0.0, 1.5 * layer * THICK)
     return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
 
 
 def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None) -> Body:
-    """A wheel with pins at angles [rad]."""
+    """A wheel with pins on the radius of the planet axles at angles [rad], named ``pin 1``, ``pin 2``, …."""
     places = {f"pin {k}": (ARM * math.cos(at), ARM * math.sin(at)) for k, at in enumerate(pins, 1)}
     return rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0), **places}, shape=shape)
 
@@ -133,7 +136,7 @@ def run(
 
 
 def expected(result: Result) -> Array:
-    """Angle of the output in closed form [rad], up to its rest."""
+    """Angle of the output in closed form [rad], constant once it has come to rest."""
     faster, slower = result.accelerations
     t = result.solution.times
     first, after = np.minimum(t, result.until), np.maximum(t - result.until, 0.0)
@@ -144,7 +147,7 @@ def expected(result: Result) -> Array:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Ratios, deviations of the angles from them, and the reaction of the ring."""
+    """Summary numbers: ratios, deviations of the angles from them, and the reaction of the ring."""
     angles, solution = result.angles, result.solution
     ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
     driven = np.searchsorted(solution.times, 0.5 * result.until)
@@ -165,7 +168,10 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, angles of the shafts, speeds with their closed form, and residuals of the ratios."""
+    """Write to ``folder``: the run, angles of the shafts, speeds with their closed form, and residuals of the ratios.
+
+    Return the summary numbers.
+    """
     solution, angles = result.solution, result.angles
     write_run(solution, folder)
     named = {f"{name.replace(' ', '_')}_rad": angle for name, angle in zip(SHAFTS, angles, strict=True)}
@@ -192,9 +198,9 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Ratios and balance at round-off; accelerations, the angle to rest and the ring's torque in closed form.
+    """Checks: ratios and balance at round-off; accelerations, the angle to rest and the ring's torque in closed form.
 
-    The ratio does not depend on the step, the motion is of second order in it: the motor turns by 0.03 rad in a step.
+    The ratio does not depend on the step. The motion has an error of second order: a step turns the motor by 0.03 rad.
     """
     result = run()
     given = figures(result)

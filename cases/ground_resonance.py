@@ -37,7 +37,7 @@ SLOWEST, FASTEST = 4.0, 40.0  # [rad/s]
 
 
 class Result(NamedTuple):
-    """Exponents of three blades over the speed, and growth of two over speed and stiffness ratio."""
+    """Exponents of three blades by speed, also in closed form; growth of two blades by speed and stiffness ratio."""
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 10), as they are seen in the world
@@ -71,13 +71,16 @@ def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tupl
 
 
 def spectrum(speed: float, blades: int, ratio: float) -> Spectrum:
-    """Small motions of a rotor."""
+    """Spectrum of the small motions of a rotor about its steady rotation."""
     mechanism, state = rotor(speed, blades, ratio)
     return mechanism.spectrum(state)
 
 
 def coleman(speed: float, blades: int, ratio: float) -> Array:
-    """Exponents of three or more blades in the world, (10,): of (x, y, ζ_c, ζ_s), and of the collective motion."""
+    """Exponents (10,) of three or more blades in world axes, by Coleman's equations.
+
+    They belong to (x, y, ζ_c, ζ_s), and to the collective motion of the blades.
+    """
     total, half = HUB + blades * BLADE, 0.5 * blades * STATIC
     own = LAG_SPRING + REACH * STATIC * speed**2
     M = np.array([[total, 0, 0, -half], [0, total, half, 0], [0, STATIC, INERTIA, 0], [-STATIC, 0, 0, INERTIA]])
@@ -114,12 +117,12 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Largest growth of many blades and of two [1/s]."""
+    """Summary numbers: largest growth of many blades and of two [1/s]."""
     return {"many_blades_1_s": result.exponents.real.max(), "two_blades_1_s": result.growth.max()}
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """A Campbell diagram with the growth, and a stability map."""
+    """Write to ``folder``: a Campbell diagram with the growth, and a stability map; return the summary numbers."""
     rows = {f"ratio_{ratio:.3g}_1_s": own for ratio, own in zip(result.ratios, result.growth.T, strict=True)}
     many = {"many_blades_1_s": result.exponents.real.max(axis=1), "closed_form_1_s": result.closed.real.max(axis=1)}
     write_table(folder / "growth.csv", {"speed_rad_s": result.speeds, **many, **rows})
@@ -155,7 +158,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Constant equations in the world, two routes for two blades, and a run."""
+    """Checks: constant equations in the world, two routes for two blades, and a run."""
     source = "Coleman, Feingold 1958"
     for ratio, name in ((1.0, "equal springs"), (1.5, "unequal springs")):
         for speed in (16.0, 26.0):
@@ -181,7 +184,10 @@ def checks() -> Iterable[Check]:
 
 
 def _run_growth(mechanism: Mechanism, state: State, speed: float) -> float:
-    """Growth in a run from a small impulse [1/s]: once a turn the hub is at Re(c μᵏ), x₊₂ = 2 Re μ x₊ − |μ|² x."""
+    """Growth [1/s] of a run after a small impulse, from the hub's positions once a turn, Re(c μᵏ).
+
+    μ is fitted to x₊₂ = 2 Re μ x₊ − |μ|² x.
+    """
     struck = mechanism.impact(state, "hub.c", impulse=np.array([1e-8, 1e-8]))
     turns, steps, turn = 80, 24, 2.0 * np.pi / speed
     times = turn * np.linspace(0.0, turns, turns * steps + 1)

@@ -85,7 +85,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the axle's motion, of rates over the torque and of errors near the lock; pictures."""
+    """Write to ``folder``: tables of the axle's motion, of rates by torque, of errors near the lock, and pictures.
+
+    Return the summary numbers.
+    """
     for kept, trajectory in result.runs.items():
         trajectory.save(folder / f"{kept}.h5")
         beta, gamma = suspension(trajectory, kept).T
@@ -116,7 +119,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
-    """Mean precession and nutation of a run, or of all of it if it is steady or shorter than a nutation."""
+    """Mean precession and nutation of a run, and the range of β.
+
+    If the motion is steady or shorter than one nutation, the precession is the mean over the whole run.
+    """
     beta, gamma = suspension(run, kept).T
     range_of_beta = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}
     try:
@@ -129,7 +135,7 @@ def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
 
 
 def checks() -> Iterable[Check]:
-    """Rates of the fast gyroscope, the equation of β, steady precession, the lock, and conserved quantities."""
+    """Checks: rates of the fast gyroscope, the equation of β, steady precession, the lock, and conserved quantities."""
     torque, spin = 1.0, 60.0
     rates = rate_table(torque, spin)
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),

@@ -37,7 +37,7 @@ Which = Literal["all", "angles", "matrix", "quaternion"]
 
 @dataclass(frozen=True)
 class Result:
-    """Runs by orientation, their initial values, rates over the torque, and errors near the lock.
+    """Runs by orientation, their initial values, rates by torque, and errors by distance from the lock.
 
     ``torque`` [N m], ``spin`` [rad/s], ``tilt``, β at the start [rad].
     """
@@ -59,7 +59,7 @@ def gyroscope(orientation: rigid.Orientation) -> rigid.MultibodySystem:
 def solve(
     kept: str, times: Array, torque: float, spin: float, *, tilt: float = 0.0, start: Start = "rest"
 ) -> Trajectory:
-    """From α = γ = 0 and β = ``tilt`` [rad], with the spin only, or in steady precession."""
+    """Run from α = γ = 0 and β = ``tilt`` [rad], with the spin only or in steady precession (``start``)."""
     orientation = KEPT[kept]
     rate = steady(torque, spin, tilt) if start == "steady" else 0.0
     system, inputs = gyroscope(orientation), {"second axis": [torque]}
@@ -69,7 +69,10 @@ def solve(
 
 
 def method_of(kept: str) -> Gauss | DiscreteGradient:
-    """Angles by a general integrator; rotation matrix and quaternion by the pair, which preserves them."""
+    """Method of a kind of coordinates: Gauss collocation for angles, else the discrete gradient pair.
+
+    The pair preserves RᵀR = 1 or |q| = 1.
+    """
     return Gauss(6) if kept == "angles" else DiscreteGradient("pair")
 
 
@@ -115,7 +118,7 @@ def reference(times: Array, torque: float, spin: float) -> Array:
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
-    """Precession and nutation from rest over the torque, by gauss6 in angles with ``steps`` for each nutation."""
+    """Precession and nutation from rest for several torques, by gauss6 in angles with ``steps`` for each nutation."""
     rows = []
     for M in torque * np.array(SWEEP):
         law, nutation = M / (AXIAL * spin), AXIAL * abs(spin) / ACROSS
@@ -129,10 +132,10 @@ def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, fl
 
 
 def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple[float, list[str]]:
-    """Largest error of R over a torque-free turn of the axle about L, and the warning of the run.
+    """Largest error of R over a torque-free turn of the axle about L that passes near the lock, and warnings.
 
     The axle passes z (β = π/2) at this distance [rad] in the middle of a step, as the number of steps is odd. The exact
-    solution is ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in world axes. Angles may fail at 0.
+    solution is ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in world axes. Angles may fail at 0 rad.
     """
     turn = AXIAL * spin / math.cos(TILT) / ACROSS  # |L|/C [rad/s]
     cone = np.array([math.sin(TILT + distance), 0.0, -math.cos(TILT + distance)])  # direction of L: β > 0 points down
@@ -152,7 +155,7 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
 
 
 def lock_table(spin: float) -> list[dict[str, float]]:
-    """Errors of the three kinds over the distance of the axle from the lock, and the warnings of angles."""
+    """Errors of the three kinds of coordinates by distance of the axle from the lock; number of warnings of angles."""
     rows = []
     for distance in DISTANCES:
         passes = {kept: pass_lock(kept, distance, spin) for kept in KEPT}
@@ -174,7 +177,7 @@ def defects(run: Trajectory, kept: str) -> Array:
 
 
 def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
-    """Largest difference of the entries of R of two runs at their common times (k,)."""
+    """Largest difference of the entries of R of two runs at each of their common times (k,)."""
     both = min(len(runs[name].times) for name in (first, second)) - 1
     one, other = (
         KEPT[name].rotation(runs[name]["orientation"][:: (len(runs[name].times) - 1) // both])
@@ -184,5 +187,5 @@ def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
 
 
 def slope(sizes: Any, rows: Iterable[dict[str, float]], name: str) -> float:
-    """Order of a column in sizes, by least squares of logarithms."""
+    """Order of convergence of a column with respect to ``sizes``, by least squares of logarithms."""
     return float(np.polyfit(np.log(sizes), np.log([row[name] for row in rows]), 1)[0])

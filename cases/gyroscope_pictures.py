@@ -16,7 +16,7 @@ LOOK = {"angles": ("C0", 3.5, "angles, gauss6"), "matrix": ("C1", 1.6, "rotation
 
 
 def draw_motion(result: Result, path: Path) -> None:
-    """Direction of the axle on the unit sphere, and β over γ, with the steady precession and the law of the mean."""
+    """Draw the axle on the unit sphere, β against γ, and the difference of γ from its law M t/(Aω cos β₀)."""
     figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2, width_ratios=(2, 3))
     ball = figure.add_subplot(grid[:, 0], projection="3d")
@@ -52,7 +52,7 @@ def draw_motion(result: Result, path: Path) -> None:
 
 
 def draw_rates(result: Result, path: Path) -> None:
-    """Deviation of precession and nutation from the laws of the fast gyroscope; errors near gimbal lock."""
+    """Draw the deviation of precession and nutation from the laws of the fast gyroscope; errors near gimbal lock."""
     figure = new_figure(11.0, 4.4)
     laws, lock = figure.subplots(1, 2)
     small = np.array([row["epsilon"] for row in result.rates])
@@ -78,7 +78,7 @@ def draw_rates(result: Result, path: Path) -> None:
 
 
 def draw_kept(result: Result, path: Path) -> None:
-    """Energy balance of every step, defects of R or q, and differences of the runs."""
+    """Draw the energy balance of every step, defects of R or q, and differences of the runs."""
     figure = new_figure(8.0, 6.5)
     least = np.finfo(float).eps / 16.0
     between = [kept for kept in result.runs if kept != "angles" and "angles" in result.runs]

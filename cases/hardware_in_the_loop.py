@@ -36,7 +36,10 @@ STEPS = 4  # of a period
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and the angle at the samples predicted by the linear system."""
+    """A run, and the angle at the samples that the linear system predicts.
+
+    ``mark`` is the resolution of the encoder [rad], ``period`` that of sampling [s].
+    """
 
     solution: Solution
     predicted: Array
@@ -56,13 +59,13 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """Linear system from the torque to the angle."""
+    """Linear system from the torque of the motor to the angle of the hub."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
 
 def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
-    """Angle at ``count`` samples after the step of the reference, and the largest pole."""
+    """Angle at ``count`` samples after the step of the reference, and the largest |pole| of the loop."""
     loop = closed_loop(plant(), LAW, period=period, delay=delay)
     x, angles = np.zeros(len(loop.A)), np.zeros(count)
     for k in range(count):
@@ -102,12 +105,12 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest number of calls of delay that makes the loop unstable, from its poles."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable, from its poles."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Difference of run and prediction, resolution of the encoder, and stability margin of the loop."""
+    """Summary numbers: difference of run and prediction, resolution of the encoder, stability margin of the loop."""
     angle = result.solution.measured(ANGLE)
     return {
         "prediction_error_max_rad": float(np.abs(angle - result.predicted).max()),
@@ -122,7 +125,10 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, with table and picture of the angle and its prediction."""
+    """Write to ``folder``: the run, with table and picture of the angle and its prediction.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     angle = solution.measured(ANGLE)
@@ -145,7 +151,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Prediction and run without an encoder, with one, and with the delay that makes both unstable.
+    """Checks: prediction and run without an encoder, with one, and with the delay that makes both unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four
     times as large, and a quarter of a per cent of the target with four in a period.
@@ -163,7 +169,7 @@ def checks() -> Iterable[Check]:
 
 
 def _apart(result: Result) -> float:
-    """Largest distance of a run from its prediction, over the largest angle."""
+    """Largest distance of a run from its prediction, divided by the largest predicted angle."""
     return float(np.abs(result.solution.measured(ANGLE) - result.predicted).max() / np.abs(result.predicted).max())
 
 

@@ -1,6 +1,6 @@
 """A rotor blade of rods: frequencies in rotation, and a blade spun up under a lift that causes large coning.
 
-Frequencies, as those of A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally
+The frequencies are those of A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally
 stiffened beams, J. Appl. Mech. 49 (1982) 197, for a hub without radius.
 """
 
@@ -37,7 +37,7 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 class Result(NamedTuple):
-    """Flapping frequencies by speed, both over UNIT, and the blade during spin-up."""
+    """Flapping frequencies by speed, both divided by UNIT, and the run of the spin-up."""
 
     speeds: tuple[float, ...]
     frequencies: tuple[float, ...]
@@ -45,7 +45,7 @@ class Result(NamedTuple):
 
 
 def speed(t: float) -> float:
-    """Speed Ω(t), up to full speed with a continuous acceleration [rad/s]."""
+    """Speed Ω(t) [rad/s], which rises to full speed with a continuous acceleration."""
     x = min(t / RISE, 1.0)
     return float(SPEED * (x - np.sin(2.0 * np.pi * x) / (2.0 * np.pi)))
 
@@ -68,9 +68,9 @@ def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = 
 
 
 def flapping(relative: float, elements: int, order: int) -> float:
-    """First flapping frequency of the blade without lift at a speed, both over UNIT.
+    """First flapping frequency of the blade without lift at the speed ``relative``, both divided by UNIT.
 
-    For a slender blade that is much stiffer in chord and torsion, as in the publication.
+    The blade is slender and much stiffer in chord and torsion, as in the publication.
     """
     stiff = fem.RodSection(
         axial=5e8, shear=(5e8, 5e8), torsion=1e6, bending=(FLAP, 1e6), mass=LINE, inertia=(2e-5, 1e-5, 1e-5)
@@ -106,7 +106,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Frequencies, the largest deflection out of the plane of the rotor, and conserved quantities."""
+    """Summary numbers: frequencies, the largest deflection out of the plane of the rotor, and conserved quantities."""
     tip = result.spin_up.position("blade.tip")
     numbers = {k: v for k, v in kept(result.spin_up).items() if "momentum" not in k}
     return {
@@ -127,7 +127,10 @@ def _lag(solution: Solution) -> Any:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the frequencies and of the tip, a picture of it, and the run itself."""
+    """Write to ``folder``: tables of the frequencies and of the tip, a picture of it, and the run itself.
+
+    Return the summary numbers.
+    """
     write_run(result.spin_up, folder)
     write_table(folder / "frequencies.csv", {"speed": result.speeds, "flap": result.frequencies})
     times, tip, lag = result.spin_up.times, result.spin_up.position("blade.tip"), _lag(result.spin_up)
@@ -144,7 +147,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Frequencies of another method, a step of twice the length, and theorems."""
+    """Checks: frequencies of another method, a step of twice the length, and theorems."""
     for relative, reference in FLAPPING.items():
         name, value = f"flapping at Ω = {relative:g}", flapping(relative, 8, 2)
         yield near(name, reference, value, 1e-3 * reference, source="series of a slender beam", kind="independent code")

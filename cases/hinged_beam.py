@@ -40,8 +40,8 @@ SPIN = 3.0 * IMPULSE / (RUBBER.density * SIDE**2 * LENGTH**3)  # of the rigid ro
 HINGED_FREE = (3.92660231, 7.06858275, 10.21017612)  # βL with tan βL = tanh βL
 
 CHECKED = {"radau": 1e-5, "ida": 1e-5, "gauss4": 1e-3, "gonzalez": 1e-7, "dirac": 1e-7}
-"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
-the maxima: ten tolerances; the error of Gauss' methods for a ramp input held at midpoints, of second order (3.7e-4
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, relative
+to the maxima: ten tolerances; the error of Gauss' methods for a ramp input held at midpoints, of second order (3.7e-4
 in 40 steps); and between schemes of equal steps the effect of H beyond second degree (5e-9)."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
@@ -128,7 +128,7 @@ def run(
 
 
 def plateaus(solution: Solution) -> dict[str, float]:
-    """Energy after each load and its variation, and the mean spin about z before the tip force."""
+    """Numbers of the plateaus: energy after each load and its spread, spin about z, defect of the angular momentum."""
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
     momentum = solution.angular_momentum()[t >= LOADED[0], 2]
@@ -145,7 +145,7 @@ def plateaus(solution: Solution) -> dict[str, float]:
 
 
 def stresses(solution: Solution) -> dict[str, Array]:
-    """Axial stress at the fibres y = ±1.5 mm (z = 0) and z = ±1.5 mm (y = 0), over time and along the beam [Pa]."""
+    """Axial stress [Pa] in the fibres y = ±1.5 mm (z = 0) and z = ±1.5 mm (y = 0), by time and place along the beam."""
     view = solution.mechanism.bodies["beam"].view
     assert view is not None
     fields = {
@@ -155,7 +155,10 @@ def stresses(solution: Solution) -> dict[str, Array]:
 
 
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving beam for mesh viewers, and the run itself; of a general method its differences."""
+    """Write to ``folder``: tables, plots, the moving beam for mesh viewers, and the run itself.
+
+    For a general method only its differences from the exact scheme. Return the summary numbers.
+    """
     if isinstance(result, Comparison):
         return write_comparison(result, folder, _spins(result))
     solution, ledger = result.solution, result.solution.ledger
@@ -190,14 +193,14 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
 
 
 def _spins(result: Comparison) -> dict[str, Array]:
-    """World spin of the root section [rad/s]."""
+    """Spin of the root section in world axes [rad/s], about z and y."""
     R = result.trajectory["beam.rotation"].reshape(-1, 3, 3)
     spin = np.einsum("tij,tj->ti", R, result.trajectory["beam.spin"])
     return {"omega_z_world_rad_s": spin[:, 2], "omega_y_world_rad_s": spin[:, 1]}
 
 
 def draw_history(result: Result, path: Path) -> None:
-    """Energy and angular velocity about the vertical in the manner of [flex] fig. 10, and the horizontal one."""
+    """Draw energy and angular velocity about the vertical as in [flex] fig. 10, and the horizontal one."""
     t = result.solution.times
     figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2)
@@ -224,7 +227,7 @@ def draw_history(result: Result, path: Path) -> None:
 
 
 def draw_stresses(result: Result, path: Path) -> None:
-    """Axial stress of the outer fibres over time and along the beam."""
+    """Draw the axial stress of the outer fibres over time and along the beam."""
     t, fields = result.solution.times, stresses(result.solution)
     figure = new_figure(10.0, 5.6)
     panels = figure.subplots(2, 1, sharex=True)
@@ -246,10 +249,11 @@ def draw_stresses(result: Result, path: Path) -> None:
 
 
 def struck() -> float:
-    """Energy after the tip force on the rod with the spin P/J [J]: of the rigid rod and of its bending modes.
+    """Energy of the spinning rod after the tip force [J], of its rigid motion and its bending modes, in closed form.
 
-    A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force with the spectrum F̂, which for
-    a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL for the rigid rod, 4/ρAL for the modes.
+    The rod spins with P/J before. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force
+    with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL for the
+    rigid rod, 4/ρAL for the modes.
     """
     line, length = RUBBER.density * SIDE**2, LOADED[1] - FORCE[0][0]
     omega = np.array(HINGED_FREE) ** 2 * math.sqrt(RUBBER.young * SIDE**2 / (12.0 * RUBBER.density)) / LENGTH**2
@@ -258,7 +262,7 @@ def struck() -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps.
+    """Checks: energies and the angular velocity between and after the loads, with 6 elements and 3000 steps.
 
     Other methods take tens of times as long: they are compared over the first 0.2 s, in which the torque rises.
     """
@@ -301,7 +305,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """The beam with one element at rest."""
+    """Equations of the beam with one element at rest."""
     mechanism = hinged_beam(1, "linear")
     return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
 

@@ -33,7 +33,7 @@ ROUND_OFF = 1e-13  # errors below it say nothing about an order
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem with the exact x₁(t) and x₂ = −z₁(x₁)."""
+    """A system with its exact x₁(t), and the slope z₁ of its energy; x₂ = −z₁(x₁)."""
 
     system: PHDAE
     x1: Callable[[Any], Any]
@@ -83,7 +83,7 @@ PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 
 
 def solve(problem: Problem, count: int, end: float, *, method: str, completion: Completion | None = None) -> Trajectory:
-    """Equal steps from the consistent initial state (1, −1)."""
+    """Run with equal steps from the consistent initial state (1, −1)."""
     times = np.linspace(0.0, end, count + 1)
     return integrate(problem.system, (1.0, -1.0), times, method=by_name(method, completion=completion))
 
@@ -93,7 +93,7 @@ NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of
 
 
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
-    """Solve the Dirac form once for each completing constraint, by name; one more run has x₂ of the algebraic equation.
+    """Runs of the Dirac form with each completing constraint, by name; one more has x₂ of the algebraic equation.
 
     A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. None of them affects x₁ or
     the energy.
@@ -105,7 +105,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 
 
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
-    """Orders of all methods on both problems: x₁ and x₂ at the end, and x₂ as a stage value if it is one."""
+    """Errors and orders of all methods on both problems, for x₁ and x₂ at the end and for stage values of x₂."""
     rows = []
     for name, make in PROBLEMS.items():
         problem = make()
@@ -127,7 +127,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
 
 
 def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
-    """Slope over the two finest steps with errors above round-off; NaN without them."""
+    """Order of convergence from the two finest steps with errors above round-off; NaN if there are less."""
     kept = [(h, e) for h, e in zip(steps, errors, strict=True) if e > ROUND_OFF][-2:]
     if len(kept) < 2:
         return math.nan
@@ -150,7 +150,7 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
 
 @dataclass(frozen=True)
 class Result:
-    """The published example by the pair and by the Dirac form, orders of all methods, errors of the completions."""
+    """Runs of the published example by the pair and by the Dirac form, orders of all methods, errors by completion."""
 
     pair: Trajectory
     dirac: dict[str, Trajectory]  # by completion
@@ -170,7 +170,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The pair against the Dirac form and against [dg] eq. (28), orders by method and by completion."""
+    """Summary numbers: the pair against the Dirac form and [dg] eq. (28), orders by method and by completion."""
     names = [name for name in result.completions[0] if name != "step_s"]
     steps = [row["step_s"] for row in result.completions]
     return {
@@ -198,7 +198,10 @@ def off_published(trajectory: Trajectory) -> float:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the example, the orders and the completions; pictures."""
+    """Write to ``folder``: tables of the example, the orders and the completions; pictures.
+
+    Return the summary numbers.
+    """
     pair, exact = result.pair, quadratic()
     columns = {"t_s": pair.times, "x1": pair["x1"][:, 0], "x1_exact": exact.x1(pair.times)}
     columns |= {"x2_exact": exact.x2(pair.times)}
@@ -214,7 +217,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_example(result: Result, path: Path) -> None:
-    """The published example against its solution, and the errors of x₂ by completion."""
+    """Draw the published example against its solution, and the errors of x₂ by completion."""
     figure = new_figure(12.0, 4.8)
     motion, errors = figure.subplots(1, 2)
     dirac, exact = result.dirac["new state"], quadratic()
@@ -249,7 +252,7 @@ STYLES = {"gonzalez": "o-", "mean_value": "s-", "invariants": "^-", "dirac": "x-
 
 
 def draw_orders(result: Result, path: Path) -> None:
-    """Errors of x₁ at the end over the step, all methods, both problems."""
+    """Draw the errors of x₁ at the end against the step, all methods, both problems."""
     figure = new_figure(12.0, 4.8)
     titles = {"quadratic": r"$H = x_1^2/2$", "quartic": r"$H = x_1^4/4$"}
     for axes, (name, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
@@ -267,7 +270,7 @@ def draw_orders(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """[dg] eq. (28) step by step, exact solutions, the energy balance, and the orders."""
+    """Checks: [dg] eq. (28) step by step, exact solutions, the energy balance, and the orders."""
     end = 2.0
     pair, dirac = (solve(quadratic(), 8, end, method=method) for method in ("gonzalez", "dirac"))
 

@@ -24,7 +24,7 @@ from flexph import LinearPHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.interconnection import couple, substructure
-from flexph.linear.second_order import split
+from flexph.linear.shifted import split
 from flexph.methods import Gauss
 from flexph.numerics.arrays import Array
 from flexph.numerics.gauss_tableau import gauss_points
@@ -67,9 +67,9 @@ def load_points(elements: int) -> Array:
 
 
 def start(elements: int) -> Array:
-    """States at t = 0: no moments, velocities 4 f, with f the deflection of the mesh under the load f'''' = ½:
+    """States (size,) at t = 0: no moments, velocities 4 f, with f the deflection of the mesh under the load f'''' = ½.
 
-    the f interpolated at the nodes would excite vibrations that never decay.
+    The f interpolated at the nodes would excite vibrations that never decay.
     """
     system = beams(elements)
     parts = split(system)
@@ -82,7 +82,7 @@ def start(elements: int) -> Array:
 
 
 def solve(elements: int, steps: int) -> Trajectory:
-    """Motion over [0, 1] s."""
+    """Run over [0, 1] s."""
     x = load_points(elements)
     return integrate(
         from_linear(beams(elements)),
@@ -107,7 +107,7 @@ def error(trajectory: Trajectory) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and errors of the tip by mesh and by step."""
+    """The run, and errors of the tip by number of elements and by number of steps."""
 
     motion: Trajectory
     meshes: list[tuple[int, float]]
@@ -127,24 +127,30 @@ def run(
 
 
 def mesh_errors() -> list[tuple[int, float]]:
-    """Elements and largest error of the tip [m], against 16 elements at equal steps, so that errors in time cancel."""
+    """Numbers of elements, and largest error of the tip with each [m].
+
+    The errors are against 16 elements at equal steps, so that those in time cancel.
+    """
     fine = tip(solve(16, 50))
     return [(n, float(np.abs(tip(solve(n, 50)) - fine).max())) for n in MESHES]
 
 
 def step_errors() -> list[tuple[int, float]]:
-    """Steps and largest error of the tip displacement, with 12 elements, which leave only the error in time."""
+    """Numbers of steps, and largest error of the tip with each [m].
+
+    All runs have 12 elements, which leave only the error in time.
+    """
     return [(k, error(solve(12, k))) for k in STEPS]
 
 
 def slope(rows: list[tuple[int, float]]) -> float:
-    """Order over the two finest rows."""
+    """Order of convergence from the two finest rows."""
     (n0, e0), (n1, e1) = rows[-2:]
     return math.log(e0 / e1) / math.log(n1 / n0)
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Error of the tip, energy balance and orders."""
+    """Summary numbers: error of the tip, energy balance and orders."""
     return {
         "states": result.motion.system.size,
         "tip_error_max_m": error(result.motion),
@@ -156,7 +162,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the tip, tables of errors, and a picture."""
+    """Write to ``folder``: table of the tip, tables of errors, and a picture; return the summary numbers."""
     trajectory, exact = result.motion, np.sin(FREQUENCY * result.motion.times)
     columns = {
         "t_s": trajectory.times,
@@ -172,7 +178,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """The tip against sin 4t, its error, and the errors over mesh and step."""
+    """Draw the tip against sin 4t, its error, and the errors against mesh and step."""
     figure = new_figure(12.0, 4.2)
     motion, away, orders = figure.subplots(1, 3)
     t, fine = result.motion.times, np.linspace(0.0, END, 200)
@@ -196,7 +202,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """The exact tip, the energy balance and both orders."""
+    """Checks: the exact tip, the energy balance and both orders."""
     trajectory = solve(6, 100)
     exact = "manufactured solution"
     # the midpoint rule lags by (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01

@@ -82,7 +82,7 @@ def chain(beams: int, elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """Sizes, frequencies [rad/s], times of the stages [s] and the peak memory of the process [MB]."""
+    """Sizes, frequencies and exact ones [rad/s], reduced system, times of the stages [s], peak memory [MB]."""
 
     states: int
     constraints: int
@@ -153,7 +153,10 @@ def exact_frequencies(beams: int, count: int) -> Array:
 
 
 def _end_loads(beta: Array, beams: int) -> Array:
-    """Determinant of M and V at the free end, over orthonormal motions, for wave numbers βL (k,)."""
+    """Determinant of bending moment and shear force at the free end, for wave numbers βL (k,); zero at a frequency.
+
+    It is that of the two motions that the clamp permits, made orthonormal from beam to beam.
+    """
     quartic = beta**4
     pieces = max(1, 16 // beams)  # of each beam: one that holds several waves is carried in steps
     wave = [sum(quartic**j / (factorial(4 * j + k) * pieces ** (4 * j + k)) for j in range(9)) for k in range(4)]
@@ -173,7 +176,7 @@ def _end_loads(beta: Array, beams: int) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Sizes, times, memory, frequencies."""
+    """Summary numbers: sizes, times, memory, frequencies."""
     again = eigenfrequencies(result.reduced, COUNT)
     return {
         "states": result.states,
@@ -188,7 +191,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and picture of the frequencies."""
+    """Write to ``folder``: table and picture of the frequencies; return the summary numbers."""
     reduced = eigenfrequencies(result.reduced, COUNT)
     columns = {"omega_rad_s": result.omega, "exact_rad_s": result.exact, "reduced_rad_s": reduced}
     write_table(folder / "frequencies.csv", columns)
@@ -197,7 +200,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
-    """Lowest frequencies of the chain, their deviations from exact beams, and the time of each stage."""
+    """Draw the lowest frequencies of the chain, their deviations from exact beams, and the time of each stage."""
     figure = new_figure(11.0, 4.0)
     above, apart, stages = figure.subplots(1, 3, width_ratios=(3, 3, 2))
     number = np.arange(1, COUNT + 1)
@@ -223,7 +226,7 @@ def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Frequencies of a shorter chain against exact beams, and of the reduced chain."""
+    """Checks: frequencies of a shorter chain against exact beams, and of the reduced chain."""
     result = run(beams=10, elements=20)
     for k, (computed, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16

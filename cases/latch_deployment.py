@@ -57,7 +57,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """A hub with two panels on hinges with springs, which still have a preload where the panels are in line."""
+    """A hub with two panels on hinges; their springs still have a ``preload`` [rad] when the panels are in line."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []
@@ -78,20 +78,23 @@ def inertia(angle: Any) -> Any:
 
 
 def unfolding(angle: Any) -> Any:
-    """N − K(α)²/J(α), the inertia of the panels against the hub, which turns back [kg m²]."""
+    """Inertia N − K(α)²/J(α) of the panels' motion relative to the hub, which turns back [kg m²]."""
     own = 2.0 * (TURNED + PANEL * MIDDLE**2)
     coupled = own + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
     return own - coupled**2 / inertia(angle)
 
 
 def energy(angle: Any, result: Result) -> Any:
-    """Energy of rotation and springs with the panels at rest to the hub [J]."""
+    """Energy of rotation and springs [J] at an angle, with the panels at rest relative to the hub."""
     momentum = inertia(0.5 * math.pi) * result.spin
     return 0.5 * momentum**2 / inertia(angle) + result.stiffness * (angle + result.preload) ** 2
 
 
 def latch_time(result: Result) -> float:
-    """Time from release to latch [s], by quadrature; α = π/2 − s² takes the root at the start out of it."""
+    """Time from release to latch in closed form [s], by quadrature.
+
+    α = π/2 − s² removes the singularity at the start.
+    """
 
     def pace(s: float) -> float:
         angle = 0.5 * math.pi - s * s
@@ -102,12 +105,12 @@ def latch_time(result: Result) -> float:
 
 
 def loss(result: Result) -> float:
-    """Loss of both latches [J]: the kinetic energy of the panels against the hub."""
+    """Energy that both latches dissipate [J]: the kinetic energy of the panels relative to the hub, in closed form."""
     return float(energy(0.5 * math.pi, result) - energy(0.0, result))
 
 
 def final_spin(result: Result) -> float:
-    """Spin after the latch [rad/s]."""
+    """Spin after the latch in closed form [rad/s]."""
     return float(result.spin * inertia(0.5 * math.pi) / inertia(0.0))
 
 
@@ -149,7 +152,7 @@ def taken(solution: Solution) -> float:
 
 
 def docking() -> Solution:
-    """Two bodies, the first of which docks at the second at 1.5 m/s."""
+    """Run of two bodies, the first of which docks at the second at 1.5 m/s."""
     block = {name: rigid.body(m, inertia=1.0, ports={"nose": (0.0, 0.0)}) for name, m in (("a", 2.0), ("b", 3.0))}
     mechanism = connect(block, [])
     pose = mechanism.assemble({"a": (0.0, 0.0, 0.0), "b": (1.0, 0.0, 0.0)})
@@ -159,7 +162,7 @@ def docking() -> Solution:
 
 
 def locked_for_a_while() -> Solution:
-    """Two free bars with a hinge and a spring; the hinge locks at 0.5 s and is released at 1 s."""
+    """Run of two free bars with a hinge and a spring; the hinge locks at 0.5 s and is released at 1 s."""
     ends = "a.tip", "b.root"
     joints = [hinge(*ends, name="pin"), torsion_spring(*ends, stiffness=3.0, angle=0.0, name="spring")]
     mechanism = connect({"a": rigid.bar(1.0, 2.0), "b": rigid.bar(0.7, 1.5)}, joints)
@@ -170,7 +173,7 @@ def locked_for_a_while() -> Solution:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Angles, spin and energies over time."""
+    """Write to ``folder``: angles, spin and energies over time; return the summary numbers."""
     solution, t = result.solution, result.solution.times
     write_run(solution, folder)
     angle, spin = solution.measured(RIGHT), solution.spin("hub").ravel()
@@ -202,7 +205,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Time, spin and loss of the latch, docking, and a hinge that locks and is released."""
+    """Checks: time, spin and loss of the latch, docking, and a hinge that locks and is released."""
     result = run()
     solution = result.solution
     late, expected = latched(solution), latch_time(result)

@@ -46,7 +46,7 @@ def strip(elements: int, order: int) -> tuple[Mechanism, Pose]:
 
 
 def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
-    """Square ω² of the lowest small motion about the equilibrium under a load; negative if it grows [1/s²]."""
+    """Square ω² of the lowest frequency about the equilibrium under a load [1/s²]; negative if the motion grows."""
     inputs = {"load": [0.0, -factor * UNIT, 0.0]}
     values = mechanism.spectrum(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).values
     return float(-np.max((values**2).real))
@@ -72,12 +72,12 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The load factor F L²/√(EI GJ)."""
+    """Summary numbers: the load factor F L²/√(EI GJ), computed and exact."""
     return {"factor": result.factor, "exact": EXACT}
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """The lowest frequency over the load, as a table and a picture."""
+    """Write to ``folder``: table and picture of the lowest frequency against the load; return the summary numbers."""
     write_table(folder / "frequencies.csv", {"factor": result.factors, "square_1_s2": result.squares})
     figure = new_figure(6.0, 4.0)
     axes = figure.add_subplot()
@@ -92,7 +92,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks with 9 and 17 nodes of order 2; the closed form has five digits, and the stiff plane errs by 1e-6."""
+    """Checks: load factor with 9 and 17 nodes of order 2 against the closed form.
+
+    The closed form has five digits, and the stiff plane errs by 1e-6.
+    """
     for elements, bound in ((4, 1e-3), (8, 1e-4)):
         factor = buckling_factor(elements, 2)
         yield near(f"{elements} elements: factor", EXACT, factor, bound * EXACT, source="Timoshenko, Gere")

@@ -42,7 +42,7 @@ class Laws:
 
     @property
     def bend(self) -> Array:
-        """Coefficients β/Q₀² of the three: the first capacitor hardens."""
+        """Coefficients β/Q₀² of the cubic terms (3,): only the first capacitor hardens."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:
@@ -69,7 +69,7 @@ class Laws:
 
 
 def graph(hardening: float) -> Circuit:
-    """C₁, C₂ and L in parallel; C₂ before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5)."""
+    """Circuit of C₁, C₂ and L in parallel; C₂ before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5)."""
     laws = Laws(hardening)
     first = laws.first() if hardening else float(CAPACITY[0])
     return circuit(
@@ -82,7 +82,7 @@ def graph(hardening: float) -> Circuit:
 
 
 def multiplier(hardening: float) -> PHDAE:
-    """x = (Q₁, Q₂, φ, λ) of [survey] eq. (1.5): λ = I₁ holds ∂H/∂Q₁ − ∂H/∂Q₂ at zero."""
+    """System in x = (Q₁, Q₂, φ, λ) of [survey] eq. (1.5): λ = I₁ holds ∂H/∂Q₁ − ∂H/∂Q₂ at zero."""
     laws, J = Laws(hardening), np.zeros((4, 4))
     J[1, 2], J[2, 1] = -1.0, 1.0
     J[:3, 3], J[3, :3] = (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0)
@@ -98,9 +98,10 @@ def multiplier(hardening: float) -> PHDAE:
 
 
 def kernel_form(hardening: float, start: Array, times: Array) -> Array:
-    """States (k, 3) of ``F Δx = h K ∇̄H``, [survey] eq. (1.6) and (1.10), with the mean value gradient.
+    """States (k, 3) of ``F Δx = h K ∇̄H``, [survey] eq. (1.6) and (1.10), with the mean-value gradient.
 
-    Newton's method, with steps over their sizes; two Gauss points integrate the cubic ∇H exactly.
+    Newton's method; its increments are measured relative to the sizes of the states. Two Gauss points integrate the
+    cubic ∇H exactly.
     """
     laws, states = Laws(hardening), [start]
     parts, weights = 0.5 + 0.5 * np.array([-1.0, 1.0]) / math.sqrt(3.0), (0.5, 0.5)
@@ -138,13 +139,13 @@ class Result:
 
     @property
     def apart(self) -> float:
-        """The largest difference of two routes over the largest value of each state."""
+        """Largest difference of a state between two routes, divided by its largest value."""
         first, *others = self.states.values()
         return float(max((np.abs(other - first) / np.abs(first).max(axis=0)).max() for other in others))
 
 
 def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
-    """Run from both capacitors at VOLTAGE, without current."""
+    """Run all routes from both capacitors at VOLTAGE, without current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
     system, start = built.phdae(), built.state({"C1": VOLTAGE})
@@ -191,7 +192,7 @@ def kernel_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Difference of the routes, constraint, energy, the Dirac structure."""
+    """Summary numbers: difference of the routes, constraint, energy, the Dirac structure."""
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {
@@ -205,7 +206,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the motion by all routes, and a picture."""
+    """Write to ``folder``: table of the motion by all routes, and a picture; return the summary numbers."""
     columns = {"t_s": result.graph.times}
     for route, states in result.states.items():
         word = route.replace(" ", "_")
@@ -216,7 +217,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Charges and flux by all routes, differences of the routes, and the multiplier."""
+    """Draw the charges and flux by all routes, differences of the routes, and the multiplier."""
     figure = new_figure(12.0, 4.4)
     motion, apart = figure.subplots(1, 2)
     times, size = 1e3 * result.graph.times, CAPACITY * VOLTAGE
@@ -240,7 +241,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Routes against each other, the linear circuit against its closed form, and the Dirac structure."""
+    """Checks: routes against each other, the linear circuit against its closed form, and the Dirac structure."""
     for hardening in (0.0, 0.5):
         result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"

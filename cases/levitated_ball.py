@@ -73,7 +73,7 @@ def ball() -> PHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """A run after a push, and the report at the equilibrium."""
+    """A run after a push, the report of the analysis at the equilibrium, and the equilibrium itself."""
 
     trajectory: Trajectory
     report: Analysis
@@ -102,7 +102,7 @@ def linear_rates(height: float) -> Array:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Height, current and the power balance over time."""
+    """Write to ``folder``: height, current and the power balance over time; return the summary numbers."""
     trajectory = result.trajectory
     current = np.array([gradient(x)[2] for x in trajectory.states])
     columns = {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
@@ -118,7 +118,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
-    """Height and current."""
+    """Draw the height and current."""
     figure = new_figure(7.0, 4.6)
     height, coil = figure.subplots(2, 1, sharex=True)
     height.plot(trajectory.times, 1e3 * trajectory["q"][:, 0], linewidth=1.0)
@@ -133,7 +133,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Current at equilibrium, linearised motion, final height, balance."""
+    """Checks: current at equilibrium, linearised motion, final height, balance."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

@@ -33,14 +33,14 @@ MODULES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run of a flexible body in a mechanism by a general method, and by the exact scheme at equal times."""
+    """Run of a mechanism with a flexible body by a general method, and by the exact scheme at the same times."""
 
     trajectory: Trajectory
     reference: Solution
     body: str
 
     def differences(self) -> dict[str, float]:
-        """Largest differences of parts of the state and of the energy, over the largest values of the exact scheme."""
+        """Largest differences of parts of the state and of the energy, divided by the exact scheme's largest values."""
         exact, trajectory = self.reference, self.trajectory
         parts = ("deformation", "spin", "stress")
         rows = {name: (trajectory[f"{self.body}.{name}"], exact[f"{self.body}.{name}"]) for name in parts}
@@ -48,7 +48,7 @@ class Comparison:
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def figures(self) -> dict[str, Any]:
-        """The method, its balance, the differences and the number of saved steps."""
+        """Summary numbers: the method, its balance, the differences and the number of saved steps."""
         return {
             "method": self.trajectory.method,
             "energy_residual_max_rel": self.trajectory.ledger.largest_residual,
@@ -60,7 +60,7 @@ class Comparison:
 def compare(
     start: tuple[Mechanism, State], times: Array, *, body: str, method: str, inputs: Mapping[str, Any] | None = None
 ) -> Comparison:
-    """Both runs of a mechanism from a state.
+    """Run a mechanism from a state by a general method and by the exact scheme.
 
     Raises ImportError if a module of the method is not installed, and IntegrationError if a run fails.
     """
@@ -77,7 +77,7 @@ def compare(
 
 
 def _sizes(solution: Solution) -> Array:
-    """Largest values of the parts of states and multipliers, one for parts at rest."""
+    """Largest value of each part of states and multipliers, one for parts that are zero throughout (size,)."""
     layout = solution.mechanism.layout
     sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():
@@ -86,7 +86,10 @@ def _sizes(solution: Solution) -> Array:
 
 
 def write(result: Comparison, folder: Path, curves: Mapping[str, Array]) -> dict[str, Any]:
-    """The run, its energy and further curves over time, and the differences from the exact scheme."""
+    """Write to ``folder``: the run, its energy and further curves over time, and the differences from the exact scheme.
+
+    Return the summary numbers.
+    """
     trajectory, energy = result.trajectory, result.trajectory.ledger.total_energy
     trajectory.save(folder / "trajectory.h5")
     write_table(folder / "history.csv", {"t_s": trajectory.times, "energy_J": energy, **curves})

@@ -1,4 +1,4 @@
-"""A robot on four wheels that slip by a friction law, mecanum or plain.
+"""A robot on four wheels that slip by a friction law, with mecanum rollers or plain.
 
 Kinematics of mecanum platforms: P. F. Muir, C. P. Neuman, Kinematic modeling for feedback control of an omnidirectional
 wheeled mobile robot, Proc. IEEE Int. Conf. Robotics and Automation (1987) 1772; of four wheels in this form, H. Taheri,
@@ -44,7 +44,7 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and its commanded motion."""
+    """A run with its kind of wheels and its end [s], which determine the commanded motion."""
 
     solution: Solution
     wheels: Wheels
@@ -59,7 +59,7 @@ class Result:
 
 
 def rollers(corner: tuple[float, float]) -> float:
-    """Angle of the rollers in contact from the axle [rad]; their axes form an X seen from above."""
+    """Angle from the axle to the axis of the roller in contact [rad]; the axes form an X seen from above."""
     return -0.25 * math.pi * corner[0] * corner[1]
 
 
@@ -75,7 +75,7 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 
 
 def risen(t: Any, end: float) -> Any:
-    """Integral of the command up to t over its full value [s]; it rises and falls by 3s² − 2s³."""
+    """Integral of the command up to t, divided by its full value [s]; it rises and falls by 3s² − 2s³."""
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)
     way = lambda s: s**3 - 0.5 * s**4  # noqa: E731
@@ -112,7 +112,7 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """Initial state with a velocity of the robot in the middle; joints and drives determine its wheels."""
+    """Initial state with a velocity of the middle of the chassis; joints and drives determine its wheels."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
     return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
@@ -139,14 +139,14 @@ def run(
 
 
 def slide(wheels: Wheels, velocity: tuple[float, float, float], creep: float = 1e-4) -> float:
-    """Sliding distance of the robot with locked wheels [m]."""
+    """Distance that the robot slides with locked wheels from an initial velocity [m]."""
     mechanism = robot(wheels, lambda name: lambda t: 0.0, creep)
     run = integrate(mechanism, start_of(mechanism, velocity), np.linspace(0.0, 0.5, 401))
     return float(np.linalg.norm(run["chassis.centre"][-1]))
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Final position of the robot, its distance from that without slip, and the energy dissipated by slip."""
+    """Summary numbers: final position of the robot, its distance from that without slip, and energy lost by slip."""
     poses, ledger = result.poses, result.solution.ledger
     ideal = kinematic(result.wheels, result.end, result.solution.times)
     return {
@@ -162,7 +162,10 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, its path and that without slip, and the power dissipated by slip."""
+    """Write to ``folder``: the run, its path and that without slip, and the power dissipated by slip.
+
+    Return the summary numbers.
+    """
     solution, poses = result.solution, result.poses
     write_run(solution, folder)
     ideal = kinematic(result.wheels, result.end, solution.times)
@@ -188,7 +191,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def _draw_chassis(axes: Any, pose: Array) -> None:
-    """Outline between the wheels, with a line to the front."""
+    """Draw the outline between the wheels, with a line to the front."""
     x, y, heading = pose
     outline = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1), (1, 0), (0, 0)]) * (LENGTH, WIDTH)
     turn = np.array([[np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
@@ -197,7 +200,7 @@ def _draw_chassis(axes: Any, pose: Array) -> None:
 
 
 def _orders() -> Iterable[Check]:
-    """The distance from the pose without slip is a v + b h² in the creep velocity v and the step h.
+    """Checks: orders of the distance from the pose without slip, a v + b h², in the creep velocity v and the step h.
 
     At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep and a third at half of it, so that
     distances alone do not halve with the creep. Each part is checked by differences that eliminate the other.
@@ -216,7 +219,7 @@ def _orders() -> Iterable[Check]:
 
 
 def checks() -> Iterable[Check]:
-    """Kinematics of the source without slip, sliding distance with locked wheels, and balance at round-off.
+    """Checks: kinematics of the source without slip, sliding distance with locked wheels, and balance at round-off.
 
     Plain wheels go straight; in turns they slide across.
     """

@@ -53,7 +53,7 @@ BENDING = 4
 
 
 class Row(NamedTuple):
-    """One frequency [Hz]: test, model, published number of the mode, reference and its source."""
+    """One frequency [Hz]: test, model, published number of the mode, source and value of the reference, own value."""
 
     test: str
     model: str
@@ -82,12 +82,12 @@ class Result:
 
 
 def hertz(frequencies: Array) -> Array:
-    """Conversion from [rad/s] to [Hz]."""
+    """Frequencies in [Hz] from frequencies in [rad/s]."""
     return frequencies / (2.0 * np.pi)
 
 
 def moved(body: Body, vibration: Eigenmodes) -> Array:
-    """Velocities of all drawn points in the modes, v + ω × X + φu̇, (points, d, modes)."""
+    """Velocities v + ω × X + φu̇ of all drawn points in each mode, (points, d, modes)."""
     assert body.view is not None
     shapes, d = vibration.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
@@ -100,7 +100,7 @@ def _rigid(body: Body) -> int:
 
 
 def _rigid_rows(points: Array) -> Array:
-    """Rows (points · d) of v + ω × X over (v, ω)."""
+    """Matrix (points · d, rigid freedoms) from (v, ω) to the velocities v + ω × X of points."""
     d = points.shape[1]
     if d == 2:
         turn = np.stack([-points[:, 1], points[:, 0]], axis=1)[:, :, None]
@@ -111,7 +111,7 @@ def _rigid_rows(points: Array) -> Array:
 
 
 def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:
-    """The free body with velocities held at zero, of nodes (k,) along an axis."""
+    """Linear system of the free body with velocities of nodes held at zero, given as pairs (nodes (k,), axis)."""
     assert body.view is not None
     rigid = _rigid_rows(body.view.points)
     at = np.concatenate([body.dim * numbers + axis for numbers, axis in nodes])
@@ -124,7 +124,7 @@ def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:
 
 
 def fv12(cells: int) -> tuple[list[Row], Shown]:
-    """Free thin square plate: Kirchhoff-Love, against the targets and against a Ritz series."""
+    """Rows and modes of the free thin square plate: Kirchhoff-Love, against the targets and a Ritz series."""
     mesh = fem.box_mesh((SIDE, SIDE), (cells, cells))
     body = fem.plate(mesh, STEEL, thickness=THIN, ports={"corner": fem.Tie([0])}, reference="corner")
     vibration = modes(linear_body(body, "plate"), 6)
@@ -142,7 +142,7 @@ def fv12(cells: int) -> tuple[list[Row], Shown]:
 
 
 def tapered(cells: int) -> Any:
-    """Membrane of FV32: twice as many cells along it as across, symmetric about y = 0."""
+    """Mesh of the membrane FV32: twice as many cells along it as across, symmetric about y = 0."""
     square = fem.box_mesh((SIDE, 1.0), (2 * cells, cells))
     points = square.p.copy()
     points[1] = (points[1] - 0.5) * (5.0 - 0.4 * points[0])
@@ -150,7 +150,7 @@ def tapered(cells: int) -> Any:
 
 
 def fv32(cells: int) -> tuple[list[Row], Shown]:
-    """Tapered cantilever membrane: plane stress, degree 2."""
+    """Rows and modes of the tapered cantilever membrane: plane stress, degree 2."""
     body = fem.solid(
         tapered(cells), STEEL, plane="stress", thickness=THIN, degree=2, ports={"root": "root"}, reference="root"
     )
@@ -170,7 +170,7 @@ def _rest(mechanism: Any) -> Pose:
 
 
 def fv52(cells: int) -> tuple[list[Row], Shown]:
-    """Simply supported thick square plate: as a solid held at lines or at its sides, and as a plate with shear."""
+    """Rows and modes of the simply supported thick square plate: a solid held at lines or sides, a plate with shear."""
     mesh = fem.box_mesh((SIDE, SIDE, THICK), (cells, cells, max(1, cells // 4)))
     body = fem.solid(mesh, STEEL, degree=2, ports={"corner": fem.Tie([0], "mean")}, reference="corner")
     assert body.view is not None
@@ -200,7 +200,7 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
 
 
 def _near(values: Array, targets: tuple[float, ...]) -> Array:
-    """Bending frequencies of the solid held at its sides, the nearest one for each target in order."""
+    """Bending frequencies of the solid held at its sides, the nearest one for each target; each is taken once."""
     left, nearest = list(values), []
     for target in targets:
         nearest.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))
@@ -240,7 +240,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of all frequencies, pictures of the modes, and the modes as VTU."""
+    """Write to ``folder``: table of all frequencies, pictures of the modes, and the modes as VTU.
+
+    Return the summary numbers.
+    """
     table: dict[str, Any] = {k: [getattr(r, k) for r in result.rows] for k in ("test", "model", "mode", "source")}
     table |= {"target_hz": [r.target for r in result.rows], "found_hz": [r.computed for r in result.rows]}
     table["deviation"] = [r.computed / r.target - 1.0 for r in result.rows]
@@ -257,7 +260,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(shown: Shown, name: str, path: Path) -> None:
-    """The first six modes: a membrane moved, or the middle or upper surface of a plate."""
+    """Draw the first six modes: a membrane moved, or the middle or upper surface of a plate."""
     view = shown.body.view
     assert view is not None
     figure = new_figure(11.0, 6.0)
@@ -275,7 +278,10 @@ def draw(shown: Shown, name: str, path: Path) -> None:
 
 
 def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, Any]:
-    """Middle or upper surface of a plate by its deflection, or by the size of an in-plane displacement."""
+    """Draw a surface of a plate, coloured by its deflection or by the size of its in-plane displacement.
+
+    Return the caption of the colours and the drawn surface.
+    """
     top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
     shape = shown.shapes[:, :, mode] / np.abs(shown.shapes[:, :, mode]).max()
     bent = (shape[:, 2] ** 2).sum() > 0.5 * (shape**2).sum()
@@ -288,7 +294,7 @@ def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, An
 
 
 def checks() -> Iterable[Check]:
-    """All targets within 1 %, except the bending modes of the solid held at lines; the Ritz series within 0.1 %."""
+    """Checks: all targets within 1 %, except bending modes of the solid held at lines; Ritz series within 0.1 %."""
     for r in run(refine=8).rows:
         if r.test == "fv52" and r.model == "solid, lines" and r.mode < 4 + BENDING:
             continue  # a line support has no limit
@@ -299,7 +305,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """The modes of each test."""
+    """Scene of the modes of each test, by its name."""
     mechanisms = {name: connect({"plate": shown.body}, []) for name, shown in result.shown.items()}
     return {n: mode_scene(m, _rest(m), result.shown[n].vibration) for n, m in mechanisms.items()}
 

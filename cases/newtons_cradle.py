@@ -37,7 +37,7 @@ NEWTON = (-0.6, 0.4, 0.4, 0.4, 0.4)
 
 
 def cradle(law: Law) -> Mechanism:
-    """Five discs of 1 kg in a row; the length of their strings is irrelevant here."""
+    """Five discs of 1 kg in a row with contacts; the length of their strings is irrelevant here."""
     disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     touch = Hertz(STIFFNESS) if law == "compliant" else Rigid(restitution=1.0)
@@ -65,12 +65,12 @@ def run(
 
 
 def velocities_out(solution: Solution) -> list[float]:
-    """Final velocities of the balls over the initial one of the first [m/s]."""
+    """Final velocities of the balls [m/s]; the first one starts at 1 m/s."""
     return [float(solution[f"{name}.velocity"][-1, 0]) for name in NAMES]
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Velocities over time."""
+    """Write to ``folder``: velocities over time; return the summary numbers."""
     write_run(solution, folder)
     speeds = {f"{name}_m_s": solution[f"{name}.velocity"][:, 0] for name in NAMES}
     write_table(folder / "motion.csv", {"t_s": solution.times} | speeds)
@@ -86,7 +86,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Velocities after the impact by both laws, in contact and with gaps."""
+    """Checks: velocities after the impact by both laws, in contact and with gaps."""
     elastic = run(step=2e-5)
     for name, reference, value in zip(NAMES, HERTZ, velocities_out(elastic), strict=True):
         yield near(

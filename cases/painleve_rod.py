@@ -63,7 +63,7 @@ def loss(solution: Solution) -> float:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Spin and energy over time."""
+    """Write to ``folder``: spin and energy over time; return the summary numbers."""
     write_run(solution, folder)
     energy = solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "spin_rad_s": spins(solution), "H_J": energy})
@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Angular momentum about the tip, and the dissipated energy."""
+    """Checks: angular momentum about the tip, and the dissipated energy."""
     solution, after = run(), 2.25 * math.sin(1.0)
     yield near("spin after [rad/s]", after, spins(solution)[1], 1e-4, source="angular momentum about the tip")
     yield near("loss [J]", 4.5 - 0.5 * 4.0 / 3.0 * after**2, loss(solution), 1e-4, source="energies before and after")

@@ -47,13 +47,13 @@ def held(body: Body) -> tuple[Mechanism, Pose]:
 
 
 def found_modes(body: Body) -> Eigenmodes:
-    """Lowest modes of the plate held at its rim."""
+    """Lowest modes of the plate with its frame on the ground."""
     mechanism, pose = held(body)
     return modes(mechanism.linearize(pose), COUNT)
 
 
 def series(support: str, theory: str, thickness: float) -> Array:
-    """Frequencies by series [rad/s]; for thin plates without rotary inertia."""
+    """Frequencies by series [rad/s]; those of thin plates are without rotary inertia."""
     if theory == "kirchhoff":
         thin = navier(COUNT) if support == "hinged" else thin_ritz("clamped", COUNT)
         return thickness * thin
@@ -66,9 +66,9 @@ def series(support: str, theory: str, thickness: float) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """Relative errors of the first frequencies, over meshes (levels, 6) and over thicknesses (6, 6).
+    """Relative errors of the first frequencies, by mesh (levels, 6) and by thickness (6, 6).
 
-    ``errors`` by (support, theory), ``thin`` by support; the modes of the finest thin plate, clamped, for the picture.
+    ``errors`` are by (support, theory), ``thin`` by support; ``modes`` are those of the finest thin plates.
     """
 
     cells: str
@@ -108,7 +108,7 @@ def run(
 
 
 def orders(result: Result) -> dict[str, float]:
-    """Observed order of the first frequency between the two finest meshes."""
+    """Observed order of convergence of the first frequency, from the two finest meshes, by support and theory."""
     slopes = {}
     for (support, theory), values in result.errors.items():
         slopes[f"{support}_{theory}"] = float(np.log2(np.abs(values[-2, 0] / values[-1, 0])))
@@ -116,12 +116,15 @@ def orders(result: Result) -> dict[str, float]:
 
 
 def finest(result: Result, support: str) -> Body:
-    """The thin plate of the finest mesh."""
+    """Thin plate of the finest mesh with a support."""
     return plate(result.cells, result.counts[-1], support, thickness=THICK["kirchhoff"], rotary_inertia=False)
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables and pictures of the convergence and of the thin limit, mode shapes, and the modes as VTU."""
+    """Write to ``folder``: tables and pictures of the convergence and of the thin limit, mode shapes, also as VTU.
+
+    Return the summary numbers.
+    """
     table: dict[str, Any] = {"cells_along_side": result.counts}
     for (support, theory), values in result.errors.items():
         for k in range(COUNT):
@@ -149,7 +152,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_errors(result: Result, path: Path) -> None:
-    """Errors of the first four frequencies over the mesh and over the thickness."""
+    """Draw the errors of the first four frequencies against the mesh and against the thickness."""
     figure = new_figure(11.0, 4.4)
     left, right = figure.subplots(1, 2)
     h = 1.0 / np.array(result.counts)
@@ -182,7 +185,7 @@ def draw_errors(result: Result, path: Path) -> None:
 
 
 def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> None:
-    """Deflection of the first modes."""
+    """Draw the deflection of the first modes."""
     figure = new_figure(9.0, 6.2)
     assert body.view is not None
     shapes = body.view.shape @ vibration.shapes[6 : 6 + body.size].real
@@ -201,7 +204,7 @@ def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> N
 
 
 def checks() -> Iterable[Check]:
-    """Frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at every thickness."""
+    """Checks: frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at every thickness."""
     result = run(cells="quad", refine=3)
     source = {
         ("hinged", "kirchhoff"): "Navier's series",
@@ -230,7 +233,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """The modes of the finest thin plate, by support."""
+    """Scene of the modes of the finest thin plate, by support."""
     plates = {support: held(finest(result, support)) for support in result.modes}
     return {support: mode_scene(*held_so, result.modes[support]) for support, held_so in plates.items()}
 

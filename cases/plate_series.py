@@ -19,13 +19,13 @@ TERMS = 14
 
 
 def navier(count: int) -> Array:
-    """Simply supported thin square, ω/t = π²(m² + n²)."""
+    """Frequencies of a simply supported thin square, ω/t = π²(m² + n²)."""
     m = np.arange(1, count + 2)
     return np.sort((np.pi**2 * (m[:, None] ** 2 + m**2)).ravel())[:count]
 
 
 def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Simply supported square with shear and rotary inertia, ω: w, β_x, β_y in sines and cosines, exact.
+    """Frequencies ω of a simply supported square with shear and rotary inertia, exact: w, β_x, β_y are sines, cosines.
 
     Normals at an edge turn about the edge only (hard support).
     """
@@ -42,9 +42,10 @@ def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Arra
 
 
 def thin_ritz(edges: str, count: int) -> Array:
-    """Thin square, clamped or free, ω/t: Rayleigh-Ritz with (x(1 − x))^k times Legendre polynomials in both directions.
+    """Frequencies ω/t of a thin square, clamped or free, by Rayleigh-Ritz.
 
-    k = 2 clamped, k = 0 free, there without the three rigid motions.
+    The functions are (x(1 − x))^k times Legendre polynomials in both directions, k = 2 clamped, k = 0 free; the three
+    rigid motions of the free plate are left out.
     """
     G = _products({"clamped": 2, "free": 0}[edges])
     bent = np.kron(G[2][2], G[0][0]) + np.kron(G[0][0], G[2][2])
@@ -55,9 +56,9 @@ def thin_ritz(edges: str, count: int) -> Array:
 
 
 def thick_ritz(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Clamped square with shear and rotary inertia, ω: Rayleigh-Ritz with x(1 − x) times Legendre polynomials.
+    """Frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
 
-    For thickness above about 0.01: below, the polynomials lock.
+    The functions are x(1 − x) times Legendre polynomials. They lock for thickness below about 0.01.
     """
     t, G, nu = thickness, _products(1), POISSON
     shear, bend, a = _shear(t, correction), t**3, 0.5 * (1.0 - nu)
@@ -78,7 +79,10 @@ def _shear(thickness: float, correction: float) -> float:
 
 
 def _products(power: int) -> list[list[Array]]:
-    """∫ f_i^(a) f_k^(b) dx over the unit interval, a, b = 0, 1, 2."""
+    """Matrices [a][b] of ∫ f_i^(a) f_k^(b) dx over the unit interval, for derivatives a, b = 0, 1, 2.
+
+    f_i is (x(1 − x))^power times the Legendre polynomial of degree i.
+    """
     x, weight = leggauss(TERMS + 6)
     x, weight = 0.5 * (x + 1.0), 0.5 * weight
     edge = Polynomial([0.0, 1.0, -1.0]) ** power

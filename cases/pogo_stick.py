@@ -34,7 +34,7 @@ FLIGHT, CONTACT = "flight", "contact"
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the switches in closed form, and errors of the event times over the step."""
+    """The run, its switches in closed form, and errors of event times by step."""
 
     run: SwitchingTrajectory
     exact: tuple[tuple[float, str, Array], ...]
@@ -42,7 +42,10 @@ class Result:
 
 
 def energies(x: Array) -> Array:
-    """Energy [J] of x = (spring length, height of the bottom of the mass, momentum), [survey] eq. (5.1)."""
+    """Energies [J] of spring, weight and motion, [survey] eq. (5.1).
+
+    They belong to x = (spring length, height of the bottom of the mass, momentum).
+    """
     length, height, momentum = x
     return np.array(
         [
@@ -54,7 +57,7 @@ def energies(x: Array) -> Array:
 
 
 def mode(contact: float) -> PHDAE:
-    """[survey] eq. (5.4) with s = ``contact``, 0 or 1."""
+    """System [survey] eq. (5.4) with s = ``contact``, 0 in flight or 1 in contact."""
     s = contact
     return PHDAE(
         E=np.eye(3),
@@ -73,12 +76,12 @@ def gap(x: Array) -> float:
 
 
 def lift(x: Array) -> float:
-    """Rate p/m + k(x − x₀)/d = ẏ − ẋ at which a free foot would leave the ground [m/s]."""
+    """Rate ẏ − ẋ = p/m + k(x − x₀)/d at which a free foot would leave the ground [m/s]."""
     return float(x[2] / MASS + STIFFNESS / DAMPING * (x[0] - LENGTH))
 
 
 def pogo_stick() -> SwitchingPHDAE:
-    """Both modes, with touch-down at a zero of falling y − x, and take-off when a free foot would rise."""
+    """Switching system: touch-down at a zero of falling y − x, take-off when a free foot would rise."""
     return SwitchingPHDAE(
         {FLIGHT: mode(0.0), CONTACT: mode(1.0)},
         [
@@ -89,7 +92,7 @@ def pogo_stick() -> SwitchingPHDAE:
 
 
 def mode_by_force(contact: float) -> PHDAE:
-    """Mode of index 1 with the rate v of the foot and the ground force λ as algebraic states.
+    """System of index 1 with the rate v of the foot and the ground force λ as algebraic states.
 
         ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
 
@@ -111,7 +114,10 @@ def mode_by_force(contact: float) -> PHDAE:
 
 
 def pogo_stick_by_force() -> SwitchingPHDAE:
-    """Take-off when the ground force would be tensile: λ = −k(x − x₀) − d p/m is −d times the rate of (5.4)."""
+    """Switching system with take-off when the ground force would be tensile.
+
+    λ = −k(x − x₀) − d p/m is −d times the rate of (5.4).
+    """
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},
         [
@@ -122,7 +128,10 @@ def pogo_stick_by_force() -> SwitchingPHDAE:
 
 
 def solve(height: float, step: float, end: float, method: str = "gauss6") -> SwitchingTrajectory:
-    """Run from a drop with the spring at rest and the foot ``height`` above ground; ValueError for bad numbers."""
+    """Run from a drop with the spring at rest and the foot ``height`` above ground.
+
+    Raises ValueError for numbers out of range.
+    """
     for name, value in (("height", height), ("step", step)):
         if not (math.isfinite(value) and value > 0.0):
             raise ValueError(f"{name} must be positive, got {value}")
@@ -138,13 +147,13 @@ def start(height: float) -> Array:
 
 
 def in_flight(x: Array, t: float) -> Array:
-    """State after t seconds of ballistic flight, in which the spring relaxes at the rate k/d."""
+    """State after t seconds of free flight, in which the spring relaxes at the rate k/d."""
     length = LENGTH + (x[0] - LENGTH) * math.exp(-STIFFNESS / DAMPING * t)
     return np.array([length, x[1] + x[2] / MASS * t - 0.5 * GRAVITY * t**2, x[2] - MASS * GRAVITY * t])
 
 
 def in_contact(x: Array, t: float) -> Array:
-    """State after t seconds as an underdamped oscillator about the length x₀ − mg/k."""
+    """State after t seconds in contact, an underdamped oscillation about the length x₀ − mg/k."""
     decay = 0.5 * DAMPING / MASS
     omega = math.sqrt(STIFFNESS / MASS - decay**2)
     rest = LENGTH - MASS * GRAVITY / STIFFNESS
@@ -180,7 +189,7 @@ def _first_zero(function: Callable[[float], float], span: float, pieces: float =
 
 
 def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
-    """Largest errors of the event times by method over the step [s]."""
+    """Largest errors of the event times [s] for several steps, by method."""
     exact = np.array([time for time, _, _ in exact_switches(height, end)])
     for step in (4e-3, 2e-3, 1e-3):
         row = {"step_s": step}
@@ -191,7 +200,7 @@ def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
 
 
 def orders(rows: Iterable[dict[str, float]], coarse: int = -2, fine: int = -1) -> dict[str, float]:
-    """Slopes over two steps."""
+    """Orders of convergence by method from two rows, those with indices ``coarse`` and ``fine``."""
     table = tuple(rows)
     one, other = table[coarse], table[fine]
     ratio = math.log(one["step_s"] / other["step_s"])
@@ -211,14 +220,14 @@ def run(
 
 
 def event_errors(result: Result) -> Array:
-    """Differences of event times from the closed form [s]; raises ValueError where their numbers differ."""
+    """Differences of event times from the closed form [s]; raises ValueError if their numbers differ."""
     if len(result.run.switches) != len(result.exact):
         raise ValueError(f"{len(result.run.switches)} events instead of {len(result.exact)}: try a smaller step")
     return np.array([s.time - t for s, (t, _, _) in zip(result.run.switches, result.exact, strict=True)])
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Event times and their errors, the energy at switches, and the balance."""
+    """Summary numbers: event times and their errors, the energy at switches, and the balance."""
     run = result.run
     return {
         "events": [{"time_s": s.time, "cause": s.cause, "lost_J": s.lost} for s in run.switches],
@@ -233,7 +242,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the motion, the events and the refinement, and a picture."""
+    """Write to ``folder``: tables of the motion, the events and the refinement, and a picture.
+
+    Return the summary numbers.
+    """
     run = result.run
     parts = np.array([energies(x) for x in run.states]).T
     columns = {"t_s": run.times, "x_m": run["length"][:, 0], "y_m": run["height"][:, 0]}
@@ -248,7 +260,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Heights with contact shaded, energies, and errors of event times over the step."""
+    """Draw the heights with contact shaded, energies, and errors of event times against the step."""
     figure = new_figure(13.0, 4.4)
     motion, energy, errors = figure.subplots(1, 3)
     run = result.run
@@ -279,7 +291,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Event times and states against closed forms, energy across the switches, and the balance."""
+    """Checks: event times and states against closed forms, energy across the switches, and the balance."""
     result = Result(solve(0.4, 2e-3, 3.0), tuple(exact_switches(0.4, 3.0)), ())
     run, source = result.run, "[survey] ex. 5.2, closed form"
 

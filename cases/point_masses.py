@@ -53,7 +53,7 @@ Cord = Literal["spring", "knot"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, its system, and errors of a shorter run over the step."""
+    """The run, its system, and errors of a shorter run by step."""
 
     run: Trajectory
     system: rigid.MultibodySystem
@@ -61,7 +61,7 @@ class Result:
 
 
 def spring(first: Any, second: Any, free: float, name: str) -> rigid.Spring:
-    """V = ½k e² + ¼k₃e⁴."""
+    """Spring with the energy V = ½k e² + ¼k₃e⁴ of its elongation e."""
     return rigid.Spring.linear(first, second, stiffness=STIFFNESS, length=free, hardening=HARDENING, name=name)
 
 
@@ -84,7 +84,7 @@ def pendulum(damping: float, cord: Cord = "spring") -> rigid.MultibodySystem:
 
 
 def begin(cord: Cord = "spring") -> tuple[Array, Array]:
-    """Positions and velocities (points, 3): rods in the x-z plane, moving normal to it; the knot in the middle."""
+    """Initial positions and velocities (points, 3): rods in the x-z plane, moving normal to it; knot halfway to b."""
     directions = np.array([[math.sin(angle), 0.0, -math.cos(angle)] for angle in ANGLES])
     places = np.cumsum(np.array([*RODS.values()])[:, None] * directions, axis=0)
     velocities = np.array([[0.0, speed, 0.0] for speed in SPEEDS])
@@ -132,7 +132,7 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
-    """Largest errors of the positions [m] over the step."""
+    """Largest errors of the positions [m] by step."""
     rows = []
     for count in counts:
         times = np.linspace(0.0, end, count + 1)
@@ -183,13 +183,13 @@ def rod_forces(run: Trajectory) -> Array:
 
 
 def slope(rows: Sequence[dict[str, float]]) -> float:
-    """Order of the errors in the step."""
+    """Order of convergence of the errors, by least squares of logarithms."""
     steps, errors = ([row[name] for row in rows] for name in ("step_s", "error_m"))
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 
 
 def kept(run: Trajectory) -> dict[str, float]:
-    """Properties of the scheme: rods, momentum, balance, and dissipation that is never negative."""
+    """Residuals of the properties of the scheme: rods, momentum, balance, and dissipation that is never negative."""
     momentum = angular_momentum(run)
     return {
         "rod_drift_max_m": float(np.abs(rod_defects(run)).max()),
@@ -200,7 +200,10 @@ def kept(run: Trajectory) -> dict[str, float]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the motion and of the balance, pictures, and the run itself."""
+    """Write to ``folder``: tables of the motion and of the balance, pictures, and the run itself.
+
+    Return the summary numbers.
+    """
     run, system = result.run, result.system
     run.save(folder / "trajectory.h5")  # first: whatever fails below, the run is kept
     r = places(run)
@@ -226,7 +229,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, path: Path) -> None:
-    """The paths of both masses in space and from above, with the pendulum at the start and the end."""
+    """Draw the paths of both masses in space and from above, with the pendulum at the start and the end."""
     figure = new_figure(11.0, 5.0)
     grid = figure.add_gridspec(1, 2, width_ratios=(5, 4))
     space, above = figure.add_subplot(grid[0, 0], projection="3d"), figure.add_subplot(grid[0, 1])
@@ -257,7 +260,7 @@ def draw_motion(result: Result, path: Path) -> None:
 
 
 def draw_kept(result: Result, path: Path) -> None:
-    """Energies, the balance of every step, rods and momentum, and the order."""
+    """Draw the energies, the balance of every step, rods and momentum, and the order."""
     figure = new_figure(11.0, 7.0)
     grid = figure.add_gridspec(3, 2, width_ratios=(3, 2))
     energy, balance, drift = (figure.add_subplot(grid[row, 0]) for row in range(3))
@@ -298,7 +301,10 @@ def draw_kept(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Over 10 s at two steps, with and without the damper, and with the knot; orders; general integrators."""
+    """Checks: conserved quantities over 10 s at two steps, with and without damper and knot; orders.
+
+    The paths are also compared with those of general integrators.
+    """
     for cord, damping, count in (
         ("spring", 0.3, 1000),
         ("spring", 0.3, 2000),
@@ -330,7 +336,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """The pendulum at its start."""
+    """Equations of the pendulum at its start."""
     system = pendulum(0.3)
     return system.phdae(system.state(*(part.ravel() for part in begin())))
 

@@ -34,7 +34,7 @@ LOADS = (4.448, 8.896, 13.345)  # weights of 1, 2 and 3 pounds [N]
 
 
 class Result(NamedTuple):
-    """Displacements of the tip and its twist by load and angle: flap and chord (loads, angles) [m], twist [rad]."""
+    """Displacements of the tip by load and angle: flap and chord (loads, angles) [m], twist (loads, angles) [rad]."""
 
     angles: Array
     flap: Array
@@ -75,7 +75,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Tables by load, over the angles."""
+    """Summary numbers: loads, angles, and tables of flap, chord and twist by load and angle."""
     return {
         "loads_N": list(LOADS),
         "angles_deg": np.degrees(result.angles).tolist(),
@@ -86,7 +86,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """A table and a picture of the tip."""
+    """Write to ``folder``: a table and a picture of the tip; return the summary numbers."""
     columns: dict[str, Any] = {"angle_deg": np.degrees(result.angles)}
     for i, load in enumerate(LOADS):
         for name, values in (("flap_m", result.flap), ("chord_m", result.chord), ("twist_rad", result.twist)):
@@ -122,7 +122,7 @@ def elastica(load: float, stiffness: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Both planes of the strip against closed forms, and convergence between them.
+    """Checks: both planes of the strip against closed forms, and convergence between them.
 
     Shear adds 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
     """

@@ -49,7 +49,7 @@ PIN = "crank.C = rod.C"
 
 @dataclass(frozen=True)
 class Result:
-    """Runs coupled by positions, by velocities only, and hinged; the loads [N m], [N] over time."""
+    """Runs coupled by positions, by velocities only, and hinged; amplitudes of torque [N m] and force [N]."""
 
     coupled: Trajectory
     loose: Trajectory
@@ -84,7 +84,7 @@ def slider_crank(*, places: bool = True) -> rigid.MultibodySystem:
 
 
 def without_place(system: rigid.MultibodySystem) -> rigid.MultibodySystem:
-    """The slider-crank with a port C of which only the velocity is known."""
+    """Copy of a system whose port C has a matrix only: its velocity is known, its position is not."""
     return replace(system, ports={**system.ports, "C": rigid.ExternalPort(system.ports["C"].matrix)})
 
 
@@ -128,12 +128,12 @@ class Freedom:
 
 
 def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Loads M_ext and F_ext over time."""
+    """Functions of time for the torque M_ext on the crank and the force F_ext on the slider."""
     return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
 
 
 def of_one_freedom(times: Array, torque: float, load: float) -> Array:
-    """Reference φ, φ̇, φ₂ and x_B (k, 4) over ascending times, by a Runge-Kutta method of order 8 to 1e-12."""
+    """Reference φ, φ̇, φ₂ and x_B (k, 4) at ascending times, by a Runge-Kutta method of order 8 to 1e-12."""
     motor, push = loads(torque, load)
 
     def rates(t: float, y: Array) -> list[float]:
@@ -179,7 +179,7 @@ def run(
 
 
 def mesh(step: float, duration: float = DURATION) -> Array:
-    """Number of equal steps; ValueError unless it is whole."""
+    """Times of equal steps [s]; raise ValueError unless ``step`` divides the duration."""
     steps = max(1, round(duration / check.positive("step", step, "s")))
     if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
         raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
@@ -193,7 +193,7 @@ def motion(run: Trajectory) -> Array:
 
 
 def gap(run: Trajectory) -> Array:
-    """Distance of the two ends coupled in C (k,) [m]."""
+    """Distance of the two ends that are coupled in C (k,) [m]."""
     phi, x, y, phi2 = run["positions"].T
     return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
 
@@ -208,12 +208,15 @@ def pin_force(run: Trajectory) -> Array:
 
 
 def energy_residual(trajectory: Trajectory | Solution) -> float:
-    """Largest |ΔH − work|, of a step and of the whole run, over the largest energy."""
+    """Largest |ΔH − work|, of a step and of the whole run, divided by the largest energy."""
     return float(max(trajectory.ledger.largest_residual, trajectory.energy_drift()))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of motion, pin and energy; pictures; the runs."""
+    """Write to ``folder``: tables of motion, pin and energy; pictures; the runs.
+
+    Return the summary numbers.
+    """
     coupled, loose, hinged = result.coupled, result.loose, result.hinged
     coupled.save(folder / "coupled.h5")  # first: whatever fails below, the run is kept
     hinged.save(folder / "hinged.h5")
@@ -248,7 +251,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> None:
-    """The linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
+    """Draw the linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
     figure = new_figure(10.0, 7.5)
     grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
     run, times, moved = result.coupled, result.coupled.times, motion(result.coupled)
@@ -289,7 +292,7 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
 
 
 def draw_pin(result: Result, path: Path) -> None:
-    """Distance of the coupled points, with position or velocity couplings; energy; force in the pin."""
+    """Draw the distance of the coupled points, with position or velocity couplings; energy; force in the pin."""
     figure = new_figure(9.0, 7.5)
     apart, energy, pin = figure.subplots(3, 1, sharex=True)
     times, least = result.coupled.times, np.finfo(float).eps / 16.0
@@ -317,7 +320,7 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
+    """Checks: both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():
         at = f"h = {step:g} s"
@@ -348,7 +351,7 @@ def checks() -> Iterable[Check]:
 
 
 def work_along(result: Result) -> float:
-    """Work ∫ F_ext dx_B of the single freedom [J], by Simpson's rule over the saved times."""
+    """Work ∫ F_ext dx_B along the reference motion [J], by Simpson's rule at the saved times."""
     from scipy.integrate import simpson
 
     times = result.coupled.times
@@ -358,7 +361,7 @@ def work_along(result: Result) -> float:
 
 
 def done(result: Result) -> float:
-    """Work of the force on the slider [J]."""
+    """Work of the force on the slider in the coupled run [J]."""
     return float(result.coupled.ledger.work["rod.slider"].sum())
 
 

@@ -35,7 +35,7 @@ FORMS = {"tree": "tree voltages, link currents", "nodal": "node potentials, eq. 
 
 
 def ladder(resistance: float = RESISTANCE) -> Circuit:
-    """V - R1 - C1 - L - C2 - R2, with open terminals at the output."""
+    """Circuit V - R1 - C1 - L - C2 - R2, with open terminals at the output."""
     c = 1.0 / (OMEGA * resistance)
     return circuit(
         {
@@ -52,7 +52,7 @@ def ladder(resistance: float = RESISTANCE) -> Circuit:
 
 @dataclass(frozen=True)
 class Result:
-    """The step response in both forms, and the frequency response."""
+    """The circuit, its step responses in both forms, and its frequency response."""
 
     circuit: Circuit
     steps: dict[str, Trajectory]
@@ -60,20 +60,20 @@ class Result:
 
 
 def transfer(omega: Any) -> Any:
-    """V_out/V = ½/((s + 1)(s² + s + 1)), s = iω/ω_c."""
+    """Transfer function V_out/V = ½/((s + 1)(s² + s + 1)), s = iω/ω_c."""
     s = 1j * np.asarray(omega) / OMEGA
     return 0.5 / ((s + 1.0) * (s**2 + s + 1.0))
 
 
 def step_of(times: Any) -> Any:
-    """V_out (k,) after a step of 1 V: ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)), τ = ω_c t."""
+    """Voltage V_out (k,) after a step of 1 V: ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)), τ = ω_c t."""
     tau = OMEGA * np.asarray(times)
     wave = 2.0 / math.sqrt(3.0) * np.exp(-0.5 * tau) * np.sin(0.5 * math.sqrt(3.0) * tau)
     return 0.5 * (1.0 - np.exp(-tau) - wave)
 
 
 def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
-    """Response to a step of the source in both forms, from rest."""
+    """Responses to a step of the source in both forms, from rest."""
     responses = {}
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
@@ -99,13 +99,13 @@ def run(
 
 
 def apart(steps: dict[str, Trajectory]) -> float:
-    """The largest difference of charges and fluxes of both forms over the largest value of each."""
+    """Largest difference of a charge or flux between both forms, divided by its largest value."""
     one, other = (np.hstack([trajectory[name] for name in PARTS]) for trajectory in steps.values())
     return float((np.abs(one - other).max(axis=0) / np.abs(one).max(axis=0)).max())
 
 
 def tellegen(result: Result) -> float:
-    """Largest |v(t)·i(t′)| over Σ|v||i| between all pairs of 20 saved times ([survey] eq. (2.26)): zero in theory."""
+    """Largest |v(t)·i(t′)|/Σ|v||i| of all pairs of 20 saved times ([survey] eq. (2.26)): zero in theory."""
     chosen = result.steps["tree"].states[:: max(1, len(result.steps["tree"].times) // 20)]
     inputs = {"V": 1.0}
     v = np.column_stack(list(result.circuit.voltages(chosen, inputs).values()))
@@ -114,13 +114,13 @@ def tellegen(result: Result) -> float:
 
 
 def response_defect(result: Result) -> float:
-    """Largest |H − closed form| over |closed form|."""
+    """Largest |H − closed form|/|closed form| of the frequency response."""
     exact = transfer(result.response.omega)
     return float((np.abs(result.response.values[:, 0, 0] - exact) / np.abs(exact)).max())
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Sizes of both forms, their difference, Tellegen, Bode curve, balance."""
+    """Summary numbers: sizes of both forms, their difference, Tellegen, Bode curve, balance."""
     corner = frequency_response(result.circuit.linear(), [OMEGA], inputs="V", outputs="out", progress=False)
     return {
         "states": {form: trajectory.system.size for form, trajectory in result.steps.items()},
@@ -135,7 +135,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Incidence matrix, step and frequency response as tables, and a picture."""
+    """Write to ``folder``: incidence matrix, step and frequency response as tables, and a picture.
+
+    Return the summary numbers.
+    """
     tree = result.steps["tree"]
     edges = {edge.name: column for edge, column in zip(result.circuit.edges, result.circuit.incidence.T, strict=True)}
     write_table(folder / "incidence.csv", edges)
@@ -151,7 +154,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, output: Array, path: Path) -> None:
-    """Bode curve and step response against their closed forms."""
+    """Draw the Bode curve and step response against their closed forms."""
     figure = new_figure(12.0, 4.2)
     gain, phase, step = figure.subplots(1, 3)
     omega, values = result.response.omega, result.response.values[:, 0, 0]
@@ -177,7 +180,7 @@ def draw(result: Result, output: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Both forms, Tellegen's theorem, poles, and closed forms of the responses."""
+    """Checks: both forms, Tellegen's theorem, poles, and closed forms of the responses."""
     result = run()
     yield vanishes("forms apart", apart(result.steps), 1e-12, source="[survey] eq. (2.26), (2.27)")
     yield vanishes("v(t)·i(t′) / Σ|v||i|", tellegen(result), 1e-14, source="Tellegen's theorem")

@@ -102,7 +102,7 @@ def bodies(elements: int, payload: float = 0.5) -> dict[str, Body]:
 
 
 def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mechanism:
-    """The arm with a spring and damper between moving references at its joints, or with external torques."""
+    """The arm with a spring and damper with moving reference at each joint ("port"), or with external torques."""
     joints = [
         hinge("shoulder.axle", GROUND.at(0.0, 0.0)),
         weld("upper.root", "shoulder.axle"),
@@ -128,13 +128,13 @@ def port_motor(joint: Joint) -> Any:
 
 
 def motor(joint: Joint) -> Any:
-    """Torques τ on the hub and −τ on its carrier."""
+    """External torques τ on the hub and −τ on its carrier."""
     first, second = joint.ports
     return torque(first, name=joint.name, against=None if second is GROUND else second)
 
 
 def held_torques(t: float, see: Mapping[str, Any]) -> dict[str, float]:
-    """The torques of the control law from readings of the sensors."""
+    """Torques of the control law at a time, from the readings of the sensors."""
     part, rate, (first, second) = profile(t), profile_rate(t), JOINTS
     upper = first.stiffness * (first.target * part - see["shoulder angle"])
     fore = second.stiffness * (second.target * part - see["elbow angle"])
@@ -160,7 +160,7 @@ def placed(shoulder: float = 0.0, elbow: float = 0.0) -> dict[str, tuple[float, 
 
 
 def plant(elements: int = 4) -> Plant:
-    """The weightless arm at its target, from torques to angles: design model of the regulator."""
+    """Linear system of the weightless arm at its target, from torques to angles: design model of the regulator."""
     flying = replace(arm("lqr", elements), gravity=np.zeros(2))
     return angles_of(flying.linearize(flying.assemble(placed(*(j.target for j in JOINTS)))), [j.name for j in JOINTS])
 
@@ -179,12 +179,12 @@ def regulator(elements: int = 4) -> Compensator:
 
 
 def wanted(t: float) -> Array:
-    """Target angles over time [rad]."""
+    """Target angles of both joints at a time [rad]."""
     return profile(t) * np.array([joint.target for joint in JOINTS])
 
 
 def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sampled]:
-    """Control law that the run calls."""
+    """Sampled controllers of a kind by name; none for "port"."""
     if kind == "lqr":
         sensors, ports = {joint.name: joint.angle for joint in JOINTS}, [joint.name for joint in JOINTS]
         return {"motors": regulator(elements).sampled(period, sensors=sensors, ports=ports, reference=wanted)}
@@ -192,7 +192,7 @@ def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sam
 
 
 def solve(kind: Controller, step: float, *, period: float = 1e-3, elements: int = 4, end: float = 2.0) -> Result:
-    """Run from rest, straight along x."""
+    """Run from rest, with the arm straight along x."""
     mechanism = arm(kind, elements)
     start = mechanism.consistent_state(mechanism.assemble(placed()))
     times, loops = np.linspace(0.0, end, max(1, round(end / step)) + 1), controllers(kind, period, elements)
@@ -229,7 +229,7 @@ def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
 
 
 def given(solution: Solution) -> dict[str, float]:
-    """Energy supplied to the arm by each motor up to the end of the run [J]."""
+    """Energy that each motor supplies to the arm over the run [J]."""
     ledger, energies = solution.ledger, {}
     for joint in JOINTS:
         name = joint.name
@@ -240,7 +240,7 @@ def given(solution: Solution) -> dict[str, float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The tip, the balance, the energy from the controllers, and the processor time."""
+    """Summary numbers: the tip, the balance, the energy from the controllers, and the processor time."""
     solution, energies = result.solution, given(result.solution)
     return {
         "tip_m": tip_at(solution).tolist(),
@@ -255,7 +255,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and picture of the motion, the moving arm for mesh viewers, and the run itself."""
+    """Write to ``folder``: table and picture of the motion, the moving arm for mesh viewers, and the run itself.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     tip = solution.position("fore.tip")
@@ -267,7 +270,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
-    """Path of the tip with the arm at some times, and angles with their targets."""
+    """Draw the path of the tip with the arm at some times, and angles with their targets."""
     figure = new_figure(9.0, 4.2)
     way, turn = figure.subplots(1, 2)
     tip, elbow, times = solution.position("fore.tip"), solution.position("upper.tip"), solution.times
@@ -288,7 +291,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Ledger, accuracy of the step, and first-order convergence of sampling to the port."""
+    """Checks: ledger, accuracy of the step, and first-order convergence of sampling to the port."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -37,7 +37,7 @@ LOSS = 1.0 - 1.5 * math.sin(ALPHA) ** 2
 
 
 def block_on_ground() -> Mechanism:
-    """A block of 1 kg without sliding."""
+    """A block of 1 kg on ground so rough that it does not slide."""
     inertia = (WIDTH**2 + HEIGHT**2) / 3.0
     ports, shape = {"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)}, box_shape((2.0 * WIDTH, 2.0 * HEIGHT, WIDTH))
     block = rigid.body(1.0, inertia=inertia, ports=ports, shape=shape)
@@ -47,7 +47,7 @@ def block_on_ground() -> Mechanism:
 
 
 def leaning(mechanism: Mechanism, tilt: float) -> State:
-    """Rest on the right corner, tilted by an angle [rad]."""
+    """State at rest on the right corner, tilted by an angle [rad]."""
     c, s = math.cos(tilt), math.sin(tilt)
     place = (-c * WIDTH + s * HEIGHT, s * WIDTH + c * HEIGHT, -tilt)
     return mechanism.consistent_state(mechanism.assemble(guess={"block": place}))
@@ -79,14 +79,14 @@ def first_impact(solution: Solution) -> float:
 
 
 def amplitudes(solution: Solution) -> list[float]:
-    """Largest tilts between impacts over α, without the initial tilt and the unfinished interval."""
+    """Largest tilt between each pair of impacts, divided by α; the tilt before the first impact is left out."""
     edges = np.searchsorted(solution.times, solution.events["flat"].times)
     tilt = np.abs(tilts(solution))
     return [float(tilt[a:b].max() / ALPHA) for a, b in pairwise(edges)]
 
 
 def exact_amplitudes(count: int) -> list[float]:
-    """Closed form of the tilts: 1 − cos(α − θ) of the energy falls by r² at each impact."""
+    """Closed form of the tilts, divided by α: the kinetic energy falls by the factor r² at each impact."""
     top, found = 1.0 - math.cos(ALPHA), []
     left = math.cos(0.5 * ALPHA) - math.cos(ALPHA)
     for _ in range(count):
@@ -96,7 +96,10 @@ def exact_amplitudes(count: int) -> list[float]:
 
 
 def exact_first_impact() -> float:
-    """Time ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero, by φ = α − θ and cosh."""
+    """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero.
+
+    The variable u² = α − θ − α/2 removes the singularity at the start.
+    """
     start = 0.5 * ALPHA
 
     def rate(u: float) -> float:
@@ -108,7 +111,7 @@ def exact_first_impact() -> float:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Tilt and energy over time."""
+    """Write to ``folder``: tilt and energy over time; return the summary numbers."""
     write_run(solution, folder)
     tilt = tilts(solution)
     write_table(folder / "motion.csv", {"t_s": solution.times, "tilt_rad": tilt, "H_J": solution.ledger.total_energy})
@@ -123,7 +126,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Housner's closed forms, and their order."""
+    """Checks: Housner's closed forms, and the order at which the steps meet them."""
     coarse, fine = run(step=8e-3, end=1.3), run(step=4e-3, end=1.3)
     exact, found = exact_amplitudes(3), amplitudes(fine)
     yield near("first impact [s]", exact_first_impact(), first_impact(fine), 1e-5, source="Housner (1963)")

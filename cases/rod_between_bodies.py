@@ -58,12 +58,15 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Conserved quantities of the scheme."""
+    """Summary numbers: conserved quantities of the scheme."""
     return {"energy_drift_max_rel": solution.energy_drift(), **kept(solution)}
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Table and picture of the motion, the moving bodies for mesh viewers, and the run itself."""
+    """Write to ``folder``: table and picture of the motion, the moving bodies for mesh viewers, and the run itself.
+
+    Return the summary numbers.
+    """
     write_run(solution, folder)
     momenta = {"linear": solution.linear_momentum(), "angular": solution.angular_momentum()}
     columns = {f"{name}_{axis}": rows[:, k] for name, rows in momenta.items() for k, axis in enumerate("xyz")}
@@ -76,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Two step sizes, one far too long to resolve the motion; the ends turn against each other by 2 rad."""
+    """Checks: invariants at two step sizes, one far too long to resolve the motion; ends turned by 2 rad."""
     for step in (0.1, 0.3):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

@@ -22,11 +22,11 @@ EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]
 FANS = {4: [(0, 1, 2), (0, 2, 3)], 6: [(0, 1, 5), (1, 2, 3), (3, 4, 5), (1, 3, 5)]}
 """Triangles of a facet by its number of nodes in order."""
 EYE = 15.0
-"""Distance from the pins over which the ends are shown on separate scales [mm]."""
+"""Distance from the pins within which the ends are shown on separate scales [mm]."""
 
 
 def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
-    """Deflections of the middle over the length, and their difference."""
+    """Draw the deflections of the middle divided by the length, of solid and beam, and their difference."""
     figure = new_figure(9.0, 5.6)
     both, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     both.plot(times, 100.0 * solid, linewidth=1.2, label="solid")
@@ -40,7 +40,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
-    """Largest von Mises stress over time with the beam's |N/A − M y/I| there, and its position along the rod."""
+    """Draw the largest von Mises stress over time, the beam's |N/A − M y/I| there, and its position along the rod."""
     figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
@@ -63,7 +63,7 @@ def _save(figure: Any, times: Array, path: Path) -> None:
 
 
 def draw_rod(solution: Solution, instant: int, path: Path) -> None:
-    """Von Mises stress on the flat side of the rod, in the bent shape, and both ends on separate scales."""
+    """Draw the von Mises stress on the flat side of the rod, in the bent shape, and both ends on separate scales."""
     from matplotlib.collections import PolyCollection
     from matplotlib.tri import Triangulation
 
@@ -102,7 +102,10 @@ class Side(NamedTuple):
 
 
 def flat_side(solution: Solution, instant: int) -> Side:
-    """Facets of largest z, from the pin of the crank. Stresses jump between cells, as in the state."""
+    """Facets of the rod on its side of largest z, relative to the pin of the crank.
+
+    Stresses jump between cells, as in the state.
+    """
     body = solution.mechanism.bodies["rod"]
     view = body.view
     assert view is not None
@@ -122,7 +125,7 @@ def flat_side(solution: Solution, instant: int) -> Side:
 
 
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
-    """Corners of each cell in rising order (c, k), and the tensors there from its stress points alone (c, k, 6) [Pa].
+    """Corners of each cell in rising order (c, k), and the stress there (c, k, 6) [Pa], from points of that cell alone.
 
     A linear function (in each direction) takes them from the points of the cell to its corners, by least squares.
     """
@@ -136,7 +139,7 @@ def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
 
 
 def _facets(view: View) -> Iterator[tuple[int, Array]]:
-    """Cells with a facet on the side of largest z, and its corners in order."""
+    """Numbers of the cells that have a facet on the side of largest z, and its corners in cyclic order."""
     z = view.points[:, 2]
     for cell, nodes in enumerate(view.cells[:, : CORNERS[view.cell_type]]):
         on = nodes[z[nodes] > z.max() - 1e-6 * np.ptp(z)]
@@ -146,7 +149,7 @@ def _facets(view: View) -> Iterator[tuple[int, Array]]:
 
 
 def _middles(view: View, cell: int, corners: Array) -> Array | None:
-    """Nodes between the corners of a possibly curved triangle of degree 2; none of a quadrilateral."""
+    """Mid-side nodes of a triangular facet of degree 2, in the order of its sides; None for a quadrilateral."""
     if len(corners) == 4:
         return None
     local = {int(node): k for k, node in enumerate(view.cells[cell])}
@@ -155,5 +158,5 @@ def _middles(view: View, cell: int, corners: Array) -> Array | None:
 
 
 def _alternating(corners: Array, middles: Array) -> Array:
-    """Corners and middles in alternation."""
+    """Corners and mid-side nodes in alternation, along the boundary of a facet."""
     return np.stack([corners, middles], axis=1).reshape(2 * len(corners), -1)

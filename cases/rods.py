@@ -31,12 +31,12 @@ def clamped(rod: NodalBody, load: Connection) -> tuple[Mechanism, Pose]:
 
 
 def drift(values: Array) -> float:
-    """Largest difference from the first row, over the largest entry."""
+    """Largest difference from the first row, divided by the largest entry."""
     return float(np.abs(values - values[0]).max() / np.abs(values).max())
 
 
 def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
-    """Conserved quantities of the scheme; momenta from the time on at which loads have ended."""
+    """Residuals of the quantities that the scheme conserves; momenta from ``since`` on, when loads have ended."""
     ledger, free = solution.ledger, solution.times >= min(since, solution.times[-1]) - 1e-9
     return {
         "energy_residual_max_rel": float(np.abs(ledger.residual).max() / ledger.total_energy.max()),
@@ -79,5 +79,5 @@ def draw_axes(
 
 
 def axis_of(mechanism: Mechanism, x: Array) -> Array:
-    """Positions of the nodes of the rod at a flat state, (n, 3) [m]."""
+    """Positions of the nodes of the rod in a state vector, (n, 3) [m]."""
     return x[mechanism.layout.parts["rod.centre"]].reshape(-1, 3)

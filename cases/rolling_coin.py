@@ -62,7 +62,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the motions, plots, the moving euro for mesh viewers, and the runs of the mechanisms themselves."""
+    """Write to ``folder``: tables of the motions, plots, the moving euro, and the runs of the mechanisms themselves.
+
+    Return the summary numbers.
+    """
     result.mechanism.save(folder / "held.h5")  # first: whatever fails below, the runs are kept
     result.wobble.save(folder / "wobble.h5")
     columns: dict[str, Any] = {"t_s": result.mechanism.times}
@@ -91,7 +94,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Closed forms and their order, what is exact at any step, (7.1), Moffatt's rate, energy, slip and height."""
+    """Checks: closed forms and their order, exact quantities, (7.1), Moffatt's rate, energy, slip and height."""
     source = "[survey] ex. 4.1"
     coarse, fine = run(steps=240), run(steps=480)
     for name, motion in fine.motions.items():

@@ -26,7 +26,7 @@ TILT, SHARE = math.radians(40.0), 0.6  # of the euro from the ground [rad]; its 
 
 
 def constrained() -> rigid.MultibodySystem:
-    """Example 2.4: M = Z = 1 and A of the rolling constraints."""
+    """System of example 2.4: M = Z = 1 and A of the rolling constraints."""
 
     def rolling(zeta: Array) -> Array:
         c, s = math.cos(zeta[3]), math.sin(zeta[3])
@@ -48,7 +48,7 @@ def basis(zeta: Array) -> Array:
 
 
 def reduced() -> rigid.MultibodySystem:
-    """Example 4.1: M_r = diag(1, 2), J_c and B_c of (4.21)."""
+    """System of example 4.1: M_r = diag(1, 2), J_c and B_c of (4.21)."""
     return rigid.resolve(constrained(), basis, velocity_parts={"turning": slice(0, 1), "rolling": slice(1, 2)})
 
 
@@ -80,7 +80,8 @@ def exact(times: Array, roll: float, turn: float) -> Array:
 def jacobi_sum(J: Any, x: Array, step: float = 1e-5) -> float:
     """Norm of Σ_l (J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji) over i < j < k (7.1), by central differences.
 
-    Zero for J_c of holonomic constraints; here {x, p₁, p₂} has −sin φ and {y, p₁, p₂} cos φ: one, at every state.
+    It is zero for J_c of holonomic constraints. Here the triples (x, p₁, p₂) and (y, p₁, p₂) give −sin φ and cos φ, so
+    that the norm is one at every state.
     """
     D = np.array([(J(x + m) - J(x - m)) / (2.0 * step) for m in step * np.eye(x.size)])  # ∂_l J
     term = np.einsum("lj,lik->ijk", J(x), D)
@@ -132,12 +133,12 @@ def euro() -> Mechanism:
 
 
 def rounds(tilt: float) -> float:
-    """Rate Ω = √(4g/(r sin α)) of the point of contact under a centre at rest [rad/s]."""
+    """Rate Ω = √(4g/(r sin α)) at which the point of contact moves round while the centre rests [rad/s]."""
     return math.sqrt(4.0 * GRAVITY / (EURO_RADIUS * math.sin(tilt)))
 
 
 def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 10.0) -> Solution:
-    """The euro with a share of the spin of its steady motion, over the time of some turns."""
+    """Run of the euro with a ``share`` of the spin of its steady motion, over the time of some turns."""
     mechanism, rate = euro(), rounds(tilt)
     s, c = math.sin(tilt), math.cos(tilt)
     up = np.array([-c, 0.0, s])  # of the disc: from the point of contact to its centre
@@ -159,7 +160,7 @@ def contacts(solution: Solution) -> Array:
 
 @dataclass(frozen=True)
 class Motion:
-    """The constrained and the reduced coin under constant torques, and the solution (x, y, θ, φ) (k + 1, 4)."""
+    """Runs of the constrained and the reduced coin under constant torques, and the solution (x, y, θ, φ) (k + 1, 4)."""
 
     constrained: Trajectory
     reduced: Trajectory
@@ -183,7 +184,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Result:
-    """Motions by acting torques, the mechanism under both, and the wobbling euro."""
+    """Motions by torques that act, the mechanism under both torques, and the wobbling euro."""
 
     motions: Mapping[str, Motion]
     mechanism: Solution
@@ -199,7 +200,7 @@ class Result:
 
 
 def move(times: Array, roll: float, turn: float) -> Motion:
-    """Run both models."""
+    """Run the constrained and the reduced model."""
     torques, runs = {"roll": roll, "turn": turn}, {}
     for name, system, rates in (("constrained", constrained(), basis(START) @ RATES), ("reduced", reduced(), RATES)):
         x = system.state(START, rates, inputs=torques)

@@ -19,7 +19,7 @@ TITLES = {"none": "no torque", "u1": "$u_1$ rolls", "u2": "$u_2$ turns", "both":
 
 
 def draw_paths(result: Result, path: Path, coins: int = 9) -> None:
-    """Paths of the point of contact from above, with the coin."""
+    """Draw the paths of the point of contact from above, with the coin."""
     figure = new_figure(9.0, 7.0)
     for axes, (name, motion) in zip(
         figure.subplots(2, 2, height_ratios=(3, 2)).flat, result.motions.items(), strict=True
@@ -43,7 +43,7 @@ def draw_paths(result: Result, path: Path, coins: int = 9) -> None:
 
 
 def draw_accounts(result: Result, path: Path) -> None:
-    """Run under both torques: energy and work of the torques, errors, slip and balance."""
+    """Draw the run under both torques: energy and work of the torques, errors, slip and balance."""
     figure = new_figure(8.0, 7.5)
     energy, error, kept = figure.subplots(3, 1, sharex=True)
     motion = result.motions["both"]
@@ -69,12 +69,12 @@ def draw_accounts(result: Result, path: Path) -> None:
 
 
 def _shown(values: Array) -> Array:
-    """Values clipped for a logarithmic axis."""
+    """Values for a logarithmic axis: NaN where they are not positive."""
     return np.where(values > 0.0, values, np.nan)
 
 
 def draw_wobble(solution: Solution, path: Path) -> None:
-    """The released euro: paths on the ground, tilt, energies, and drifts."""
+    """Draw the released euro: paths on the ground, tilt, energies, and drifts."""
     figure = new_figure(11.0, 5.5)
     grid = figure.add_gridspec(3, 2, width_ratios=(5, 6))
     ground, ledger, times = figure.add_subplot(grid[:, 0]), solution.ledger, 1e3 * solution.times

@@ -51,18 +51,18 @@ SPEEDS = sorted({*map(float, REFERENCE), 3.25, 3.5})
 """Speeds of the table: those of the reference, and some before linear strain loses its first chordwise motion."""
 COUNT = 3  # frequencies of each family
 MAX_STRAIN_SPEED = 0.5
-"""Largest speed over slenderness, Ω√(ρL²/E): the root strain is half its square."""
+"""Largest ratio of speed and slenderness, Ω√(ρL²/E): the root strain is half its square."""
 EQUAL = 1e-6
 """Relative difference up to which two s² count as equal, so that their shapes are known as a space only."""
 OSCILLATES = 1e-6
-"""|Re s| over |s| up to which a motion counts as oscillation: far above round-off, which leaves 1e-10."""
+"""Ratio |Re s|/|s| up to which a motion counts as oscillation: far above round-off, which leaves 1e-10."""
 FAMILIES = ("chord", "flap", "axial", "torsion")
 Strain = Literal["linear", "von_karman"]
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Lowest motions of the families at one speed, all over √(EI/ρAL⁴).
+    """Lowest motions of each family at one speed, in units of √(EI/ρAL⁴).
 
     flap, chord (3,): frequencies, NaN if the motion does not oscillate; chord_growth (3,): growth rates;
     shapes by family (n, 3): real deformation coordinates, largest entry 1; message of the spectrum.
@@ -157,7 +157,7 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
 
 
 def _displacements(body: Body) -> dict[str, Array]:
-    """Rows of u_y, u_z, u_x and Lθ_x along the beam, by family."""
+    """Matrices from deformation coordinates to u_y, u_z, u_x and Lθ_x along the beam, by family."""
     assert body.view is not None and body.section_rotation is not None
     moved, turned = body.view.shape.toarray(), body.section_rotation.toarray()
     length = float(np.ptp(body.view.points[:, 0]))
@@ -165,14 +165,14 @@ def _displacements(body: Body) -> dict[str, Array]:
 
 
 def _equal(values: Array) -> list[Array]:
-    """Indices of neighbours with equal s²."""
+    """Groups of indices of neighbours with equal s²."""
     square = (values**2).real
     apart = np.abs(np.diff(square)) > EQUAL * np.abs(square[1:])
     return np.split(np.arange(len(values)), 1 + np.flatnonzero(apart))
 
 
 def _rounded(share: Array) -> Array:
-    """Shares with a whole sum, rounded to whole numbers of that sum: the largest remainders are rounded up."""
+    """Whole numbers nearest to shares, with the same sum: the largest remainders are rounded up."""
     whole = np.floor(share).astype(int)
     raised = np.argsort(whole - share)[: round(float(share.sum())) - int(whole.sum())]
     whole[raised] += 1
@@ -180,7 +180,10 @@ def _rounded(share: Array) -> Array:
 
 
 def _real(shape: Array) -> Array:
-    """Real part, with largest entry 1; the axial part of a chordwise motion has a phase of a quarter period."""
+    """Real part of a shape, scaled to the largest entry 1.
+
+    The axial part of a chordwise motion has a phase of a quarter period and drops out.
+    """
     return (shape / shape[np.abs(shape).argmax()]).real
 
 
@@ -217,7 +220,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and plot over the speed, and the shapes at the speed asked for as VTU and as a picture."""
+    """Write to ``folder``: table and plot against the speed; shapes at the speed asked for, as VTU and picture.
+
+    Return the summary numbers.
+    """
     stiffened, plain = result.at_speed["von_karman"], result.at_speed["linear"]
     columns: dict[str, Any] = {"speed": result.speeds, "flap1_reference": [REFERENCE.get(v, np.nan) for v in SPEEDS]}
     for strain, suffix in (("von_karman", ""), ("linear", "_linear")):
@@ -249,7 +255,7 @@ def identity_defect(speed: float, frequencies: Frequencies) -> float:
 
 
 def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
-    """Flapwise, then chordwise shapes; the root frame turns with the hub, so that only the deformation moves."""
+    """Flapwise, then chordwise shapes as modes of the mechanism; only the deformation moves, not the frame."""
     shapes = np.hstack([frequencies.shapes[name] for name in ("flap", "chord")])
     beam = mechanism.bodies["beam"]
     whole = np.vstack([np.zeros((6, shapes.shape[1])), shapes, np.zeros((beam.stress_size, shapes.shape[1]))])
@@ -259,7 +265,7 @@ def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
 
 
 def draw_speeds(result: Result, path: Path) -> None:
-    """The first frequencies against the reference, and the first three of each family."""
+    """Draw the first frequencies against the reference, and the first three of each family."""
     figure = new_figure(11.0, 4.8)
     first, all_of_them = figure.subplots(1, 2)
     for axes, count in ((first, 1), (all_of_them, COUNT)):
@@ -286,7 +292,7 @@ def draw_speeds(result: Result, path: Path) -> None:
 
 
 def draw_modes(result: Result, path: Path) -> None:
-    """Deflections along the beam at the speed asked for."""
+    """Draw the deflections along the beam at the speed asked for."""
     stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
@@ -306,7 +312,7 @@ def draw_modes(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """16 elements, slenderness 1000, von Kármán strain; without stiffening, linear strain."""
+    """Checks: frequencies with 16 elements, slenderness 1000, von Kármán strain; no stiffening with linear strain."""
     for speed, published in REFERENCE.items():
         frequencies = solve(float(speed), 1000.0, 16, "von_karman")
         yield Check(
@@ -347,7 +353,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Flapwise and chordwise modes at the speed asked for."""
+    """Scene of flapwise and chordwise modes at the speed asked for."""
     vibrations = as_modes(result.mechanism, result.at_speed["von_karman"])
     return {"modes": mode_scene(result.mechanism, result.pose, vibrations)}
 

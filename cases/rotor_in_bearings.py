@@ -36,7 +36,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor over the speed, and growth of unequal rotors."""
+    """Exponents of the symmetric rotor by speed, also in closed form; growth of unequal ones by speed and asymmetry."""
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 8), across the axis, as they are seen in the world
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
 
 def spectrum(speed: float, unequal: float) -> Spectrum:
-    """Small motions of a rotor about the z axis."""
+    """Spectrum of small motions of a rotor about its rotation around z; J₁, J₂ differ by the share ``unequal``."""
     ports = {"low": (0.0, 0.0, -HALF), "high": (0.0, 0.0, HALF)}
     inertia = (ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal), POLAR)
     bearings = [
@@ -61,7 +61,7 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 
 
 def across(found: Spectrum) -> Array:
-    """Exponents of the transverse motions, as seen in the world, (8,)."""
+    """Exponents of the transverse motions in world axes, (8,)."""
     moved = np.abs(found.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
     return np.sort_complex(found.fixed_values[own])
@@ -77,7 +77,7 @@ def closed_form(speed: float) -> Array:
 
 
 def own_growths(speed: float, unequal: float) -> Array:
-    """Growths of the tilts of an unequal rotor from Euler's equations in its axes over a turn, (4,) [1/s]."""
+    """Growth rates of the tilts of an unequal rotor (4,) [1/s], from Euler's equations in its axes over one turn."""
     J1, J2 = ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal)
     gyroscopic = (J1 + J2 - POLAR) * speed * np.array([[0.0, -1.0], [1.0, 0.0]])
     centrifugal = speed**2 * np.diag([POLAR - J2, POLAR - J1])
@@ -117,13 +117,13 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Largest growth [1/s], with its speed and asymmetry."""
+    """Summary numbers: largest growth [1/s], with its speed and asymmetry."""
     speed, share = np.unravel_index(int(np.argmax(result.growth)), result.growth.shape)
     return {"growth_1_s": result.growth.max(), "speed_rad_s": result.band[speed], "share": result.shares[share]}
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """A Campbell diagram and a stability map, with their tables."""
+    """Write to ``folder``: a Campbell diagram and a stability map, with their tables; return the summary numbers."""
     whirls = np.sort(np.abs(result.exponents.imag), axis=1)[:, ::2]
     frequencies = {f"whirl{i + 1}_rad_s": own for i, own in enumerate(whirls.T)}
     rows = {f"unequal_{share:.3g}_1_s": own for share, own in zip(result.shares, result.growth.T, strict=True)}
@@ -156,7 +156,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Constant equations of the symmetric rotor, and Euler's equations of unequal ones."""
+    """Checks: constant equations of the symmetric rotor, and Euler's equations of unequal ones."""
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

@@ -16,7 +16,7 @@ import numpy as np
 
 import rigid
 from flexph import Solution, ValidityWarning, connect, integrate, revolute, torque
-from flexph.bodies.stresses.points import LABELS, VON_MISES, largest_in_cells
+from flexph.bodies.stresses import LABELS, VON_MISES, largest_in_cells
 from flexph.case import Case, Check, Option
 from flexph.export.frames import state_at
 from flexph.export.tables import write_table
@@ -34,7 +34,7 @@ FACES = ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (3, 2, 6, 7), (0, 3, 7, 4), (
 
 
 def solve(law: str, step: float, cells: int, end: float) -> Solution:
-    """Straight block at rest, with the hub on a hinge at its root."""
+    """Run of a straight block at rest that bending torques act on, with the hub on a hinge at its root."""
     body = block(law, (cells, 1, 1), ports={"root": "left", "tip": "right"})
     hub = rigid.body(2.0, inertia=(0.02, 0.03, 0.04), ports={"pin": (0.1, 0.0, 0.05)})
     bending = {"tip": 1.0, "root": -1.0}
@@ -50,7 +50,7 @@ def solve(law: str, step: float, cells: int, end: float) -> Solution:
 
 
 def _bending(t: float) -> float:
-    """Torque that grows smoothly and ends abruptly."""
+    """Bending torque at a time [N m], which grows smoothly and ends abruptly."""
     return float(TORQUE * np.sin(0.5 * np.pi * t / HELD) ** 2) if t < HELD else 0.0
 
 
@@ -63,7 +63,7 @@ def turned(solution: Solution) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and the largest error of uniaxial tension of the same law."""
+    """A run, and the largest error of uniaxial tension with the same law."""
 
     solution: Solution
     uniaxial_error: float
@@ -83,7 +83,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Conserved quantities, bending of the block, and the error of uniaxial tension."""
+    """Summary numbers: conserved quantities, bending of the block, and the error of uniaxial tension."""
     bend = turned(result.solution)
     return {
         **kept(result.solution),
@@ -93,7 +93,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables and pictures of the motion, the moving bodies with their stresses for mesh viewers, and the run itself."""
+    """Write to ``folder``: tables and pictures of the motion, the moving bodies with stresses, and the run itself.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     energies = {name.replace(" ", "_") + "_J": values for name, values in solution.ledger.energy.items()}
@@ -103,7 +106,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(solution: Solution, path: Path) -> None:
-    """One side of the block at six times in the axes of its root, with the largest von Mises stress of each cell."""
+    """Draw one side of the block at six times in the axes of its root, with the largest von Mises stress of cells."""
     from matplotlib.collections import PolyCollection
 
     view = solution.mechanism.bodies["block"].view
@@ -135,7 +138,7 @@ def _on_side(view: Any, corners: tuple[int, ...]) -> bool:
 
 
 def checks() -> Iterable[Check]:
-    """Closed forms of all laws; invariants of each at a step that resolves the bending, and at twice its length."""
+    """Checks: closed forms of all laws; invariants of each at a step that resolves the bending, and at twice it."""
     for law in get_args(Law):
         stretch = uniaxial_error(law)
         yield vanishes(

@@ -29,14 +29,14 @@ Law = Literal["st-venant-kirchhoff", "neo-hooke", "mooney-rivlin", "user"]
 
 
 def logarithmic(C: Array) -> Array:
-    """ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)², given to the library with its derivative alone."""
+    """Energy ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)² of C, a law of the user (``fem.StoredEnergy``)."""
     volume, lame = np.sqrt(np.linalg.det(C)), BULK - 2.0 / 3.0 * SHEAR
     bent: Array = 0.5 * SHEAR * (np.trace(C, axis1=1, axis2=2) - 3.0 - 2.0 * np.log(volume))
     return bent + 0.5 * lame * (volume - 1.0) ** 2
 
 
 def by_logarithmic(C: Array) -> Array:
-    """Derivative ∂ψ/∂C."""
+    """Derivative ∂ψ/∂C of :func:`logarithmic`, for ``fem.StoredEnergy``."""
     volume, inverse, lame = np.sqrt(np.linalg.det(C))[:, None, None], np.linalg.inv(C), BULK - 2.0 / 3.0 * SHEAR
     return np.asarray(0.5 * SHEAR * (np.eye(3) - inverse) + 0.5 * lame * (volume - 1.0) * volume * inverse)
 
@@ -56,7 +56,7 @@ def block(law: str, cells: tuple[int, int, int], **options: Any) -> NodalBody:
 
 
 def energy_of_stretches(law: str) -> Callable[[Any, Any], Any]:
-    """ψ(λ, b, b) of a law in principal stretches."""
+    """Energy ψ(λ, b, b) of a law as a function of principal stretches."""
     lame = BULK - 2.0 / 3.0 * SHEAR
     forms: dict[str, Callable[[Any, Any], Any]] = {
         "neo-hooke": lambda a, b: (
@@ -106,7 +106,7 @@ def _node_at(place: tuple[float, ...]) -> Callable[[Array], Array]:
 
 
 def uniaxial_error(law: str) -> float:
-    """Largest relative error of both stretches against the closed forms."""
+    """Largest relative error of axial and lateral stretch of the block against the closed forms."""
     errors = []
     for stretch in STRETCHES:
         side, traction = uniaxial(law, stretch)

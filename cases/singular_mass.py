@@ -40,7 +40,7 @@ METHODS = ("gonzalez", "mean_value", "dirac")
 
 @dataclass(frozen=True)
 class Result:
-    """Both routes by every method, errors over the step, and the hardening of the springs."""
+    """Runs of both routes by method, errors by step, and the hardening of the springs."""
 
     redundant: dict[str, Trajectory]
     minimal: dict[str, Trajectory]
@@ -49,7 +49,7 @@ class Result:
 
 
 def springs(hardening: float) -> tuple[Any, Any]:
-    """V(x) = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴) of the elongations (2,) and its gradient; β = ``hardening`` [1/m²]."""
+    """Energy V(x) = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴) of the elongations (2,) and its gradient; β = ``hardening`` [1/m²]."""
 
     def potential(x: Array) -> float:
         return float(STIFFNESS @ (0.5 * x**2 + 0.25 * hardening * x**4))
@@ -98,7 +98,7 @@ def minimal(hardening: float) -> PHDAE:
 
 
 def start_redundant() -> Array:
-    """At rest with both springs stretched; λ is the initial one without hardening."""
+    """Initial state at rest with both springs stretched; λ is that of linear springs."""
     return np.array([STRETCH[0], STRETCH[0] + LENGTH + WIDTH, STRETCH[1], 0.0, 0.0, 0.0, STIFFNESS[1] * STRETCH[1]])
 
 
@@ -108,7 +108,10 @@ def start_minimal() -> Array:
 
 
 def solve(hardening: float, step: float, end: float, method: str) -> tuple[Trajectory, Trajectory]:
-    """Runs by the singular value decomposition of E ([dg] proposition 2) and by elimination; ValueError for times."""
+    """Runs in redundant coordinates, by splitting E ([dg] proposition 2), and with the constraint eliminated.
+
+    Raises ValueError for steps that do not suit the end.
+    """
     times = equal_steps(step, end)
     return (
         integrate(redundant(hardening), start_redundant(), times, method=by_name(method)),
@@ -160,7 +163,7 @@ def elongations(trajectory: Trajectory) -> Array:
 
 
 def apart(one: Trajectory, other: Trajectory) -> float:
-    """Largest difference of the elongations of two routes, over the largest elongation."""
+    """Largest difference of the elongations of two routes, divided by the largest elongation."""
     first, second = elongations(one), elongations(other)
     return float(np.abs(first - second).max() / np.abs(first).max())
 
@@ -168,7 +171,7 @@ def apart(one: Trajectory, other: Trajectory) -> float:
 def converge(
     hardening: float, end: float = 1.0, counts: Iterable[int] = (25, 50, 100, 200)
 ) -> Iterable[dict[str, float]]:
-    """Largest errors of the elongations, and of λ against the force of the second spring at midpoints."""
+    """Largest errors of the elongations by step, and of λ against the force of the second spring at midpoints."""
     _, forces = springs(hardening)
     for count in counts:
         split, eliminated = solve(hardening, end / count, end, "gonzalez")
@@ -184,7 +187,7 @@ def converge(
 
 
 def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Slopes over the two finest steps."""
+    """Orders of convergence from the two finest steps."""
     *_, coarse, fine = rows
     ratio = math.log(coarse["step_s"] / fine["step_s"])
     names = ("redundant", "minimal", "lambda_at_middle")
@@ -198,7 +201,7 @@ def gap(trajectory: Trajectory) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Difference of both routes by method, their balances, the constraint and the orders."""
+    """Summary numbers: difference of both routes by method, their balances, the constraint and the orders."""
     both = (result.redundant, result.minimal)
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
@@ -210,7 +213,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table of the motion, differences of both routes, refinement, and a picture."""
+    """Write to ``folder``: table of the motion, differences of both routes, refinement, and a picture.
+
+    Return the summary numbers.
+    """
     trajectory = result.redundant["gonzalez"]
     columns = {
         "t_s": trajectory.times,
@@ -233,7 +239,7 @@ SHOWN = 4.0  # of the motion [s]
 
 
 def draw(result: Result, path: Path) -> None:
-    """Motion by both routes, their difference by method, and errors over the step."""
+    """Draw the motion by both routes, their difference by method, and errors against the step."""
     figure = new_figure(13.0, 4.6)
     motion, difference, errors = figure.subplots(1, 3)
     split, eliminated = result.redundant["mean_value"], result.minimal["mean_value"]
@@ -266,9 +272,10 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Both routes are the same discretisation: for linear springs by any method, for others by the mean-value gradient.
+    """Checks: both routes agree, for linear springs by any method, for others by the mean-value gradient.
 
-    Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10); its routes agree to second order.
+    They are then the same discretisation. Gonzalez' gradient does not commute with changes of coordinates ([dg] example
+    10); its routes agree to second order.
     """
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):

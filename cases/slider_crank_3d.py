@@ -96,7 +96,7 @@ def start(mechanism: Mechanism) -> State:
 
 
 def solve(rod: Rod, steps: int, duration: float = DURATION) -> Result:
-    """Run with the curves of slider and crank."""
+    """Run with equal steps; the result has the curves of slider and crank."""
     mechanism = slider_crank(rod)
     solution = integrate(mechanism, start(mechanism), np.linspace(0.0, duration, steps + 1))
     turned = solution.rotations("crank")
@@ -119,7 +119,10 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the motion and the reactions, plots, the moving bodies for mesh viewers, and the run itself."""
+    """Write to ``folder``: tables of motion and reactions, plots, the moving bodies, and the run itself.
+
+    Return the summary numbers.
+    """
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     write_table(
@@ -162,7 +165,7 @@ def reactions(solution: Solution) -> dict[str, Array]:
 
 
 def draw_motion(result: Result, path: Path) -> None:
-    """Position and velocity of the slider, angle of the crank, with the curve submitted for this rod."""
+    """Draw the position and velocity of the slider, angle of the crank, with the curve submitted for this rod."""
     figure = new_figure(8.0, 7.5)
     position, velocity, angle = figure.subplots(3, 1, sharex=True)
     times = result.solution.times
@@ -184,7 +187,7 @@ def draw_motion(result: Result, path: Path) -> None:
 
 
 def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> None:
-    """Sizes of the joint forces over the first turns."""
+    """Draw the sizes of the joint forces over the first turns."""
     figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     shown = solution.multiplier_times <= 1.2  # two turns: the rest repeats
@@ -245,7 +248,7 @@ explicit method of order 8 with tolerance 1e-11 (tests/cases/test_slider_crank_3
 
 
 def checks() -> Iterable[Check]:
-    """Submitted curves, the equation of motion of the crank angle at 5 s, and the energy."""
+    """Checks: submitted curves, the equation of motion of the crank angle at 5 s, and the energy."""
     for rod, given in SUBMITTED.items():
         coarse, fine = solve(rod, given.steps), solve(rod, 2 * given.steps)
         positions = extrapolated(coarse.position, fine.position)
@@ -264,7 +267,7 @@ def checks() -> Iterable[Check]:
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:
-    """Extrapolated curve at the nodes of the coarse run, without its second-order error; the other run is finer."""
+    """Curve at the nodes of the coarse run without its second-order error; ``fine`` has half the step."""
     return (4.0 * fine[::2] - coarse) / 3.0
 
 

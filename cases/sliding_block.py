@@ -31,7 +31,7 @@ Contact = Literal["events", "steps"]
 
 
 def block_on_slope(slope: float) -> Mechanism:
-    """A block of 1 kg; the world is rotated by the slope [rad], x points down along it."""
+    """A block of 1 kg on a slope; world axes are inclined with it [rad], x points down along it."""
     ports = {"left": (-0.1, -0.05), "right": (0.1, -0.05)}
     block = rigid.body(1.0, inertia=0.01, ports=ports, shape=box_shape((0.2, 0.1, 0.1)))
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
@@ -56,7 +56,7 @@ def run(
 
 
 def stop(solution: Solution) -> float:
-    """Path of the block [m]."""
+    """Distance that the block has slid [m]."""
     return float(solution["block.centre"][-1, 0])
 
 
@@ -67,7 +67,7 @@ def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Way and velocity over time."""
+    """Write to ``folder``: displacement and velocity over time; return the summary numbers."""
     write_run(solution, folder)
     way, speed = solution["block.centre"][:, 0], solution["block.velocity"][:, 0]
     write_table(folder / "motion.csv", {"t_s": solution.times, "x_m": way, "v_m_s": speed})
@@ -84,7 +84,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Stopping distance, and rest on a slope just below the angle of friction."""
+    """Checks: stopping distance, and rest on a slope just below the angle of friction."""
     solution = run(step=2e-3)
     yield near("way until it stops [m]", exact_stop(), stop(solution), 1e-6, source="v²/(2g(μ cos − sin))")
     yield vanishes("velocity left [m/s]", np.abs(solution["block.velocity"][-1]).max(), 1e-12)

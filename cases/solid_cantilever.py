@@ -39,20 +39,20 @@ Cells = Literal["hexahedron", "tetra"]
 
 
 def bar(cells: str, degree: int, across: int) -> Body:
-    """The bar along x with cells over its height and ten times as many along it: ports ``root``, ``tip``."""
+    """The bar along x with cells across its height and ten times as many along it: ports ``root``, ``tip``."""
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}
     return fem.solid(mesh, MATERIAL, degree=degree, ports=ports, reference="root")
 
 
 def clamped(body: Body) -> tuple[Mechanism, Pose]:
-    """The bar on the ground, and its pose."""
+    """Mechanism of the bar clamped to the ground, and its pose."""
     mechanism = connect({"bar": body}, [weld("bar.root", GROUND)])
     return mechanism, mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
 
 
 def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
-    """Frequencies [rad/s] by the motion of the end: across, along, or about the axis of the bar."""
+    """Frequencies [rad/s] by direction of the tip's motion: across, along, or about the axis of the bar."""
     deforming = vibration.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
     across = np.linalg.norm((tip.shape @ deforming)[1:], axis=0)
@@ -107,7 +107,10 @@ def timoshenko(euler: Array) -> Array:
 
 @dataclass(frozen=True)
 class Level:
-    """One mesh: cells over the height, coordinates, stresses, frequencies by family [rad/s], time [s]."""
+    """Numbers of one mesh.
+
+    Cells across the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
+    """
 
     across: int
     size: int
@@ -118,7 +121,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Result:
-    """All meshes, the finest last with its modes, and beam theory."""
+    """All meshes in the order of refinement, the modes of the finest one, and beam theory."""
 
     cells: str
     degree: int
@@ -161,7 +164,10 @@ def deviations(result: Result, level: Level) -> dict[str, Array]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and picture of the convergence, and the modes of the finest mesh as VTU."""
+    """Write to ``folder``: table and picture of the convergence, and the modes of the finest mesh as VTU.
+
+    Return the summary numbers.
+    """
     table: dict[str, Any] = {
         "cells_over_height": [level.across for level in result.levels],
         "coordinates": [level.size for level in result.levels],
@@ -188,7 +194,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Deviation of each frequency from beam theory over the mesh."""
+    """Draw the deviation of each frequency from beam theory against the mesh."""
     figure = new_figure(7.0, 4.5)
     axes = figure.subplots()
     across = [level.across for level in result.levels]
@@ -207,7 +213,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Frequencies of a mesh of degree 2 against beam theory."""
+    """Checks: frequencies of a mesh of degree 2 against beam theory."""
     result = run(degree=2, refine=2)
     source = {"bending": "Timoshenko, Cowper's κ", "torsion": "St. Venant", "axial": "Love"}
     for name, count in FAMILIES.items():
@@ -218,7 +224,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """The modes of the finest mesh."""
+    """Scene of the modes of the finest mesh, by name."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

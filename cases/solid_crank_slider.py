@@ -83,7 +83,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of the solid and of its beam, deflections of the middle over the length (k,), the largest von Mises stress.
+    """Runs of the solid and of its beam, deflections of the middle divided by the length (k,), von Mises peaks.
 
     ``frequencies`` (3,) are those of bending on hinges [rad/s].
     """
@@ -126,7 +126,7 @@ def solve(rod: Body, plan: Plan) -> Solution:
 
 
 def deflection(solution: Solution) -> Array:
-    """Deflection of the middle over the length, positive at +90° from the chord between the pins, (k,)."""
+    """Deflection of the middle divided by the length (k,), positive at +90° from the chord between the pins."""
     ends = ("rod.root", "rod.tip") if solution.mechanism.bodies["rod"].dim == 2 else ("rod.crank", "rod.slider")
     first, last, middle = (solution.position(port)[:, :2] for port in (*ends, "rod.middle"))
     along, lever = last - first, middle - 0.5 * (first + last)
@@ -150,12 +150,12 @@ def run(
 
 
 def reduced(solid: Body, modes: int) -> Body:
-    """Modes of the rod in its frame, and its responses to end forces and torques and to its inertia."""
+    """Rod reduced to its modes in its frame, and its static responses to end forces, end torques and inertia."""
     return reduce_body(solid, modes=modes, static=("crank", "slider"), inertia=True)
 
 
 def compare(solid: Body, moving: Body, plan: Plan) -> Result:
-    """Run the solid in the mode ``moving``, and the equivalent beam."""
+    """Run the solid ``moving``, reduced or full, and its equivalent beam."""
     thin = beam_rod(solid)
     solution, beam = solve(moving, plan), solve(thin, plan)
     return Result(
@@ -170,7 +170,10 @@ def compare(solid: Body, moving: Body, plan: Plan) -> Result:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables, pictures, the moving rod with its stresses, and the run itself."""
+    """Write to ``folder``: tables, pictures, the moving rod with its stresses, and the run itself.
+
+    Return the summary numbers.
+    """
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     beam = beam_stress(result.beam, result.peaks.places)
@@ -203,12 +206,12 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def apart(computed: Array, wanted: Array) -> float:
-    """Largest difference of two histories over the largest of the second."""
+    """Largest difference of two histories, divided by the largest value of the second."""
     return float(np.abs(computed - wanted).max() / np.abs(wanted).max())
 
 
 def checks() -> Iterable[Check]:
-    """The bar against beam theory, the rod with eyes against its beam and its reduced form against the full one."""
+    """Checks: the bar against beam theory; the rod with eyes against its beam, its reduced against its full form."""
     bar, eyes = solid_rod("bar"), solid_rod("eyes")
     results = {"bar": compare(bar, reduced(bar, 6), Plan()), "eyes": compare(eyes, reduced(eyes, 6), Plan())}
     yield from theory_checks(results["bar"], bar)
@@ -235,7 +238,10 @@ def checks() -> Iterable[Check]:
 
 
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
-    """The bar differs from Euler-Bernoulli's beam by shear and rotary inertia, and a tenth of that by the mesh."""
+    """Checks: frequencies of the bar against Timoshenko's, to a tenth of their distance from Euler-Bernoulli's.
+
+    Shear and rotary inertia make that distance; the tenth is left to the mesh.
+    """
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
     for k, (computed, wanted, thin) in enumerate(rows, 1):
         tolerance = 0.1 * (1.0 - wanted / thin)
@@ -267,7 +273,7 @@ def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
 
 
 def reduction_checks(rod: Body) -> Iterable[Check]:
-    """Reduced against full body over the first and largest swing."""
+    """Checks: reduced against full body over the first and largest swing."""
     plan = Plan(steps=75, turns=0.15)
     small, full = (solve(body, plan) for body in (reduced(rod, 6), rod))
     yield vanishes(
@@ -283,7 +289,7 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
 
 
 def at_peak(result: Result) -> tuple[float, float]:
-    """Largest von Mises stress of the run, and that of the beam at the same time and position."""
+    """Largest von Mises stress of the run, and the stress of the beam at the same time and place [Pa]."""
     k = result.peaks.worst
     return float(result.peaks.stress[k]), float(np.abs(beam_stress(result.beam, result.peaks.places)[k]))
 

@@ -71,7 +71,7 @@ def spin_up(elements: int, strain: Strain, dim: int = 3) -> Mechanism:
 
 
 def solve(elements: int, steps: int, dim: int = 3) -> Solution:
-    """Run with von Kármán strain from rest to ``END``."""
+    """Run with von Kármán strain from rest to the time ``END``."""
     mechanism = spin_up(elements, "von_karman", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
     return integrate(mechanism, start, np.linspace(0.0, END, steps + 1))
@@ -106,7 +106,7 @@ def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str
 
 
 def left_at(solution: Solution) -> float:
-    """First saved time at which the tip is deflected by more than the length; infinite if there is none [s]."""
+    """First saved time [s] at which the tip is deflected by more than the length; infinite if there is none."""
     gone = solution.times[np.abs(lag(solution)) > LENGTH]
     return float(gone[0]) if gone.size else math.inf
 
@@ -130,7 +130,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, float]:
-    """Largest lag of the tip, its ringing after the rise, and its mean stretch then (von Kármán)."""
+    """Summary numbers: largest lag of the tip, its ringing after the rise, and its mean stretch then (von Kármán)."""
     after, behind = solution.times >= RISE, lag(solution)
     return {
         "tip_lag_max_m": behind.max(),
@@ -141,7 +141,10 @@ def figures(solution: Solution) -> dict[str, float]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving beam for mesh viewers, and the runs themselves."""
+    """Write to ``folder``: tables, plots, the moving beam for mesh viewers, and the runs themselves.
+
+    Return the summary numbers.
+    """
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     result.linear.save(folder / "linear.h5")
@@ -165,7 +168,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_lag(result: Result, path: Path) -> None:
-    """Tip lag for both strains; the ringing and the stretch after the rise, enlarged."""
+    """Draw the tip lag for both strains; the ringing and the stretch after the rise, enlarged."""
     t, tip, late = result.solution.times, result.solution.displacement("beam.tip"), lag(result.solution)
     away = left_at(result.linear)
     gone = f"passes {LENGTH:g} m at {away:.2f} s" if away < math.inf else "stays within the length"
@@ -196,7 +199,7 @@ def draw_lag(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """8 elements, 2000 steps.
+    """Checks: lag and stretch of the tip with 8 elements and 2000 steps.
 
     The stretch is met to 0.2 %: the steps raise the centrifugal force by (hω_s)²/6 = 6e-4, and the ringing shortens the
     chord by ½∫u_y'², at most 1.6e-3 of the stretch.

@@ -27,13 +27,13 @@ START = np.array([0.02, 3.0, 0.01])  # near the axis in the middle [N m s]
 
 
 def structure(p: Array) -> Array:
-    """J(p) of [survey] eq. (2.30)."""
+    """Structure matrix J(p) of [survey] eq. (2.30)."""
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
 def spinning(start: Array = START, energy: Callable[[Array], float] | None = None,
              slope: Callable[[Array], Array] | None = None) -> PHDAE:  # fmt: skip
-    """Euler's equations in the momenta p, or another Hamiltonian on this structure."""
+    """System of Euler's equations in the momenta p, or of another Hamiltonian with the same structure matrix."""
     return PHDAE(
         E=np.eye(3),
         J=structure,
@@ -46,7 +46,10 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 
 @dataclass(frozen=True)
 class Spin:
-    """A run near the middle axis, and reports at rotations about each axis."""
+    """A run near the middle axis, and reports at rotations about each axis.
+
+    ``integrable`` is the defect of the Jacobi identity.
+    """
 
     trajectory: Trajectory
     axes: dict[str, Analysis]
@@ -70,7 +73,7 @@ def drift(values: Array) -> float:
 
 
 def write(result: Spin, folder: Path) -> dict[str, Any]:
-    """The path of the momentum on the sphere, a table of the axes."""
+    """Write to ``folder``: the path of the momentum on the sphere, a table of the axes; return the summary numbers."""
     p = result.trajectory.states
     write_table(
         folder / "momentum.csv", {"t_s": result.trajectory.times, **{f"p{a}": p[:, i] for i, a in enumerate(AXES)}}
@@ -87,7 +90,7 @@ def write(result: Spin, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Spin, path: Path) -> None:
-    """The momenta over time, and their path on the sphere |p| = constant with lines of equal energy."""
+    """Draw the momenta over time, and their path on the sphere |p| = constant with lines of equal energy."""
     figure = new_figure(10.5, 4.6)
     over_time = figure.add_subplot(1, 2, 1)
     p = result.trajectory.states
@@ -114,7 +117,10 @@ def draw(result: Spin, path: Path) -> None:
 
 
 def level(size: float, axis: int, part: float) -> Array:
-    """A line of equal energy on the sphere around the axis of the smallest or the largest moment, (k, 3)."""
+    """Line (k, 3) of equal energy around an axis, on the sphere |p| = ``size``; ``part`` 1 passes the middle axis.
+
+    The axis is that of the smallest or largest moment of inertia.
+    """
     a, b = (i for i in range(3) if i != axis)
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two
     weights = np.abs(1.0 / INERTIA - 1.0 / INERTIA[axis])
@@ -130,7 +136,7 @@ def level(size: float, axis: int, part: float) -> Array:
 
 
 def checks() -> Iterable[Check]:
-    """Growth about the middle axis from Euler's equations, the Casimir of another Hamiltonian, the verdicts."""
+    """Checks: growth about the middle axis by Euler's equations, Casimir of another Hamiltonian, stability verdicts."""
     result = run(end=20.0)
     a, b, c = INERTIA
     rate = 3.0 * math.sqrt((1.0 / a - 1.0 / b) * (1.0 / b - 1.0 / c))
@@ -198,7 +204,7 @@ def pendulum() -> KinematicSystem:
 
 @dataclass(frozen=True)
 class CasimirReports:
-    """Reports by system, and the total flux in a run of the circuit with other elements."""
+    """Reports by system, and the total flux by time in a run of the circuit with other elements."""
 
     reports: dict[str, Analysis]
     flux: Array
@@ -227,7 +233,10 @@ def run_casimirs(
 
 
 def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
-    """A table of the co-distributions, the reports as text, and the total flux of another circuit."""
+    """Write to ``folder``: a table of the co-distributions, the reports as text, and the total flux of another circuit.
+
+    Return the summary numbers.
+    """
     columns: dict[str, Any] = {"system": list(result.reports)}
     columns["codistribution"] = [r.casimirs.dimension for r in result.reports.values()]
     columns["casimirs"] = [r.casimirs.count for r in result.reports.values()]
@@ -250,7 +259,7 @@ def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
 
 
 def checks_casimirs() -> Iterable[Check]:
-    """Numbers of Casimirs in theory, and the flux of the circuit with other elements."""
+    """Checks: numbers of Casimirs in theory, and the flux of the circuit with other elements."""
     result = run_casimirs()
     expected = {"LC circuit": (1, 1), "spinning body": (1, 1), "rolling coin": (2, 0), "pendulum": (1, 1)}
     for name, (dimension, count) in expected.items():

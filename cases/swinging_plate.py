@@ -23,7 +23,7 @@ from scipy.special import ellipk
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
 from flexph.bodies import peak_von_mises
-from flexph.bodies.stresses.points import LABELS, VON_MISES, largest_in_cells
+from flexph.bodies.stresses import LABELS, VON_MISES, largest_in_cells
 from flexph.case import Case, Check, Option
 from flexph.export.frames import state_at
 from flexph.export.tables import write_table
@@ -97,7 +97,7 @@ def run(
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """Conserved quantities of the scheme: energy and its balance, the hinge, rotations."""
+    """Residuals of the quantities that the scheme conserves: energy and its balance, the hinge, rotations."""
     ledger = solution.ledger
     return {
         "energy_drift_rel": solution.energy_drift(),
@@ -115,13 +115,16 @@ def period(solution: Solution) -> float:
 
 
 def stress_peaks(solution: Solution) -> Array:
-    """Largest von Mises stress at the two faces over time, (k,) [Pa]."""
+    """Largest von Mises stress in both faces at each time (k,) [Pa]."""
     state = state_at(solution, "plate", np.arange(len(solution.times)))
     return np.asarray(largest_in_cells(solution.mechanism.bodies["plate"], state).max(axis=1))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Table and plots of the edge, the ledger, the moving plate with its stresses, and the run itself."""
+    """Write to ``folder``: table and plots of the edge, the ledger, the moving plate with stresses, and the run itself.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder, frames=101)
     peaks = stress_peaks(solution)
@@ -144,7 +147,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, peaks: Array, path: Path) -> None:
-    """Height and deflection of the lower edge, stress, and the balance of energy, over time."""
+    """Draw the height and deflection of the lower edge, stress, and the balance of energy, over time."""
     t, ledger = result.solution.times, result.solution.ledger
     figure = new_figure(10.0, 6.4)
     height, bend, stress, balance = figure.subplots(2, 2).ravel()
@@ -166,7 +169,7 @@ def draw(result: Result, peaks: Array, path: Path) -> None:
 
 
 def draw_stress(result: Result, peaks: Array, path: Path) -> None:
-    """Largest von Mises stress of each cell at the two faces, at the time of the overall maximum."""
+    """Draw the largest von Mises stress of each cell at the two faces, at the time of the overall maximum."""
     from matplotlib.collections import PolyCollection
 
     view = result.solution.mechanism.bodies["plate"].view
@@ -193,7 +196,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Conserved quantities in both theories, and the period of a nearly rigid plate."""
+    """Checks: conserved quantities in both theories, and the period of a nearly rigid plate."""
     for theory, name in THEORIES.items():
         result = run(theory=theory, elements=3, steps=600, end=1.5)  # type: ignore[arg-type]
         rows = {

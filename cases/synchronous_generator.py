@@ -39,7 +39,7 @@ SMALL_TURN = 1e-5  # Δθ below which L′ serves for ΔL/Δθ: it errs by (Δθ
 
 
 def _rotor() -> Array:
-    """Inductances L_rr of field and dampers [H], with equal numbers of turns, so that L_fd is L_ad of the base."""
+    """Inductances L_rr of field and dampers (3, 3) [H], with equal numbers of turns: L_fd is L_ad of the base."""
     base, p = Z_ROTOR / OMEGA, PER_UNIT
     mutual, d, q = p["L_ad"] * base, (p["L_ad"] + p["L_1d"]) * base, (p["L_aq"] + p["L_1q"]) * base
     return np.array([[L_FF, mutual, 0.0], [mutual, d, 0.0], [0.0, 0.0, q]])
@@ -69,10 +69,10 @@ HARMONICS = _harmonics()
 
 
 def inductance(theta: float) -> Array:
-    """L(θ) (6, 6) [H]: phases a, b, c, field, dampers; positive definite.
+    """Inductance matrix L(θ) (6, 6) [H]: phases a, b, c, field, dampers; positive definite.
 
-    The published L_s and its mutual value −L_s/2 give equal currents in all phases no inductance: L(θ) would be
-    singular. They have the leakage inductance here, which no balanced run excites.
+    With the published L_s and its mutual value −L_s/2, equal currents in all phases would have no inductance, and L(θ)
+    would be singular. Here they have the leakage inductance, which no balanced run excites.
     """
     c, s = math.cos(theta), math.sin(theta)
     matrix: Array = np.array([1.0, c, s, c * c - s * s, 2.0 * c * s]) @ HARMONICS
@@ -132,7 +132,7 @@ def in_fluxes(inertia: float = INERTIA) -> PHDAE:
 
 
 def _shared(sample: Array) -> dict[str, Any]:
-    """Matrices J, R, B and names, equal in both coordinates."""
+    """Matrices J, R, B and names of the system, the same in both coordinates."""
     J, B = np.zeros((8, 8)), np.zeros((8, 5))
     J[6, 7], J[7, 6] = -1.0, 1.0
     B[:4, :4], B[6, 4] = np.eye(4), 1.0
@@ -149,7 +149,7 @@ SYSTEMS: dict[str, Callable[[], PHDAE]] = {
 
 
 def to_fluxes(x: Array) -> Array:
-    """Map from (I, p, θ) to (ψ, p, θ)."""
+    """State (ψ, p, θ) from the state (I, p, θ)."""
     return np.concatenate([inductance(x[7]) @ x[:6], x[6:]])
 
 

@@ -78,7 +78,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Figures of both runs, in per unit of the rating unless stated otherwise."""
+    """Summary numbers of both runs, in per unit of the rating unless stated otherwise."""
     short, loaded = result.short["fluxes"], result.loaded["fluxes"]
     both = (*result.short.values(), *result.loaded.values())
     grid = np.linspace(0.0, math.pi, 181)
@@ -103,7 +103,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables and pictures of both runs in fluxes; differences to currents, refinement."""
+    """Write to ``folder``: tables and pictures of both runs in fluxes, and the errors by step.
+
+    Return the summary numbers.
+    """
     for name, runs in (("short-circuit", result.short), ("loaded", result.loaded)):
         trajectory = runs["fluxes"]
         columns = {
@@ -123,7 +126,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Definite inductance, the short circuit against two other solutions, a steady load, orders and balances."""
+    """Checks: definite inductance, the short circuit against two other solutions, steady load, orders, balances."""
     grid = np.linspace(0.0, math.pi, 181)
     smallest = 1e3 * float(min(np.linalg.eigvalsh(inductance(theta))[0] for theta in grid))
     yield Check(

@@ -16,7 +16,7 @@ FLOOR = np.finfo(float).eps / 8.0  # exact zeros are drawn here
 
 
 def draw_short(result: Result, path: Path) -> None:
-    """Phase currents, rotor currents, electric torque and speed after the short circuit."""
+    """Draw the phase currents, rotor currents, electric torque and speed after the short circuit."""
     figure = new_figure(12.0, 7.2)
     phases, rotor, pull, speed = figure.subplots(2, 2, sharex=True).ravel()
     fluxes, other = result.short["fluxes"], result.short["currents"]
@@ -40,7 +40,7 @@ def draw_short(result: Result, path: Path) -> None:
 
 
 def draw_loaded(result: Result, path: Path) -> None:
-    """Load angle, electric torque, speed and the size of the stator current on the way to full load."""
+    """Draw the load angle, electric torque, speed and the size of the stator current on the way to full load."""
     figure = new_figure(12.0, 7.2)
     angle, pull, speed, current = figure.subplots(2, 2, sharex=True).ravel()
     target = result.target
@@ -71,7 +71,7 @@ def draw_loaded(result: Result, path: Path) -> None:
 
 
 def draw_ledgers(result: Result, path: Path) -> None:
-    """Both runs: stored energies, flows in and out, and the balance residual of every step."""
+    """Draw both runs: stored energies, flows in and out, and the balance residual of every step."""
     figure = new_figure(12.0, 9.6)
     panels = figure.subplots(3, 2, height_ratios=(3, 3, 2), sharex="col")
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
@@ -106,7 +106,7 @@ def draw_ledgers(result: Result, path: Path) -> None:
 
 
 def draw_convergence(result: Result, path: Path) -> None:
-    """Errors of the currents after three cycles of the short circuit over the step."""
+    """Draw the errors of the currents after three cycles of the short circuit against the step."""
     figure = new_figure(6.4, 4.8)
     axes = figure.subplots()
     counts = np.array([row["steps_per_cycle"] for row in result.convergence])

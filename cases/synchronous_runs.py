@@ -55,7 +55,10 @@ Inputs = Mapping[str, Callable[[float], Any] | float]
 
 @dataclass(frozen=True)
 class Steady:
-    """A steady operation at the network voltage PEAK·cos(ωt): state at t = 0 in currents, inputs, load angle [rad]."""
+    """A steady operation at the network voltage PEAK·cos(ωt).
+
+    ``state`` at t = 0 in currents, ``field_voltage`` [V], ``shaft_torque`` [N m], ``load_angle`` [rad].
+    """
 
     state: Array
     field_voltage: float
@@ -64,7 +67,10 @@ class Steady:
 
 
 def steady(load_angle: float, field_current: float) -> Steady:
-    """Exact solution in dq coordinates: ``v = R i + jωψ``, ψ_d = L_d i_d + L_af i_f, ψ_q = L_q i_q."""
+    """Steady operation in closed form, in dq coordinates: ``v = R i + jωψ``.
+
+    The fluxes are ψ_d = L_d i_d + L_af i_f and ψ_q = L_q i_q.
+    """
     theta = load_angle - 0.5 * math.pi + 2.0 * math.pi * TURNS
     v = PEAK * np.array([math.cos(theta), -math.sin(theta)])
     impedance = np.array([[R_A, -OMEGA * L_Q], [OMEGA * L_D, R_A]])
@@ -75,7 +81,7 @@ def steady(load_angle: float, field_current: float) -> Steady:
 
 
 def rated(power: float = 0.9, reactive: float = math.sqrt(1.0 - 0.9**2)) -> Steady:
-    """Steady operation at the given active and reactive power per rating; by default full load at 0.9 lagging."""
+    """Steady operation at active and reactive powers, relative to the rating; by default full load at 0.9 lagging."""
     current = np.conj(RATING * complex(power, reactive) / (1.5 * PEAK))  # delivered, of phase a
     internal = PEAK + (R_A + 1j * OMEGA * L_Q) * current  # along the q axis
     angle = float(np.angle(internal))
@@ -99,7 +105,7 @@ def network(t: float) -> Array:
 
 
 def short_circuit_inputs() -> Inputs:
-    """Terminals shorted, with unchanged field voltage and shaft torque."""
+    """Inputs of a short circuit: terminals at zero voltage, field voltage and shaft torque unchanged."""
     return {"stator": lambda t: np.zeros(3), "field": R_F * PEAK / (OMEGA * L_AF), "shaft": FRICTION * OMEGA}
 
 
@@ -120,7 +126,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs in both coordinates by name, the final operation of the load, and the refinement."""
+    """Both runs in both coordinates by name, the operation that the load leads to, and errors by step."""
 
     short: dict[str, Trajectory]
     loaded: dict[str, Trajectory]
@@ -135,7 +141,7 @@ def load_step(full: Steady) -> tuple[Steady, Inputs]:
 
 
 def reference(end: float, inertia: float = INERTIA) -> Array:
-    """Short circuit in currents at a time, by a Runge-Kutta method of order 8 in fluxes."""
+    """State in currents at a time after the short circuit, by a Runge-Kutta method of order 8 in fluxes."""
     system, inputs, first = in_fluxes(inertia), short_circuit_inputs(), to_fluxes(start_open(inertia))
     u = np.array([0.0, 0.0, 0.0, inputs["field"], inputs["shaft"]])
     flow, B = system.J(system.sample) - system.R(system.sample), system.B(system.sample)
@@ -145,7 +151,7 @@ def reference(end: float, inertia: float = INERTIA) -> Array:
 
 
 def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> Iterable[dict[str, float]]:
-    """Errors of the currents (over the largest) and of the speed after some cycles of the short circuit."""
+    """Errors of currents (divided by the largest) and speed after some cycles of the short circuit, by step."""
     end = cycles / FREQUENCY
     exact = reference(end)
     size = np.abs(exact[:6]).max()
@@ -162,7 +168,7 @@ def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> I
 
 
 def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Slopes over the two finest refinements."""
+    """Orders of convergence from the two finest refinements."""
     *_, coarse, fine = rows
     ratio = math.log(fine["steps_per_cycle"] / coarse["steps_per_cycle"])
     return {name: math.log(coarse[name] / fine[name]) / ratio for name in coarse if name != "steps_per_cycle"}
@@ -190,7 +196,7 @@ def constant_speed(t: float) -> Array:
 
 
 def textbook_peak() -> float:
-    """Phase a half a cycle after the short circuit at its largest flux, by the textbook's superposition [A].
+    """Current of phase a half a cycle after a short circuit at its largest flux, by the textbook's superposition [A].
 
     ``V̂ [1/X_d + (1/X′_d − 1/X_d) e^{−t/T′} + (1/X″_d − 1/X′_d) e^{−t/T″}] + V̂ ½(1/X″_d + 1/X″_q) e^{−t/T_a} + …``
     with the reactances and short-circuit time constants of the equivalent circuits.
@@ -223,18 +229,18 @@ def torques(trajectory: Trajectory) -> Array:
 
 
 def speeds(trajectory: Trajectory) -> Array:
-    """Speed over the synchronous one (k + 1,)."""
+    """Speed divided by the synchronous speed (k + 1,)."""
     return trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
 
 
 def apart(runs: Mapping[str, Trajectory]) -> float:
-    """Largest difference of the currents in both coordinates, over the largest current."""
+    """Largest difference of the currents between both coordinates, divided by the largest current."""
     one, other = (currents(runs[name]) for name in COORDINATES)
     return float(np.abs(one - other).max() / np.abs(one).max())
 
 
 def ledger(trajectory: Trajectory) -> dict[str, Array]:
-    """Energy by part at the end of each step, works by port and dissipation within it, balance residual [J]."""
+    """Columns of a table by step: energies at its end, work by port and dissipation within it, balance residual [J]."""
     balance = trajectory.ledger
     kinetic = trajectory["momentum"][1:, 0] ** 2 / (2.0 * INERTIA)
     magnetic = balance.total_energy[1:] - kinetic

@@ -10,9 +10,10 @@ from flexph.numerics.arrays import Array
 
 
 def equal_steps(step: float, end: float, *, filling: bool = False) -> Array:
-    """Times [s] of about equal steps from 0 to the end; with ``filling`` the steps must fill the time.
+    """Times [s] of equal steps from 0 to ``end``, of a length near ``step``.
 
-    Raises ValueError for a step that is not positive, an end before the first step, or an end that steps do not fill.
+    Raises ValueError for a step that is not positive, an end before the first step, or, with ``filling``, an end that
+    is not a whole number of steps.
     """
     if not (math.isfinite(step) and step > 0.0):
         raise ValueError(f"step must be positive, got {step}")

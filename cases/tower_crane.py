@@ -37,7 +37,7 @@ TURN = (0.0, 0.0, 1.0)
 
 
 def smooth(first: float, last: float, period: float) -> Callable[[float], float]:
-    """Function of time from one value to another within a period, with continuous accelerations."""
+    """Function of time from the value ``first`` to ``last`` within a period, with continuous accelerations."""
 
     def value(t: float) -> float:
         s = min(max(t / period, 0.0), 1.0)
@@ -47,7 +47,7 @@ def smooth(first: float, last: float, period: float) -> Callable[[float], float]
 
 
 def motions(period: float) -> tuple[Callable[[float], float], ...]:
-    """Angle of the jib [rad], reach of the trolley [m], and depth of the load on a rope without stretch [m]."""
+    """Functions of time: angle of the jib [rad], reach of the trolley [m], depth of the load on a stiff rope [m]."""
     return tuple(smooth(*ends, period) for ends in ((0.0, SLEW), REACH, HOIST))
 
 
@@ -98,7 +98,7 @@ def run(
 
 
 def reference(period: float, times: Array) -> Array:
-    """Places (k, 3) of the load as a point on two falls below the trolley, by an adaptive integration [m]."""
+    """Positions (k, 3) [m] of the load as a point on two falls below the trolley, by an adaptive integration."""
     angle, reach, depth = motions(period)
 
     def eye(t: float) -> Array:
@@ -123,7 +123,7 @@ def reference(period: float, times: Array) -> Array:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Path of the load, and the tension of the rope."""
+    """Write to ``folder``: path of the load, and the tension of the rope; return the summary numbers."""
     write_run(solution, folder)
     path, pull = solution.measured(position("load.hook")), solution.measured(spring_force("hoist"))
     trolley = solution.measured(position("trolley.eye"))
@@ -151,7 +151,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Path of the load against an independent integration; order of convergence and balance."""
+    """Checks: path of the load against an independent integration; order of convergence and balance."""
     errors: list[float] = []
     for step in (1e-2, 5e-3):
         solution = run(period=6.0, step=step, end=8.0)

@@ -1,4 +1,4 @@
-"""Multipliers to SI units."""
+"""Factors from common units to SI units."""
 
 import math
 

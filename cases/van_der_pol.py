@@ -36,7 +36,7 @@ CORNER = 2.0 / 3.0
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and errors of its first switch over the step."""
+    """The run, and errors of its first switch by step."""
 
     run: SwitchingTrajectory
     convergence: tuple[dict[str, float], ...]
@@ -66,14 +66,14 @@ def branch(current: float) -> PHDAE:
 
 
 def other_current(_: float, x: Array) -> Array:
-    """Jump at constant charge to the current of the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
+    """State after the jump at constant charge to the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
     charge, current = x
     root = math.sqrt(max(12.0 - 3.0 * current**2, 0.0))
     return np.array([charge, -0.5 * (current + math.copysign(root, current))])
 
 
 def oscillator() -> SwitchingPHDAE:
-    """Branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which preserve the charge and so the energy."""
+    """Switching system of the branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which keep charge and energy."""
     jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
     return SwitchingPHDAE(
         {"left": branch(-1.5), "right": branch(1.5)},
@@ -85,7 +85,7 @@ def oscillator() -> SwitchingPHDAE:
 
 
 def landing(inductance: float) -> tuple[float, float]:
-    """I and V at the end of the jump from the left branch, with a small inductance: L İ = I − ⅓I³ − Q, Q̇ = I."""
+    """Current and voltage after the jump from the left branch, with a small inductance: L İ = I − ⅓I³ − Q, Q̇ = I."""
 
     def rate(_: float, y: Array) -> list[float]:
         return [y[1], (characteristic(y[1]) - y[0]) / inductance]
@@ -104,7 +104,7 @@ def landing(inductance: float) -> tuple[float, float]:
 
 
 def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory:
-    """Run from a current on a branch, |I| > 1. Raises ValueError for bad numbers."""
+    """Run from a current on a branch, |I| > 1. Raises ValueError for numbers out of range."""
     if not (math.isfinite(current) and abs(current) > 1.0):
         raise ValueError(f"current must be below -1 or above 1, got {current}")
     times = equal_steps(step, end)
@@ -116,7 +116,10 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
 
 
 def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, float]]:
-    """Errors of the first switch from I = −2 within step ``count`` + 1: its time, charge and current."""
+    """Errors of time, charge and current at the first switch from I = −2, for several numbers of steps before it.
+
+    The switch falls into the middle of a step.
+    """
     for count in counts:
         step = HALF_PERIOD / (count + 0.5)
         first = solve(step, (count + 2) * step).switches[0]
@@ -130,7 +133,7 @@ def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, floa
 
 
 def slope(rows: Iterable[dict[str, float]]) -> float:
-    """Order of the time of the switch, over all steps by least squares."""
+    """Order of convergence of the time of the switch, by least squares over all steps."""
     table = tuple(rows)
     steps, errors = (np.log([row[name] for row in table]) for name in ("step_s", "time_s"))
     return float(np.polyfit(steps, errors, 1)[0])
@@ -147,7 +150,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The jumps, the period, and the energy accounts."""
+    """Summary numbers: the jumps, the period, and the energy accounts."""
     run = result.run
     times = [s.time for s in run.switches]
     return {
@@ -163,7 +166,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables of the motion, the jumps and the refinement, and a picture."""
+    """Write to ``folder``: tables of the motion, the jumps and the refinement, and a picture.
+
+    Return the summary numbers.
+    """
     run = result.run
     columns = {"t_s": run.times, "Q_C": run["Q"][:, 0], "I_A": run["I"][:, 0], "H_J": run.ledger.total_energy}
     write_table(folder / "motion.csv", columns)
@@ -176,7 +182,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """The limit cycle on the characteristic, both states over time, and the error of the switch over the step."""
+    """Draw the limit cycle on the characteristic, both states over time, and the switch's error against the step."""
     figure = new_figure(13.0, 4.4)
     cycle, motion, errors = figure.subplots(1, 3)
     run, currents = result.run, np.linspace(-2.4, 2.4, 200)
@@ -205,7 +211,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Jumps (4.43), the period, and the energy of a period against integrals."""
+    """Checks: jumps (4.43), the period, and the energy of a period against integrals."""
     trajectory, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
     first, second, third = trajectory.switches[:3]

@@ -130,7 +130,7 @@ def wheelset(law: CreepLaw, *, held: bool = True) -> Mechanism:
 
 
 def rolling(mechanism: Mechanism, speed: float, *, aside: float = 0.0) -> State:
-    """State of the wheelset that rolls straight, moved aside [m]."""
+    """State of the wheelset that rolls straight, displaced sideways by ``aside`` [m]."""
     place = ((0.0, aside, RADIUS), np.eye(3))
     pose = mechanism.assemble({"set": place, "box": place})
     ahead = (speed, 0.0, 0.0)
@@ -139,7 +139,7 @@ def rolling(mechanism: Mechanism, speed: float, *, aside: float = 0.0) -> State:
 
 
 def linear() -> CreepLaw:
-    """Creep without saturation."""
+    """Creep law without saturation."""
     return creep(longitudinal=ALONG, lateral=ACROSS)
 
 
@@ -152,7 +152,7 @@ def exponents(speed: float) -> Array:
 
 
 def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex:
-    """Exponent of hunting [1/s] from a run: that of its part along the left eigenvector of the linear equations."""
+    """Exponent of hunting measured in a run [1/s], from its part along the left eigenvector of the linear equations."""
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
     own = left[:, int(np.argmax(values.imag))]
@@ -169,7 +169,7 @@ def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex
 
 
 class Result(NamedTuple):
-    """Exponents over the speed, and runs below and above the critical speed."""
+    """Exponents by speed, and runs below and above the critical speed."""
 
     speeds: Array  # (k,) [m/s]
     exponents: Array  # (k, 4) [1/s]
@@ -195,17 +195,17 @@ def run(
 
 
 def saturated() -> CreepLaw:
-    """Creep that saturates by friction."""
+    """Creep law that saturates by friction."""
     return creep(longitudinal=ALONG, lateral=ACROSS, limit=FRICTION)
 
 
 def sideways(solution: Solution) -> Array:
-    """Place aside of the track (k,) [m]."""
+    """Sideways displacement from the middle of the track (k,) [m]."""
     return solution.position("box.axle")[:, 1]
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Exponents over the speed, and both runs."""
+    """Write to ``folder``: exponents against the speed, and both runs; return the summary numbers."""
     write_run(result.above, folder)
     own = result.exponents
     rows = {f"{part}_{i + 1}_1_s": getattr(own, part)[:, i] for i in range(own.shape[1]) for part in ("real", "imag")}
@@ -239,7 +239,7 @@ def _draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Exponents and critical speed of the linear equations; of steps; balance, losses and Klingel's frequency."""
+    """Checks: exponents of the spectrum and of runs; balance, losses, decay at low speed, and Klingel's frequency."""
     source, critical = "Wickens 2003, ch. 3", critical_speed()
     for share in (0.3, 1.0, 1.5):
         wanted = closed_form(share * critical)

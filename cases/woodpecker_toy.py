@@ -47,7 +47,7 @@ BEAK = 1e-6  # of the mass of the bird, as a point by itself [kg]
 
 
 def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Port:
-    """A point at x with displacements of ``along`` and ``up`` times (φ_M, φ_S)."""
+    """Port at x whose displacements along x and y are ``along`` and ``up`` times (φ_M, φ_S)."""
     return Port(np.array([x, 0.0]), sparse.csr_array([along, up]), sparse.csr_array((1, 2)))
 
 
@@ -84,7 +84,7 @@ def bird() -> Body:
 
 
 def drawn() -> View:
-    """Surfaces of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
+    """View of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
     sleeve = joined_shapes(
         [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
         + [box_shape((L_M - R_M, 0.0015, 0.0015), centre=(0.5 * (L_M + R_M), 0.0, 0.0))]
@@ -109,13 +109,13 @@ def drawn() -> View:
 
 
 def _oval(half: tuple[float, float, float], centre: tuple[float, float]) -> Shape:
-    """Ellipsoid with half axes [m]."""
+    """Shape of an ellipsoid with half axes ``half`` [m]."""
     ball = sphere_shape(1.0)
     return Shape(ball.points * half + np.array([*centre, 0.0]), ball.triangles)
 
 
 def toy() -> Mechanism:
-    """The bird on its pole, three contacts with friction."""
+    """The bird on its pole, with three contacts with friction."""
     pole, law = Plane(GROUND.at(0.0, 0.0), (1.0, 0.0)), Rigid(friction=FRICTION)
     joints = [
         slider("bird.pole", GROUND.at(0.0, 0.0), direction=(0.0, 1.0)),
@@ -144,9 +144,10 @@ def start(mechanism: Mechanism) -> State:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Mean of the last two periods of a run, between upward passages of φ_S through zero.
+    """Means over the last two periods of a run, between upward passages of φ_S through zero.
 
-    Two periods are averaged because the motion approaches its limit cycle from alternating sides.
+    Period [s], fall [m], energy loss [J], number of impacts. Two periods are averaged because the motion approaches its
+    limit cycle from alternating sides.
     """
 
     period: float
@@ -169,7 +170,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """Mean of the last two periods, or the last one; None without one."""
+    """Means over the last two periods, or over the last one; None if there is none."""
     found = solution.events["swing"]
     periods = min(2, len(found.times) - 1)
     if periods < 1:
@@ -185,13 +186,13 @@ def cycle(solution: Solution) -> Cycle | None:
 
 
 def _origin(solution: Solution, centre: Array, u: Array) -> float:
-    """Height of the sleeve."""
+    """Height of the sleeve [m]."""
     inertia = solution.mechanism.bodies["bird"].inertia
     return float((centre - inertia.centre - inertia.mean_shape @ u)[1])
 
 
 def _impacts(solution: Solution, whole: Array) -> int:
-    """Number of steps with dissipative impacts by contact, with consecutive ones counted once."""
+    """Number of dissipative impacts by contact; impacts in consecutive steps count once."""
     names = [name for name in solution.ledger.dissipation if name.endswith(": impact")]
     count = 0
     for name in names:
@@ -206,7 +207,7 @@ def angles(solution: Solution) -> Array:
 
 
 def told(solution: Solution) -> dict[str, Any]:
-    """The figures of the limit cycle."""
+    """Summary numbers of the limit cycle."""
     last = cycle(solution)
     swing = angles(solution)[len(solution.times) // 2 :, 1]
     return {
@@ -219,7 +220,7 @@ def told(solution: Solution) -> dict[str, Any]:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Angles and energy over time."""
+    """Write to ``folder``: angles and energy over time; return the summary numbers."""
     write_run(solution, folder)
     sleeve, bird_ = angles(solution).T
     columns = {"t_s": solution.times, "phi_M_rad": sleeve, "phi_S_rad": bird_}
@@ -236,7 +237,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Limit cycle by independent integration, balance, and dissipation."""
+    """Checks: limit cycle by independent integration, balance, and dissipation."""
     solution = run()
     found, source = told(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each

@@ -1,4 +1,4 @@
-"""Finite-element bodies: beams, plates and solids; materials, sections, damping, ties, supports, loads, cuts, boxes."""
+"""Finite-element bodies: beams, rods, plates and solids; materials, sections, damping, ties, supports, loads, cuts."""
 
 import lazy_loader
 

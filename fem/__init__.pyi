@@ -10,11 +10,12 @@ from .materials.hyperelastic import MooneyRivlin as MooneyRivlin
 from .materials.hyperelastic import NeoHooke as NeoHooke
 from .materials.materials import Material as Material
 from .materials.materials import Section as Section
-from .materials.user_law import StoredEnergy as StoredEnergy
-from .meshes.box_mesh import box_mesh as box_mesh
+from .materials.strain_laws import StoredEnergy as StoredEnergy
+from .meshes.solid_mesh import box_mesh as box_mesh
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support
 from .rods.cable import cable as cable
+from .rods.flow import Flow as Flow
 from .rods.rod import rod as rod
 from .rods.section import RodSection as RodSection
 from .solids.loads import Load as Load

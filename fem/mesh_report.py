@@ -1,4 +1,4 @@
-"""Report on a mesh: cells, regions, mass and inertia, quality, and possible ports."""
+"""Report on a mesh: cells, regions, mass and inertia, quality, possible ports; command ``flexph mesh FILE``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import click
 import numpy as np
 
 from flexph.bodies.inertia import contract
-from flexph.meshes.cell_nodes import EDGES
-from flexph.meshes.cell_types import DIMENSION, dimension
+from flexph.console.machine import AS_JSON, print_json
+from flexph.meshes.cell_types import DIMENSION, EDGES, dimension
 from flexph.meshes.contents import MeshContents, refuse_left_out, shortened
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
@@ -36,7 +37,7 @@ IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahed
 
 @dataclass(frozen=True)
 class RegionReport:
-    """A named region of a kind (``volume``, ``surface`` or ``nodes``; in the plane area and edge) with its measure."""
+    """A named region with its kind (volume, surface or nodes; in the plane area or edge), numbers and measure."""
 
     name: str
     kind: str
@@ -118,13 +119,13 @@ def mesh_report(
 
 
 def _constraint_notes(held: MeshContents) -> list[str]:
-    """Notes on constraints of the file that change the stiffness of the body and are left out."""
+    """Texts on constraints of the file that change the stiffness of the body and are left out of the report."""
     parts = [part.words() for part in held.left_out if part.changes == "stiffness"]
     return [f"left out here, and refused by fem.solid: {'; '.join(shortened(parts))}"] if parts else []
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """Note on a mesh of several pieces."""
+    """Text that :func:`fem.solid` refuses a mesh of several pieces; none for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:
@@ -144,7 +145,7 @@ def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
 
 
 def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
-    """True if named regions contain every cell once."""
+    """True if the named regions together contain every cell exactly once."""
     cells = [mesh.numbered(mesh.sets[name].cells) for name in names if name in mesh.sets]
     return np.array_equal(np.sort(np.concatenate(cells)), np.arange(mesh.starts[-1])) if cells else False
 
@@ -152,7 +153,7 @@ def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
 def _materials(
     mesh: SolidMesh, density: float | None, own: dict[str, float] | None, unit: float
 ) -> tuple[Mapping[str, Elastic], Array]:
-    """Materials of the given density, of the file, or of density one, and the material index of each cell."""
+    """Materials with the given density, those of the file, or density one; and the material index of each cell."""
     make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
     if own is None:
         one = 1.0 if density is None else check.positive("density", density, "kg/m³")
@@ -201,7 +202,7 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 
 def values(report: MeshReport) -> dict[str, Any]:
-    """The report as plain values, None for unknown ones such as the mass without a density."""
+    """Report as plain values, None for unknown ones such as the mass without a density."""
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
@@ -209,7 +210,7 @@ def values(report: MeshReport) -> dict[str, Any]:
 
 
 def words(report: MeshReport) -> str:
-    """The report as lines of text."""
+    """Report as lines of text."""
     space = report.dim == 3
     low, high = report.size
     lines = [
@@ -257,3 +258,21 @@ def _mass_lines(report: MeshReport) -> list[str]:
 
 def _vector(values: Array) -> str:
     return "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(values)) + ")"
+
+
+@click.command("mesh")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
+@click.option("--unit", default=1.0, show_default=True, help="unit of the lengths in the file [m]: 1e-3 for mm")
+@click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
+@AS_JSON
+def command(file: str, density: float | None, unit: float, omit: tuple[str, ...], as_json: bool) -> None:
+    """Report on a mesh: cells, regions, volume, mass and inertia, quality, and possible ports."""
+    try:
+        report = mesh_report(file, density, unit=unit, omit=omit)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json({"file": file, **values(report)})
+    else:
+        click.echo(words(report))

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flexph.models.schema.bodies import BodyEntry
 from flexph.models.schema.document import Kinds
-from flexph.models.schema.entry import Entry
+from flexph.models.schema.entry import Entry, one_of
 from flexph.models.schema.fields import (
     Area,
     Density,
@@ -26,21 +26,47 @@ from flexph.models.schema.fields import (
     by_shape,
     name_in,
 )
+from flexph.models.schema.functions import FORMULA, FunctionMapping, as_function, formula_of
+from flexph.models.schema.laws import SectionLaw
 
 from .beams.beam import beam
 from .materials.damping import Damping
 from .materials.elastic import Anisotropic, Orthotropic
-from .materials.law_entries import Law, MooneyRivlinEntry, NeoHookeEntry
+from .materials.hyperelastic import MooneyRivlin, NeoHooke
 from .materials.materials import Material, Section
-from .meshes.box_mesh import box_mesh
+from .meshes.solid_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
 from .rods.cable import cable
+from .rods.flow import Flow
 from .rods.rod import rod
 from .solids.loads import Load
 from .solids.section_surfaces import Cut
 from .solids.solid import solid
 from .solids.ties import Tie
+
+
+class NeoHookeEntry(Entry):
+    """A compressible neo-Hooke law, see :func:`fem.NeoHooke`."""
+
+    makes: ClassVar = NeoHooke
+    kind: Literal["neo_hooke"]
+    mu: Stress
+    lam: Stress
+
+
+class MooneyRivlinEntry(Entry):
+    """A compressible Mooney-Rivlin law, see :func:`fem.MooneyRivlin`."""
+
+    makes: ClassVar = MooneyRivlin
+    kind: Literal["mooney_rivlin"]
+    c1: Stress
+    c2: Stress
+    bulk: Stress
+
+
+Law: Any = one_of((NeoHookeEntry, MooneyRivlinEntry))
+
 
 Word = Annotated[str, Field(min_length=1)]
 Region = Word | int | list[int]
@@ -104,7 +130,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The shape if there is one, otherwise the constants: a section has both."""
+        """Entries to write: those of the shape if there is one, otherwise the constants; a section has both."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
@@ -142,6 +168,20 @@ class BeamEntry(BodyEntry):
     split: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
+class FlowEntry(Entry):
+    """A fluid that flows through a rod or cable."""
+
+    makes: ClassVar = Flow
+    mass_per_length: Number
+    speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=FunctionMapping)
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Arguments of the call, with a speed that changes as a function."""
+        given = super().arguments(builder)
+        speed = given["speed"]
+        return given | {"speed": speed if isinstance(speed, int | float) else as_function(speed)}
+
+
 class RodEntry(BodyEntry):
     """A straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
 
@@ -156,6 +196,8 @@ class RodEntry(BodyEntry):
     ports: dict[str, Length] = Field(default_factory=dict)
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    flow: FlowEntry = None
 
 
 class CableEntry(BodyEntry):
@@ -171,6 +213,8 @@ class CableEntry(BodyEntry):
     dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    flow: FlowEntry = None
 
 
 class BoxMesh(Entry):
@@ -217,7 +261,7 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """Type of a region, or of an entry with more options."""
+    """Annotated type of an entry that is a region, or an object with more options."""
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
 
@@ -276,5 +320,5 @@ KINDS = Kinds(
     bodies=(BeamEntry, RodEntry, CableEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
-    parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
+    parts=(DampingEntry, FlowEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
 )

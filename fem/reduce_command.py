@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from flexph.bodies.body import Body
 from flexph.bodies.held import Held
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.saved.reduced_file import Fields, save_reduced
+from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
 from flexph.meshes.files.reading import read_contents
 
@@ -89,7 +89,7 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
 def _serial(
     mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any], *, fields: Fields
 ) -> list[str]:
-    """Reduce and write the body in this process; returns lines of text about it."""
+    """Reduce and write the body in this process; return lines of text about it."""
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
         body = solid(mesh, _material(material, mesh, given["omit"]), **given)
@@ -101,7 +101,7 @@ def _serial(
 
 
 def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any]) -> list[str]:
-    """Reduce the body on all ranks and write it on rank 0; returns lines of text about it, on other ranks none."""
+    """Reduce the body on all ranks and write it on rank 0; return lines of text about it, none on other ranks."""
     from .distributed.ranks import ending_all, world
 
     comm = world()
@@ -124,7 +124,7 @@ def _names(text: str) -> list[str]:
 
 
 def _ports(text: str) -> dict[str, str]:
-    """Regions by the names of ports."""
+    """Names of regions by the names of ports, from the text of an option."""
     ports: dict[str, str] = {}
     for entry in text.split(","):
         name, equals, region = (part.strip() for part in entry.partition("="))
@@ -156,7 +156,7 @@ def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material |
 
 @contextmanager
 def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
-    """Record the time [s] of a block."""
+    """Context that adds the time [s] of its block to ``stages``."""
     begin = time.perf_counter()
     yield
     stages[stage] = time.perf_counter() - begin
@@ -177,7 +177,7 @@ def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks:
 
 
 def _squares(body: Body) -> Any:
-    """Squares of the angular frequencies of a reduced body with its frame at rest, ascending."""
+    """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, ascending."""
     if not body.size:
         return np.zeros(0)
     held = Held(body)

@@ -1,4 +1,4 @@
-"""`flexph` and `python -m flexph`: the command line, with the same end whenever it is interrupted.
+"""`flexph` and `python -m flexph`: the command line, which ends in the same way whenever it is interrupted.
 
 Ctrl-C and SIGTERM end it with a message and status 130 or 143, from its first line to its last write, but not while
 Python itself starts. After the last write they are ignored.

@@ -174,7 +174,7 @@ class Case(Generic[_Result]):
 
     - `run(*, ...)` computes and has no side effects. All parameters are keyword-only, have a default, and are annotated
       as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
-    - `write(result, folder)` writes tables and pictures into an empty folder and returns figures for the
+    - `write(result, folder)` writes tables and pictures into an empty folder and returns the numbers of the
       summary, as JSON values.
     - `checks()` yields the comparisons with published numbers, closed forms, other programs and theorems.
     - `needs` names the optional modules that `write` imports, so that a missing one is reported before computing.
@@ -226,7 +226,7 @@ def find_cases() -> Mapping[str, Case[Any]]:
 
 
 def no_case(name: str, cases: Iterable[str]) -> str:
-    """Message for an unknown name: the nearest names first, then all, or where many are listed."""
+    """Message for an unknown name: the nearest names, then all names, or how to list them if there are many."""
     known = sorted(cases)
     near = " or ".join(map(repr, get_close_matches(name, known)))
     hint = f"did you mean {near}? " if near else ""
@@ -235,7 +235,7 @@ def no_case(name: str, cases: Iterable[str]) -> str:
 
 
 def written_summaries() -> dict[str, str]:
-    """Summaries of cases by name, read from their sources without an import; missing if the source has another form."""
+    """Summaries of cases by name, read from their sources without an import; cases of another form are left out."""
     summaries = {name: _written_summary(entry.module, entry.attr) for name, entry in _entries().items()}
     return {name: summary for name, summary in summaries.items() if summary}
 

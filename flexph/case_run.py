@@ -21,11 +21,18 @@ import click
 
 from flexph.case import Case
 from flexph.console.machine import json_text
-from flexph.console.verbosity import log
-from flexph.files.durable import leftovers, publish, remove, staging
-from flexph.files.interrupts import Terminated, deferred_signals, termination_interrupts
+from flexph.console.options import log
+from flexph.files.durable import (
+    Terminated,
+    deferred_signals,
+    leftovers,
+    publish,
+    remove,
+    staging,
+    termination_interrupts,
+)
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
-from flexph.results.unfinished import Unfinished
+from flexph.results.result import Unfinished
 
 INTERRUPTED = 130
 """Exit status of a command ended by Ctrl-C, as in a shell."""
@@ -54,7 +61,7 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Reporting:
-    """Report options: whether to write a report, whether it has checks, and the command that repeats the run."""
+    """Report options: whether to write a report, whether it contains checks, and the command that repeats the run."""
 
     report: bool = True
     checks: bool = False
@@ -62,7 +69,7 @@ class Reporting:
 
 
 class Written(NamedTuple):
-    """Paths of the files of a run, and a sentence for each part that could not be written."""
+    """Paths of the files of a run, and a sentence on each output that could not be written."""
 
     paths: list[Path]
     missing: tuple[str, ...] = ()
@@ -78,7 +85,9 @@ def run_case(
     keeping: Keeping = Keeping(),
     reporting: Reporting = Reporting(report=False),
 ) -> Written:
-    """Compute a case and write its results and summary into a folder; returns the written and the missing parts.
+    """Compute a case and write its results and summary into a folder.
+
+    Return their paths, and what could not be written.
 
     Files in a non-empty folder are replaced only with `force`, after everything is written. A run with checkpoints
     continues from them if it is resumed; a finished run is not computed again. Raises click's exceptions.
@@ -116,7 +125,7 @@ def _computed(
     every: float | None,
     reporting: Reporting,
 ) -> Written:
-    """Compute a case, with checkpoints every so many seconds if requested, and write its results."""
+    """Compute a case, with checkpoints at intervals of ``every`` seconds unless None, and write its results."""
     from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
 
     warned: list[str] = []
@@ -148,7 +157,7 @@ def _show(
     reporting: Reporting,
     warned: Sequence[str],
 ) -> tuple[str, ...]:
-    """Write the files for `flexph view` and the report; returns a sentence for each that could not be written."""
+    """Write the files for `flexph view` and the report; return a sentence on each that could not be written."""
     from flexph.report.reports import write_case_report
     from flexph.scenes.of_results import scenes_of, titled, write_scenes
 
@@ -168,7 +177,7 @@ def _show(
 
 @contextmanager
 def _told_in_the_end(kind: str, missing: list[str]) -> Iterator[None]:
-    """Keep the results if a further output fails; ``missing`` receives a sentence about the failure."""
+    """Context that keeps the results if a further output fails, and adds a sentence on the failure to ``missing``."""
     try:
         yield
     except Exception as error:  # a failure here must not discard hours of computing
@@ -177,7 +186,7 @@ def _told_in_the_end(kind: str, missing: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _noted_warnings(noted: list[str]) -> Iterator[None]:
-    """Collect the messages of warnings that are shown in the block."""
+    """Context that appends the messages of shown warnings to ``noted``."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -191,7 +200,7 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _refusals(out: Path) -> Iterator[None]:
-    """Report a refused or unwritable folder in one line."""
+    """Context that ends the command with a one-line error if the folder is refused or cannot be written."""
     try:
         yield
     except FolderRefused as error:
@@ -205,7 +214,7 @@ def _told(name: str, case: Case[Any], values: Mapping[str, Any]) -> dict[str, An
 
 
 def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Run a case; returns the record of the run for the summary, and the result."""
+    """Run a case; return the record of the run for the summary (settings, versions, time), and the result."""
     record = {
         **_told(name, case, values),
         "versions": _versions(),
@@ -227,7 +236,7 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
 
 @contextmanager
 def _keep_unfinished(out: Path) -> Iterator[None]:
-    """Save the finished steps of a run that failed or was interrupted."""
+    """Context that saves the finished steps of a run that fails or is interrupted, and ends the command."""
     try:
         yield
     except Unfinished as error:
@@ -241,7 +250,7 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
 
 
 def _saved(error: Unfinished, out: Path) -> Path:
-    """Save the finished steps of a run; if its disk is full, in the temporary folder. Returns the path."""
+    """Save the finished steps of a run, in the temporary folder if the disk of the results is full; return the path."""
     from flexph.results.solution import Solution
 
     # without a scene, which calls the functions that may have ended the run
@@ -256,7 +265,7 @@ def _saved(error: Unfinished, out: Path) -> Path:
 
 
 def status_of(interruption: BaseException | None) -> int:
-    """Exit status of an interrupted command, from the interruption or its context."""
+    """Exit status of an interrupted command: that of SIGTERM if it caused the interruption, otherwise of Ctrl-C."""
     while interruption is not None and not isinstance(interruption, Terminated):
         interruption = interruption.__context__
     return INTERRUPTED if interruption is None else TERMINATED
@@ -268,14 +277,14 @@ def _versions() -> dict[str, str]:
 
 
 def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """Record and figures as one JSON object."""
+    """Record and summary numbers as one JSON object; ValueError if both use a name."""
     if clash := sorted(record.keys() & figures.keys()):
         raise ValueError(f"figures must not use the names {', '.join(clash)} of the summary")
     return json_text({**record, **figures}) + "\n"
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths as lines of text; a subfolder with many files is one line."""
+    """Paths as lines of text; a subfolder with many files gives one line."""
     count = Counter(path.parent for path in paths)
     many = {folder for folder, number in count.items() if number > MANY and folder != out}
     lines = [str(path) for path in paths if path.parent not in many]

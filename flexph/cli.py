@@ -1,4 +1,4 @@
-"""The command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, commands of other packages."""
+"""Command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, and commands of other packages."""
 
 from __future__ import annotations
 
@@ -14,22 +14,29 @@ import click
 from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
-from flexph.console.folder import Folder
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
-from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
-from flexph.console.sources import epilog, explained
-from flexph.console.tables import counts, print_table, two_columns, verdicts
-from flexph.console.verbosity import tell, told_on_stderr, with_verbosity
-from flexph.console.version import VERSION
-from flexph.files.interrupts import termination_interrupts
-from flexph.files.progress import progress
+from flexph.console.options import VERSION, Folder, tell, told_on_stderr, with_verbosity
+from flexph.console.output import (
+    REPORT,
+    counts,
+    epilog,
+    explained,
+    one_sentence,
+    print_table,
+    repeating_command,
+    replace_unknown_characters,
+    two_columns,
+    verdicts,
+)
+from flexph.display.bars import progress
+from flexph.files.durable import termination_interrupts
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""
 
 
 class _Main(click.Group):
-    """Command group of flexph, extended by the entry-point group ``flexph.commands`` of other packages."""
+    """Group of the commands of flexph and of those in the entry-point group ``flexph.commands`` of other packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
@@ -65,7 +72,7 @@ class _Main(click.Group):
 
 
 class _Cases(click.Group):
-    """One command for each installed case, with options from the parameters of its run function."""
+    """Group with a command for each installed case, whose options are the parameters of its run function."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(find_cases())
@@ -155,7 +162,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
 
 
 def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *, as_json: bool) -> None:
-    """Print the comparisons, and name the cases whose comparison is missing or incomplete."""
+    """Print the comparisons, and the names of cases whose comparison is missing or incomplete."""
     if as_json:
         print_json(verdict_values(checks, get_args(Kind), missing))
         return
@@ -202,7 +209,7 @@ def _has_system(name: str) -> bool:
 
 
 def _load(name: str) -> Case[Any]:
-    """The case of a name; ends the command with a message if it cannot be loaded."""
+    """Case with this name; ends the command with a message if it cannot be loaded."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
@@ -217,7 +224,7 @@ def _load(name: str) -> Case[Any]:
 
 
 def _raise_interruption(error: BaseException) -> None:
-    """Raise the KeyboardInterrupt behind an error: extension modules turn it into an ImportError."""
+    """Raise the KeyboardInterrupt that caused an error, if any: extension modules turn it into an ImportError."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):

@@ -34,7 +34,10 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
 
 
 def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
-    """A case of the runs of a model file. Raises ValueError for unknown names, and for a file without runs."""
+    """Case whose result are runs of a model file, by default all.
+
+    ValueError for unknown names, and for a file without runs.
+    """
     model.check()
     if not names:
         raise ValueError(f"{model.tree.name} has no runs: add a section 'runs'")
@@ -53,12 +56,12 @@ def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
 
 
 def figures(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures of all runs."""
+    """Summary numbers of all runs by name."""
     return {"runs": {name: result.figures() for name, result in results.items()}}
 
 
 def write(results: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Write each run into its folder; returns their figures."""
+    """Write each run into a folder with its name; return the summary numbers of all."""
     for name, result in results.items():
         (folder / name).mkdir()
         result.write(folder / name)

@@ -1,4 +1,4 @@
-"""Several multibody systems as one block system, in the positions of all ([rigid] sec. 6)."""
+"""Several multibody systems as one block system, in the positions and velocities of all ([rigid] sec. 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ from .system.terms import (
 
 @dataclass(frozen=True)
 class Block:
-    """A system within a block system: its name, and its slices of the joint positions and velocities."""
+    """One system within a block system: its name, and its slices of the joint positions and velocities.
+
+    Joint positions are those of all systems, one after the other; ``whole`` are the numbers of joint positions and
+    velocities.
+    """
 
     name: str
     system: MultibodySystem
@@ -36,11 +40,11 @@ class Block:
     whole: tuple[int, int]
 
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Extend a matrix (n_kin, k) of the system to the joint velocities as rows."""
+        """Matrix (n_kin, k) of the system with the joint velocities as rows; those of other systems are zero."""
         return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Extend a matrix (k, n_kin) of the system to the joint velocities as columns."""
+        """Matrix (k, n_kin) of the system with the joint velocities as columns; those of other systems are zero."""
         return self._placed(matrix, slice(None), self.velocities)
 
     def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
@@ -50,17 +54,17 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """Extend a function of its positions to one of the joint positions."""
+        """Function of the system's positions as a function of the joint positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """One of its ports as a port of the block system."""
+        """Port of the system as a port of the block system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 
 
 def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
-    """Blocks of systems, in their order."""
+    """One block for each system, in their order."""
     whole = (sum(s.positions for s in systems.values()), sum(s.velocities for s in systems.values()))
     placed, n, k = [], 0, 0
     for name, s in systems.items():
@@ -70,7 +74,7 @@ def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
 
 
 def terms(placed: Sequence[Block]) -> dict[str, Any]:
-    """Arguments of :class:`MultibodySystem` for the block system; names are prefixed by their system."""
+    """Arguments of :class:`MultibodySystem` for the block system; names begin with the name of their system."""
     return {
         "mass": block_diag(*(b.system.mass for b in placed)),
         "sample": np.concatenate([b.system.sample for b in placed]),
@@ -100,7 +104,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Z̄ over a step if a system defines one; the others take Z in the middle."""
+    """Function of a step for the joint Z̄; None if no system defines one. Others take Z at the midpoint."""
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
@@ -122,7 +126,7 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of a system as a potential of all, with the discrete gradient of the system alone.
+    """Potential of one system as a potential of the joint positions, with the discrete gradient of the system alone.
 
     A potential that is not a function of invariants is a function of its positions, which are linear in the joint
     positions; Gonzalez' gradient in them does not involve the positions of other systems.

@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """A port of a system, with its full name."""
+    """A port of one of the systems; its text is its full name."""
 
     block: Block
     port: str
@@ -133,7 +133,7 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
 
 
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
-    """Raise ValueError if rows of couplings are dependent; independent rows have constant rank near the sample."""
+    """Raise ValueError if rows of couplings depend on others at the sample; else their rank is constant near it."""
     rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):
         raise ValueError(
@@ -144,7 +144,7 @@ def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstra
 
 
 def _constraint(first: _Port, second: _Port | Ground) -> VelocityConstraint:
-    """Constraint 0 = B₁ᵀϖ₁ − B₂ᵀϖ₂, with p₁ − p₂ if both ports have positions."""
+    """Constraint 0 = B₁ᵀϖ₁ − B₂ᵀϖ₂ of a coupling, with the position p₁ − p₂ if both ports have positions."""
     name, one = f"{first} = {second}", first.block.port(first.port)
     if isinstance(second, Ground):
         place, closed = _at(one.position, second, first), second.position is not None

@@ -10,8 +10,7 @@ from flexph.models.schema.bodies import BodyEntry
 from flexph.models.schema.document import Kinds
 from flexph.models.schema.fields import Density, File, Inertia, Length, Mass, Point, by_shape
 
-from .bodies.bodies import bar, body, point
-from .bodies.shapes import box, cylinder, sphere
+from .bodies.bodies import bar, body, box, cylinder, point, sphere
 from .bodies.solid import solid
 
 Ports = dict[str, Point]

@@ -99,7 +99,7 @@ def resolve(
 
 
 def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> list[str]:
-    """Names of the velocity constraints with A S = 0, after a check that S spans all velocities that they allow."""
+    """Names of the velocity constraints with A S = 0; ValueError unless S spans all velocities that they allow."""
     names, rows = [], np.zeros((0, system.velocities))
     for a in system.velocity_constraints:
         lost = np.max([_size(at(a.matrix, zeta), at(basis, zeta)) for zeta in places], axis=0)
@@ -125,7 +125,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
 
 
 def _size(rows: Array, S: Array) -> Array:
-    """|A S| of each row over the sizes of its terms."""
+    """Largest |A S| of each row, divided by the largest sum of magnitudes in its products."""
     scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
     return np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 
@@ -135,7 +135,7 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """Constant reduced mass SᵀM S, compared at all places."""
+    """Reduced mass SᵀM S; raise ValueError unless it is equal at all places."""
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))
@@ -154,7 +154,7 @@ def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array])
 
 
 def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, places: Sequence[Array]) -> None:
-    """Compare Ṡ along each of the new velocities with differences of S."""
+    """Raise ValueError unless Ṡ agrees with differences of S along each of the new velocities."""
     if not callable(derivative):
         raise ValueError(f"derivative must be a function of ζ and ζ̇, got {type(derivative).__name__}")
     for zeta in places:
@@ -177,7 +177,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Ṡ along ζ̇ by central differences, and their time step."""
+    """Ṡ by central differences along the rates ``along``, and their time step; ``part`` scales the step."""
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0
@@ -193,7 +193,7 @@ class _Gyroscopic:
         self.inverse = np.linalg.pinv(mass, hermitian=True)
 
     def __call__(self, zeta: Array, momenta: Array) -> Array:
-        """Skew-symmetric matrix G_r."""
+        """Skew-symmetric matrix G_r at positions ζ and momenta Γ_r."""
         s, S = self.system, at(self.basis, zeta)
         omega = S @ (self.inverse @ momenta)
         matrix: Array = S.T @ s.G(zeta, s.mass @ omega) @ S
@@ -209,19 +209,19 @@ class _Gyroscopic:
 
 
 def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:
-    """Product Z̄ S over a step, with S in the middle."""
+    """Function of a step for the product Z̄ S, with S at the midpoint."""
     return lambda zeta0, zeta1: system.Z_mean(zeta0, zeta1) @ at(basis, 0.5 * (zeta0 + zeta1))
 
 
 def _times(rows: Any, basis: Any) -> Any:
-    """Product of S with a matrix that has the velocities as columns."""
+    """Matrix times S, for a matrix with the velocities as columns; a function of ζ if one of both is."""
     if callable(rows) or callable(basis):
         return lambda zeta: at(rows, zeta) @ at(basis, zeta)
     return np.asarray(rows) @ np.asarray(basis)
 
 
 def _columns(basis: Any, matrix: Any) -> Any:
-    """Product of Sᵀ with a matrix that has the velocities as rows."""
+    """Sᵀ times a matrix with the velocities as rows; a function of ζ if one of both is."""
     if callable(matrix) or callable(basis):
         return lambda zeta: at(basis, zeta).T @ at(matrix, zeta)
     return np.asarray(basis).T @ matrix

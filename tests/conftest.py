@@ -7,11 +7,12 @@ import gc
 import os
 import signal
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from covering import covering_part
 from hypothesis import settings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -62,6 +63,7 @@ def pytest_collection_modifyitems(items):
     turns = {path: (_turn(path.relative_to(TESTS)), path) for path in {item.path for item in items}}
     items.sort(key=lambda item: turns[item.path])
     _mark_repetitions(items)
+    _mark_combinations([item for item in items if item.get_closest_marker("covering")])
     missing = {method: package for method, package in PACKAGES.items() if find_spec(package) is None}
     for item in items:
         given = item.callspec.params if _has_parameters(item) else {}
@@ -85,6 +87,26 @@ def _mark_repetitions(items):
             seen[case := (item.path, item.originalname, others)] += 1
             if seen[case] > SEEDS:
                 item.add_marker(pytest.mark.slow)
+
+
+def _mark_combinations(items):
+    """Mark as slow the combinations of stacked parameters beyond some in which each value, or so many, are taken."""
+    tests = defaultdict(list)
+    for item in items:
+        tests[item.path, item.cls, item.originalname].append(item)
+    for same in tests.values():
+        choices = [_choice(item) for item in same]
+        part = covering_part(choices, *(same[0].get_closest_marker("covering").args or (1,)))
+        for item in (item for item, choice in zip(same, choices, strict=True) if choice not in part):
+            item.add_marker(pytest.mark.slow)
+
+
+def _choice(item):
+    """Values of each parametrize mark of a test, by their identities."""
+    given = item.callspec.params
+    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    marks = [own.split(",") if isinstance(own, str) else own for own in names]
+    return tuple(tuple(id(given[name.strip()]) for name in own) for own in marks)
 
 
 def _turn(path):

@@ -12,6 +12,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
+from source_statements import statements
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("flexph", "fem", "rigid")
@@ -29,7 +30,7 @@ def modules() -> dict[str, Path]:
 def imports(module: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
     """The modules that a file imports, wherever in its text: local imports and those for types, too."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
             for alias in node.names:

@@ -1,4 +1,7 @@
-"""The wheel holds everything, and the command line works from it, away from the checkout."""
+"""The wheel holds everything, and the command line works from it, away from the checkout.
+
+Ten seconds, as a wheel is built and installed, and each answer comes from a Python process of its own.
+"""
 
 import importlib.util
 import os

@@ -31,7 +31,7 @@ from flexph.view.html import html_fragment
 from flexph.view.looks import shown_field
 from flexph.view.packing import telling_row, with_triangles
 from flexph.view.pictures import write_film
-from flexph.view.still import still
+from flexph.view.stage import still
 
 LIMIT = 1200
 """Seconds after which a case is given up."""

@@ -1,5 +1,5 @@
 """Beams of the plane and of space: mixed elements of extension and bending.
 
-Imports: fem.materials, fem.meshes, flexph.bodies, flexph.drawing, flexph.linear.eigenmodes, flexph.numerics,
+Imports: fem.materials, flexph.bodies, flexph.drawing, flexph.linear.eigenmodes, flexph.numerics,
 flexph.numerics.factors, flexph.systems, flexph.units.
 """

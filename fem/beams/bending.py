@@ -135,7 +135,7 @@ def _degree(load: int) -> int:
 
 
 class _Mesh(NamedTuple):
-    """Matrices for unit ρA and EI; ``velocity`` keeps the coordinates that supports leave free."""
+    """Finite-element matrices of a beam for unit ρA and EI; ``kept`` selects the coordinates left free."""
 
     causality: Causality
     step: float
@@ -153,13 +153,13 @@ class _Mesh(NamedTuple):
 
     @property
     def strain(self) -> Any:
-        """Strain matrix D over the kept velocities: the curvature of the Hermite field."""
+        """Strain operator D over the free velocities, from the curvature of the Hermite field."""
         if self.causality == "force":
             return self._product(self.moment, self.velocity, curved=True) @ self.kept
         return sparse.csr_array(self._product(self.velocity, self.moment, curved=True).T)
 
     def end(self, name: str) -> Any:
-        """The two columns of B that belong to an end."""
+        """Columns (n, 2) of B for the end ``name``: force and moment, or velocity and rotation rate."""
         hermite = self.velocity if self.causality == "force" else self.moment
         local, row = (np.array([0.0]), 0) if name == "root" else (np.array([1.0]), hermite.elements - 1)
         value, slope = (hermite.rows(local, self.step, k)[[row]].T for k in (0, 1))
@@ -170,7 +170,10 @@ class _Mesh(NamedTuple):
         return sparse.vstack([sparse.csr_array((self.velocity.size, 2)), sign * sparse.hstack([-slope, value])])
 
     def load(self, degree: int) -> Any:
-        """∫ φ p dx for Lagrange polynomials p, which are 1 at one of the d + 1 Gauss points of an element."""
+        """Columns of B for a load: ∫ φ p dx for Lagrange polynomials p.
+
+        Each is 1 at one of the d + 1 Gauss points of an element.
+        """
         nodes, (points, weight) = gauss_points(degree + 1)[0], gauss_points(4)
         basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)
         spread = sparse.kron(sparse.eye_array(self.velocity.elements), (basis * weight).T)
@@ -178,7 +181,7 @@ class _Mesh(NamedTuple):
         return sparse.vstack([above, sparse.csr_array((self.moment.size, above.shape[1]))])
 
     def _product(self, left: Field, right: Field, *, curved: bool = False) -> Any:
-        """∫ left rightᵀ dx, or with the curvature of the right field; 4 Gauss points are exact."""
+        """Integral ∫ left rightᵀ dx, with the curvature of the right field if ``curved``; 4 Gauss points are exact."""
         points, weight = gauss_points(4)
         w = sparse.diags_array(self.step * np.tile(weight, left.elements))
         product = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
@@ -195,7 +198,7 @@ def _mesh(elements: int, step: float, causality: Causality, held: set[str]) -> _
 
 
 def _damped(system: LinearPHDAE, M: Any, C: Any, D: Any, *, damping: Damping) -> LinearPHDAE:
-    """The system with R = diag(αM + βDᵀC⁻¹D + Σ 2ζω (Mφ)(Mφ)ᵀ, 0)."""
+    """System with the dissipation matrix R = diag(αM + βDᵀC⁻¹D + Σ 2ζω (Mφ)(Mφ)ᵀ, 0)."""
     if damping == UNDAMPED:
         return system
     loss = damping.mass * M

@@ -27,7 +27,7 @@ _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 
 @dataclass(frozen=True)
 class Field:
-    """A finite-element field over n equal elements: a shape family, continuous over the nodes or not.
+    """A finite-element field over n equal elements: a family of shape functions, continuous over the nodes or not.
 
     Continuous fields have the coordinates of the nodes, then those inside of the elements (P2: values at the middle).
     The discontinuous family ``Gauss`` are lines with the values at the two Gauss points: ∫fg of them is diagonal.
@@ -44,7 +44,7 @@ class Field:
 
     @property
     def local(self) -> int:
-        """Number of shape functions on one element."""
+        """Number of shape functions that are not zero on an element."""
         return self.degree + 1
 
     @property
@@ -59,7 +59,7 @@ class Field:
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinates of each element, (elements, local): its two nodes, then its interior."""
+        """Coordinate numbers of each element, (elements, local): those of its two nodes, then those inside."""
         first = np.arange(self.elements)[:, None]
         nodes = self.nodal * first + np.arange(2 * self.nodal)
         return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])
@@ -70,7 +70,7 @@ class Field:
         return self.nodal * (self.elements + 1) + self.inside * self.elements
 
     def rows(self, points: Array, step: float, derivative: int = 0) -> sparse.csr_array:
-        """Values (or derivatives) at local points of every element: sparse (elements · points, size)."""
+        """Matrix (elements · points, size), sparse, of values or derivatives at local points of every element."""
         table = _table(self.family, tuple(np.asarray(points, dtype=float).tolist()))[derivative] / step**derivative
         count = self.elements * len(points)
         values, columns = np.tile(table.T.ravel(), self.elements), np.repeat(self.dofs, len(points), axis=0).ravel()
@@ -101,7 +101,7 @@ def _table(family: str, points: tuple[float, ...]) -> tuple[Array, ...]:
 
 @dataclass(frozen=True)
 class Pair:
-    """A mixed pair: families of axial velocity, axial force, bending velocity and moment, of torsion and torque.
+    """A mixed pair: families of axial velocity and force, of bending velocity and moment, of torsion and torque.
 
     ``local_force`` and ``local_moment`` are True for a discontinuous stress, which can be condensed element by
     element.
@@ -115,7 +115,7 @@ class Pair:
     torque: str = "P0"
 
     def fields(self, elements: int) -> tuple[Field, Field, Field, Field]:
-        """Axial velocity, axial force, bending velocity, bending moment over n elements."""
+        """Fields of axial velocity, axial force, bending velocity and bending moment over n elements."""
         return (
             Field(self.along, elements),
             Field(self.force, elements, continuous=not self.local_force),
@@ -124,7 +124,7 @@ class Pair:
         )
 
     def torsion(self, elements: int) -> tuple[Field, Field]:
-        """Torsional velocity and torque over n elements."""
+        """Fields of torsional velocity and torque over n elements."""
         return Field("P1", elements), Field(self.torque, elements, continuous=not self.local_force)
 
 
@@ -143,5 +143,5 @@ moments has a kernel and is not offered."""
 
 
 def pair(name: str) -> Pair:
-    """Pair of a name."""
+    """Mixed pair with a name."""
     return PAIRS[check.choice("pair", name, PAIRS)]

@@ -16,8 +16,8 @@ from scipy import sparse
 
 from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.memo import Memo, once
+from flexph.numerics.ranks import null_space
 
-from ..meshes.null_space import null_space
 from .elements import Field, Pair
 
 Reference = Literal["cantilever", "simply_supported", "mean_axis"]
@@ -38,7 +38,7 @@ _FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # h
 class Component:
     """Scalar field f of a beam and its conjugate stress: strain = sign · f^(order).
 
-    ``place``: position of its first coordinate among those of a node; the coordinates of an ``angle`` are hf.
+    ``place``: index of its first coordinate among those of a node; the coordinates of an ``angle`` are hf.
     """
 
     velocity: Field
@@ -49,16 +49,15 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Exponent of the element length in the rows of a derivative of the field."""
+        """Exponent of the element length h in the matrix of a derivative of the field."""
         return -derivative - self.angle
 
 
 @dataclass(frozen=True)
 class LineMesh(Memo):
-    """Equal elements along the x axis in ``dim`` dimensions; kept coordinates u expand to the full ones by ``basis u``.
+    """Equal elements along the x axis in ``dim`` dimensions; kept coordinates u give the full ones by ``basis u``.
 
     ``reference`` removes coordinates, None keeps all of them.
-
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
     Full coordinates node by node, all of them lengths: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
     hθ_x) in space; then the interior ones of the elements, u_x at the middle for quadratic fields. Stress coordinates
@@ -73,12 +72,12 @@ class LineMesh(Memo):
 
     @once
     def unit(self) -> LineMesh:
-        """The mesh with elements of unit length."""
+        """This mesh with elements of unit length."""
         return _unit_mesh(self.elements, self.dim, self.pair, self.reference)
 
     @once
     def basis(self) -> Any:
-        """Full coordinates from the kept ones, sparse."""
+        """Sparse matrix from the kept coordinates to all coordinates."""
         return self.unit.once(_basis)
 
     @property
@@ -93,7 +92,7 @@ class LineMesh(Memo):
 
     @once
     def components(self) -> dict[str, Component]:
-        """The fields of displacement and torsion with their stresses.
+        """Fields of displacement and torsion, with their stresses, by name.
 
         Sections rotate by ψ = (θ_x, −u_z', u_y'); the moments (T, M_y, M_z) are conjugate to ψ'.
         """
@@ -115,7 +114,7 @@ class LineMesh(Memo):
         return self.displacements[1:]
 
     def points(self, local: np.ndarray) -> np.ndarray:
-        """Distances from the root of local points of every element [m]."""
+        """Distances from the root [m] of the given local points of every element."""
         return (self.step * (np.arange(self.elements)[:, None] + local)).ravel()
 
     def on_axis(self, x: np.ndarray) -> np.ndarray:
@@ -123,41 +122,50 @@ class LineMesh(Memo):
         return np.column_stack([x, np.zeros((len(x), self.dim - 1))])
 
     def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
-        """4 Gauss points of every element, local, and weights of all [m]: exact for Hermite masses (degree 6)."""
+        """Local positions of 4 Gauss points of an element, and weights of those of all elements [m].
+
+        They are exact for Hermite masses (degree 6).
+        """
         local, weight = gauss_points(4)
         return local, self.step * np.tile(weight, self.elements)
 
     def rows(self, name: str, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
-        """Values (or derivatives) of a field at local points of every element, over the kept coordinates."""
+        """Matrix from the kept coordinates to values (or derivatives) of a field at local points of every element."""
         rows = _rows(self.unit, name, tuple(np.asarray(local, dtype=float).tolist()), derivative)
         return scaled(rows, self.step ** self.components[name].power(derivative))
 
     def strain(self, name: str, local: np.ndarray) -> sparse.csr_array:
-        """Strain conjugate to the stress of a field, as rows: u_x', u_y'', −u_z'', θ_x'."""
+        """Matrix from the kept coordinates to the strain of a field: u_x', u_y'', −u_z'' or θ_x'."""
         component = self.components[name]
         return component.sign * self.rows(name, local, component.order)
 
     def displacement(self, local: np.ndarray) -> sparse.csr_array:
-        """Rows of (u_x, u_y[, u_z]) point by point."""
+        """Matrix from the kept coordinates to (u_x, u_y[, u_z]), point by point."""
         return interleave(*(self.rows(name, local) for name in self.displacements))
 
     def rotation(self, local: np.ndarray) -> sparse.csr_array:
-        """Rows of the section rotation ψ point by point: u_y' in the plane, (θ_x, −u_z', u_y') in space."""
+        """Matrix from the kept coordinates to the section rotation ψ, point by point: u_y' in the plane.
+
+        In space ψ = (θ_x, −u_z', u_y').
+        """
         if self.dim == 2:
             return self.rows("y", local, 1)
         return interleave(self.rows("turn", local), -self.rows("z", local, 1), self.rows("y", local, 1))
 
     def stresses(self, local: np.ndarray) -> dict[str, sparse.csr_array]:
-        """Rows of the stress of each field at local points of every element, over all stress coordinates."""
+        """Matrices from the stress coordinates to the stress of each field at local points of every element."""
         return _stresses(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
 
     def resultants(self, local: np.ndarray) -> sparse.csr_array:
-        """Rows of N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z point by point; in the plane the others are zero."""
+        """Matrix from the stress coordinates to N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z, point by point.
+
+        In the plane Q_z, T and M_y are zero.
+        """
         rows = _resultants(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
         return scaled(rows, np.tile([1.0, 1.0 / self.step, 1.0 / self.step, 1.0, 1.0, 1.0], rows.shape[0] // 6))
 
     def find(self, x: float) -> tuple[int, float]:
-        """Element that contains a station, and the local coordinate of the station."""
+        """Number of the element that contains the position x, and the local coordinate of x in it."""
         element = min(int(x / self.step), self.elements - 1)
         return element, x / self.step - element
 
@@ -179,7 +187,7 @@ def _basis(unit: LineMesh) -> Any:
 
 
 def _mean_motion(mesh: LineMesh) -> np.ndarray:
-    """Rows of the means of all fields, and of first moments of transverse fields about the centre; no units."""
+    """Rows of the means of all fields, and of first moments of transverse fields about the centre, without units."""
     local, weight = mesh.quadrature()
     mean, lever = weight / mesh.length, mesh.points(local) / mesh.length - 0.5
     rows = [mesh.rows(name, local).T @ mean for name in mesh.components]
@@ -188,7 +196,7 @@ def _mean_motion(mesh: LineMesh) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) -> sparse.csr_array:
-    """See :meth:`LineMesh.rows`."""
+    """Matrix of :meth:`LineMesh.rows`, for unit elements."""
     component, width = unit.components[name], len(_NODE[unit.dim])
     own, nodes = component.velocity.nodal, unit.elements + 1
     at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
@@ -202,19 +210,19 @@ def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) 
 
 @lru_cache(maxsize=64)
 def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_array]:
-    """See :meth:`LineMesh.stresses`."""
+    """Matrices of :meth:`LineMesh.stresses`, for unit elements."""
     return _over_all({name: c.stress.rows(np.array(local), 1.0) for name, c in unit.components.items()})
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Expand the rows over the stress of each field to rows over all stress coordinates."""
+    """Matrices over all stress coordinates, from matrices over those of each field alone."""
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
 
 
 @lru_cache(maxsize=64)
 def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
-    """See :meth:`LineMesh.resultants`."""
+    """Matrix of :meth:`LineMesh.resultants`, for unit elements."""
     values, points = _stresses(unit, local), np.array(local)
     derivative = {name: int(name in unit.transverse) for name in unit.components}
     slopes = _over_all({n: c.stress.rows(points, 1.0, derivative[n]) for n, c in unit.components.items()})
@@ -226,12 +234,12 @@ def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
 
 
 def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_array:
-    """A matrix times a factor, or times one factor for each row, with a shared sparsity pattern."""
+    """Copy of a matrix times a factor, or times one factor for each row; the sparsity pattern is shared."""
     entries = np.repeat(factors, np.diff(matrix.indptr)) if np.ndim(factors) else factors
     return sparse.csr_array((matrix.data * entries, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def interleave(*blocks: sparse.csr_array) -> sparse.csr_array:
-    """Row 0 of every block, then row 1 of every block, and so on."""
+    """Rows of several matrices in turn: row 0 of each, then row 1 of each, and so on."""
     order = np.arange(len(blocks) * blocks[0].shape[0]).reshape(len(blocks), -1).T.ravel()
     return sparse.vstack(blocks).tocsr()[order]

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
-from flexph.drawing.sweeps import SweptSection
+from flexph.bodies.fields import SectionStress, StressField, View
+from flexph.drawing.shapes import SweptSection
 
 from ..materials.materials import Section
 from ..materials.section_stresses import axial_factors, section_points
@@ -41,12 +40,18 @@ def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float])
 
 
 def line_sweep(mesh: LineMesh, section: Section) -> SweptSection:
-    """Section along the axis; a section given by its constants is drawn as the rectangle of equal radii of gyration."""
+    """Cross section to draw along the axis.
+
+    A section given by its constants is drawn as the rectangle with the same radii of gyration.
+    """
     return SweptSection(outline(section), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step))
 
 
 def line_sections(mesh: LineMesh, section: Section) -> SectionStress | None:
-    """Stresses over the sections at both ends of all pieces; None if the outer fibres are not known."""
+    """Maps from stress coordinates to stresses in the sections at both ends of all drawn pieces.
+
+    None if the outer fibres are not known.
+    """
     points = section_points(section, mesh.dim)
     if points is None:
         return None
@@ -82,7 +87,7 @@ def _rotation(unit: LineMesh) -> sparse.csr_array:
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:
-    """Corners of every element except its end, and the tip."""
+    """Indices of the drawn corners without doubles: all but the last of each element, and the tip."""
     keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
     return np.append(keep, mesh.elements * (CELLS + 1) - 1)
 
@@ -95,7 +100,7 @@ def _shape(unit: LineMesh) -> sparse.csr_array:
 def line_stresses(
     mesh: LineMesh, section: Section, local: np.ndarray, rigidities: Mapping[str, float]
 ) -> dict[str, StressField]:
-    """Forces and moments, and stresses at the surface if the section has the required dimensions.
+    """Fields of forces and moments, and of stresses at the surface if the section has the required dimensions.
 
     In the plane ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``, ``axial_stress_lower``
     ``N/A ∓ M c/I`` [Pa] at y = ±c. In space ``bending_moment_y``, ``bending_moment_z``, ``torque``, and

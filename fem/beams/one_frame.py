@@ -1,15 +1,16 @@
-"""A beam in one floating frame: inertia, elasticity, ports and loads of its mesh."""
+"""A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import Body, LoadPort, Momenta, Port
+from flexph.bodies.body import AxialStiffening, Body, BucklingLoad, LoadPort, Momenta, Port
 from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.numerics import checks as check
@@ -17,12 +18,79 @@ from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping, damped
 from ..materials.materials import Material, Section
-from .buckling import axial_stiffening, buckling_loads
 from .elements import Pair
 from .elements import pair as pair_named
 from .line_mesh import LineMesh, Reference, scaled
 from .line_view import line_view
 from .unit_matrices import unit_elasticity, unit_inertia, unit_load
+
+EULER: Mapping[Reference, float] = {
+    "cantilever": 0.25 * math.pi**2,
+    "simply_supported": math.pi**2,
+    "mean_axis": math.pi**2,
+}
+"""Critical compression divided by EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the
+mean axis deviates from the chord only slightly."""
+LATERAL = 0.5 * math.pi
+"""Critical moment, uniform in the stiff plane, divided by √(EI GJ)/L, with torsion held at one end; π between forks
+(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root, Prandtl
+1899), 2.14 for a uniform load."""
+
+COLUMN: Mapping[str, Any] = {
+    "load": "axial compression",
+    "mode": "Euler buckling",
+    "unit": "N",
+    "remedy": "take strain='von_karman', or split the body in several",
+    "compression": True,
+}
+ASIDE: Mapping[str, Any] = {
+    "load": "bending moment",
+    "mode": "lateral-torsional buckling",
+    "unit": "N m",
+    "remedy": "split the body in several, between which bending and torsion are coupled",
+}
+
+
+def buckling_loads(
+    mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
+) -> tuple[BucklingLoad, ...]:
+    """Buckling loads that the strain of a beam misses, from its rigidities EA, EI_z, in space EI_y and GJ.
+
+    Linear strain misses the buckling of a column. In space both strains miss lateral-torsional buckling of a beam bent
+    in its stiff plane, because bending and torsion are coupled between bodies only.
+    """
+    local, weight = mesh.quadrature()
+    stresses, means = mesh.stresses(local), weight / mesh.length
+    loads = []
+    if strain == "linear":
+        critical = _euler(mesh, rigidities, reference)
+        loads.append(BucklingLoad(**COLUMN, rows=stresses["x"], weights=means, critical=critical))
+    for stiff, soft in (("y", "z"), ("z", "y")) if mesh.dim == 3 else ():
+        if rigidities[soft] < rigidities[stiff]:  # bent in its soft plane a beam does not buckle laterally
+            critical = LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length
+            loads.append(BucklingLoad(**ASIDE, rows=stresses[stiff], weights=means, critical=critical))
+    return tuple(loads)
+
+
+def axial_stiffening(
+    mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
+) -> AxialStiffening:
+    """Data to compare the axial force of a beam with its rigidities, as linear strain misses its work on slopes."""
+    local, weight = mesh.quadrature()
+    names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
+    return AxialStiffening(
+        rows=mesh.stresses(local)["x"],
+        weights=weight / mesh.length,
+        rigidities=np.array([rigidities[name] for name in names]),
+        length=mesh.length,
+        critical=_euler(mesh, rigidities, reference) if strain == "linear" else None,
+    )
+
+
+def _euler(mesh: LineMesh, rigidities: Mapping[str, float], reference: Reference) -> float:
+    """Critical compression of a column [N]."""
+    return EULER[reference] * min(rigidities[name] for name in mesh.transverse) / mesh.length**2
+
 
 Strain = Literal["linear", "von_karman"]
 
@@ -38,7 +106,7 @@ def beam_in_one_frame(
     ports: Mapping[str, float],
     damping: Damping,
 ) -> Body:
-    """Body of a mesh, with ports at positions x [m] on its axis."""
+    """Beam body with one floating frame, from a mesh; its ports are at positions x [m] on the axis."""
     rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
     return Body(
         inertia=inertia,
@@ -54,7 +122,7 @@ def beam_in_one_frame(
 
 
 def pair_for(name: str, strain: Strain) -> Pair:
-    """Pair of a name; raises ValueError if it does not support the strain."""
+    """Mixed pair with a name; raises ValueError if it does not support the strain."""
     chosen = pair_named(name)
     if strain == "von_karman" and not chosen.local_force:
         raise ValueError(
@@ -65,7 +133,7 @@ def pair_for(name: str, strain: Strain) -> Pair:
 
 
 def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
-    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    """Rigidity of each field, its stress per strain: EA, EI_z, in space also EI_y and GJ."""
     plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
     if dim == 2:
         return plane
@@ -104,7 +172,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
+    """Elasticity: weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
     h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
     each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
     von_karman = strain == "von_karman"
@@ -127,7 +195,7 @@ def _port(mesh: LineMesh, name: str, x: float) -> Port:
 
 @lru_cache(maxsize=256)
 def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Rows of displacement and section rotation at a local point of an element."""
+    """Matrices from the kept coordinates to displacement and section rotation at a local point of an element."""
     point = np.array([local])
     displacement, rotation = (
         rows[element * count : (element + 1) * count]
@@ -138,6 +206,6 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Load port with the mean displacement of each element."""
+    """Load port whose displacements are the means over each element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

@@ -1,6 +1,7 @@
 """Integrals of beams with unit element length, mass per length and rigidities, cached for each mesh.
 
-The integrals of a beam are these times powers of its element length, see :mod:`fem.beams.line_mesh`.
+The integrals of a beam are these times powers of its element length, see :mod:`fem.beams.line_mesh`. φ are the shape
+functions of displacements, θ those of torsion, ψ those of stresses.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .line_mesh import LineMesh, interleave
 
 
 class UnitInertia(NamedTuple):
-    """∫x, ∫x², ∫φ (d, n), ∫xφ (d, n) and ∫φφᵀ of the displacements; ∫θ (n,) and ∫θθᵀ of the torsion, in space."""
+    """Integrals ∫x, ∫x², ∫φ (d, n), ∫xφ (d, n) and ∫φφᵀ of the displacements; ∫θ (n,) and ∫θθᵀ of torsion in space."""
 
     length_first: float
     length_second: float
@@ -30,7 +31,10 @@ class UnitInertia(NamedTuple):
 
 
 class UnitElasticity(NamedTuple):
-    """∫ψψᵀ and ∫ψ(strain)ᵀ of all stresses, field by field; slopes, and ∫ψ of the axial force at the same points."""
+    """Integrals ∫ψψᵀ and ∫ψ(strain)ᵀ of all stresses, field by field, and the terms of the nonlinear strain.
+
+    These are the slopes at quadrature points, and ∫ψ of the axial force there; ``sizes`` are the numbers of stresses.
+    """
 
     compliance: Any
     strain: Any
@@ -57,7 +61,7 @@ def unit_inertia(unit: LineMesh) -> UnitInertia:
 
 
 def unit_elasticity(unit: LineMesh) -> UnitElasticity:
-    """Weak form of stress = strain for all fields, with the stresses as test functions."""
+    """Integrals of the weak form of stress = strain for all fields, with the stresses as test functions."""
     local, w = unit.quadrature()
     stress = {name: c.stress.rows(local, 1.0) for name, c in unit.components.items()}
     strain = [_product(s, w, unit.strain(name, local)) for name, s in stress.items()]
@@ -73,7 +77,7 @@ def unit_elasticity(unit: LineMesh) -> UnitElasticity:
 
 
 def unit_load(unit: LineMesh) -> Any:
-    """Mean displacement of each element; 2 Gauss points are exact for the cubic."""
+    """Matrix from the kept coordinates to the mean displacement of each element; 2 Gauss points are exact."""
     local, weight = gauss_points(2)
     mean = sparse.kron(sparse.eye_array(unit.elements), weight[None, :]).tocsr()
     return interleave(*(mean @ unit.rows(name, local) for name in unit.displacements))

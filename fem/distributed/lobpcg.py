@@ -16,22 +16,22 @@ DEPENDENT = 1e-10
 
 
 class Images(NamedTuple):
-    """Vectors X (own, k) with their images KX and MX."""
+    """Vectors X (own, k) with their products KX and MX, the rows of this rank."""
 
     x: Array
     k: Array
     m: Array
 
     def combined(self, weights: Array) -> Images:
-        """Images of the combinations XC."""
+        """Vectors XC and their products, with the weights C."""
         return Images(*(each @ weights for each in self))
 
     def beside(self, other: Images) -> Images:
-        """Images of [X, Y]."""
+        """Vectors [X, Y] and their products."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
     def out_of(self, system: System, vectors: Array) -> Array:
-        """Project vectors V (own, k) to V − X(XᵀKV), with XᵀKX = 1; twice, against round-off."""
+        """Vectors V (own, k) made K-orthogonal to X with XᵀKX = 1: V − X(XᵀKV), twice, against round-off."""
         for _ in range(2):
             vectors = vectors - self.x @ system.inner(self.k, vectors)
         return vectors
@@ -52,7 +52,7 @@ def lobpcg(
     tolerance: float,
     steps: int,
 ) -> tuple[Array, Array]:
-    """Lowest ω² of K x = ω² M x with vectors (own, wanted), in the complement of known ones; from a start (own, k).
+    """Lowest ω² of K x = ω² M x with vectors (own, wanted), K-orthogonal to known ones; from a start (own, k).
 
     The largest μ = 1/ω² of M x = μ K x are computed: about mean axes M has no inverse, but K has. With xᵀKx = 1, the
     residual r = Mx − μKx and a preconditioner B near K⁻¹, the error of a vector is √(rᵀBr)/μ in energy; iterations
@@ -84,7 +84,7 @@ def lobpcg(
 
 
 def _best(system: System, space: Images, count: int) -> tuple[Array, Array]:
-    """The largest μ in a space, and the weights (k, count) of their vectors, CᵀXᵀKXC = 1."""
+    """Largest μ of M x = μ K x in the space of vectors X, and their weights C (k, count) with CᵀXᵀKXC = 1."""
     gram, mass = system.inner(space.x, space.k), system.inner(space.x, space.m)
     size = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     sizes, turned = np.linalg.eigh(0.5 * (gram + gram.T) / np.outer(size, size))

@@ -23,7 +23,7 @@ they cost a third more time on regular cells, and half on cells with an aspect r
 
 
 def multigrid(system: System, pc: Any) -> None:
-    """Set up a preconditioner for a solid.
+    """Set up a PETSc preconditioner ``pc`` for a solid.
 
     Aggregates of quadratic cells correct badly. The space contains the piecewise linear displacements, with the corner
     coordinates, exactly: they form the second level, K₁ = PᵀKP, from which aggregation continues.
@@ -62,7 +62,7 @@ def _aggregation(pc: Any) -> None:
 
 
 def prolongation(system: System) -> Any:
-    """Prolongation P (n, n₁) from corner coordinates; other nodes of a cell take the mean of their corners.
+    """Prolongation matrix P (n, n₁) from corner coordinates; other nodes of a cell take the mean of their corners.
 
     Held coordinates prolong to themselves only, coordinates without a corner to zero.
     """
@@ -91,13 +91,13 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """A nodal displacement (n,) moved by each coordinate of a part; the only one for a free node."""
+    """Number of a nodal displacement that each coordinate of a part moves, (n,); of a free node the only one."""
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]
 
 
 def corner_means(mesh: SolidMesh) -> Any:
-    """Averages (N, N) over the corners between which each node lies; a corner takes its own value."""
+    """Matrix (N, N) that averages over the corners between which each node lies; a corner takes its own value."""
     seen, parts = np.zeros(len(mesh.points), dtype=bool), []
     for block in mesh.blocks:
         for own, corners in zip(block.nodes.T, block.kind.nodes, strict=True):

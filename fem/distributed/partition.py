@@ -16,10 +16,10 @@ from ..solids.model import SolidModel
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The cells of one rank.
+    """Cells of one rank, with their nodes and coordinates.
 
-    ``shapes``: displacements of its nodes (N·d, n) over the coordinates that move them, whose numbers in the whole
-    system are ``coordinates`` (n,). ``cells``: numbers of its cells in the whole mesh, over all blocks.
+    ``shapes``: displacements of its nodes (N·d, n) for unit values of the coordinates that move them, whose numbers in
+    the whole system are ``coordinates`` (n,). ``cells``: numbers of its cells, counted through all blocks of the mesh.
     """
 
     model: SolidModel
@@ -45,7 +45,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Parts of a solid, with coordinates renumbered so that each rank owns a contiguous range.
+    """Parts of a solid, one for each rank; coordinates are renumbered so that each rank owns a contiguous range.
 
     ``order`` (n,): old number of each coordinate; ``starts``: first coordinate of each rank, and n.
     """
@@ -55,18 +55,18 @@ class Partition:
     starts: Array
 
     def split(self, rows: Array) -> list[Array]:
-        """Rows over the coordinates of the solid, (n, k), split by the ranks that own them."""
+        """Rows (n, k) for all coordinates of the solid, split into those that each rank owns."""
         return np.split(rows[self.order], self.starts[1:-1])
 
     def joined(self, own: list[Array]) -> Array:
-        """Join the rows of all ranks to rows over the coordinates of the solid, (n, k)."""
+        """Rows (n, k) for all coordinates of the solid, from those of each rank."""
         rows = np.empty((len(self.order), own[0].shape[1]))
         rows[self.order] = np.concatenate(own)
         return rows
 
 
 def cut(model: SolidModel, basis: Any, count: int) -> Partition:
-    """Cut a solid with displacements (N·d, n) over its coordinates into parts."""
+    """Partition of a solid into ``count`` parts; ``basis`` (N·d, n) are its displacements for unit coordinates."""
     mesh, d = model.mesh, model.dim
     centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])
     rank = bisected(centres, count)
@@ -90,7 +90,7 @@ def cut(model: SolidModel, basis: Any, count: int) -> Partition:
 
 
 def linear_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Mask (n,) of the coordinates that do more than displace a node between corners."""
+    """Mask (n,) of the coordinates that move corners of cells, not only a node between corners."""
     corner = np.zeros(len(model.mesh.points), dtype=bool)
     for block in model.mesh.blocks:
         corner[block.corners()] = True
@@ -102,7 +102,7 @@ def linear_coordinates(model: SolidModel, basis: Any) -> Array:
 
 
 def bisected(centres: Array, count: int) -> Array:
-    """Rank of each cell by its centre: halved across the longest side, recursively."""
+    """Rank of each cell from its centre: the cells are halved across their longest extent, recursively."""
     rank = np.zeros(len(centres), dtype=int)
     _bisect(centres, np.arange(len(centres)), range(count), rank)
     return rank
@@ -120,7 +120,7 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 
 
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
-    """Rank that owns each coordinate: the first that uses it; coordinates of a node stay together."""
+    """Rank that owns each coordinate: the first that uses it; coordinates of a node have one owner."""
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):
         owner[touched[r]] = r
@@ -128,7 +128,7 @@ def _owners(touched: list[Array], size: int, dim: int) -> Array:
 
 
 def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel:
-    """Model of some cells of each block, on the given nodes."""
+    """Model of the cells ``picks`` of each block, with the nodes ``nodes`` only."""
     mesh, start = model.mesh, model.mesh.starts
     used = [(b, block, own) for b, (block, own) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(own)]
     blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)

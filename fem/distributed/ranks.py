@@ -23,7 +23,7 @@ def launched() -> int:
 
 
 def world() -> Any:
-    """Communicator of all ranks. Raises ValueError with installation advice if packages are missing."""
+    """MPI communicator of all ranks. Raises ValueError with installation advice if packages are missing."""
     try:
         from mpi4py import MPI
         from slepc4py import SLEPc
@@ -41,7 +41,7 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """End the whole job with the message of a failing rank, for which the others would wait forever."""
+    """Context that ends the whole MPI job with the error message of this rank, as the others would wait forever."""
     try:
         yield
     except BaseException as error:

@@ -19,16 +19,15 @@ from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.bodies.reduced_body import condensed_elasticity
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import one_thread
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.ldl import divided, dropped, ldl
-from flexph.numerics.threads import one_thread
 
 from ..meshes.drawing import drawing
 from ..solids.inertia import solid_inertia
 from ..solids.model import SolidModel
-from ..solids.references import pins, rigid_coordinates
 from ..solids.solid import read_model, watched_turns
-from ..solids.ties import Tied, tied
+from ..solids.ties import Tied, pins, rigid_coordinates, tied
 from ..solids.view import shape_view, solid_view
 from .partition import Partition, Share, cut, linear_coordinates
 from .ranks import return_free_memory, total
@@ -41,7 +40,10 @@ MEAN_AXIS = "mean_axis"
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of a reduction: modes, static responses of ports, inertia relief, exported fields, solver."""
+    """Options of a reduction.
+
+    Number of modes, ports with static responses, inertia relief, fields to export, solver.
+    """
 
     modes: int = 12
     static: Sequence[str] = ()
@@ -51,7 +53,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: displacements (N·d, n) over its coordinates, its ports over them, and its parts."""
+    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these, and the partition."""
 
     model: SolidModel
     basis: Any
@@ -60,7 +62,7 @@ class Solid(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """Reduced body, number of coordinates of the full one, and the time [s] of each stage."""
+    """Reduced body, number of coordinates of the full body, and time [s] of each stage."""
 
     body: Body
     size: int
@@ -106,7 +108,7 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
-    """The solid, and the shares of all ranks."""
+    """Solid on rank 0, and the data that each rank gets."""
     model = read_model(mesh, material, **shape)
     if model.lumped is not None:
         raise ValueError("mesh must have no masses at nodes for a reduction under MPI: leave them out by omit=")
@@ -134,7 +136,10 @@ def _shares(
 
 
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
-    """Coordinates of the held port, or, for mean axes, single coordinates that hold the body."""
+    """Numbers of coordinates that hold the body: those of the reference port.
+
+    For mean axes one for each rigid motion.
+    """
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:
         return pins(rigid)
@@ -154,7 +159,7 @@ def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Arra
 
 
 def _responses_and_modes(system: System, share: Share, choices: Choices, timed: Any) -> tuple[Array, Array]:
-    """Static responses and lowest modes (own, k), by a factorisation or by multigrid."""
+    """Static responses and lowest modes, (own, k) each, by a factorisation or by multigrid."""
     size = int(share.starts[-1])
     solver: Solver = choices.solver or ("factor" if size < CROSSOVER else "multigrid")
     with timed("factor" if solver == "factor" else "multigrid"):
@@ -170,7 +175,7 @@ def _responses_and_modes(system: System, share: Share, choices: Choices, timed: 
 
 
 def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:
-    """Body over û of u = T û on rank 0; its rigid motion is still that of the held coordinates."""
+    """Body on rank 0 with coordinates û, u = T û, None elsewhere; its frame still follows the held coordinates."""
     comm, part, k = system.comm, system.part, vectors.shape[1]
     nodal = system.displacements(vectors)
     inertia = _summed(comm, solid_inertia(part.model, nodal))
@@ -193,7 +198,7 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
 
 
 def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) -> View:
-    """View of the body, with the stresses collected rank by rank."""
+    """View of the body, with the stresses collected from rank to rank."""
     model, shapes = solid.model, sparse.csr_array(solid.basis @ T)
     if stresses is None:
         return shape_view(model, drawing(model.mesh), shapes)
@@ -206,7 +211,7 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
 
 
 def _summed(comm: Any, own: Inertia) -> Inertia:
-    """Mass integrals of all ranks, without round-off in products of vectors."""
+    """Mass integrals summed over all ranks, with products of vectors that are round-off set to zero."""
     d, s = own.dim, len(own.spin)
     pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
     size = np.sqrt(np.einsum("iikk->k", pair))

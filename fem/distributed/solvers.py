@@ -23,21 +23,21 @@ CROSSOVER = 1_000_000
 SPARE = 6
 """Number of modes computed in addition to the requested ones."""
 EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-9, 1e-4
-"""Tolerances: residual of a static response over its load, residual of 1/ω² by a factor, error in energy of a mode by
-multigrid, and of a mode that is only searched for."""
+"""Tolerances: residual of a static response relative to its load, residual of 1/ω² by a factor, error in energy of a
+mode by multigrid, and of a mode that is only searched for."""
 TRIES, STEPS, SEARCHED = 5, 5000, 300
 """Largest numbers of searches for missed modes, of iteration steps, and of LOBPCG steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factored:
-    """Cholesky factor by MUMPS, for static responses and for the Krylov-Schur method on (M, K)."""
+    """Cholesky factor of K by MUMPS, for static responses and for the Krylov-Schur method on (M, K)."""
 
     system: System
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
-        """Largest θ = 1/ω² of M x = θ K x, with vectors."""
+        """Values 1/θ = ω² of the largest θ in M x = θ K x, and their vectors."""
         eps = _problem(self.system, _mass_operator(self.system), self.system.stiffness, known)
         eps.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
         eps.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
@@ -50,13 +50,13 @@ class Factored:
 
 @dataclass(frozen=True, eq=False)
 class Multigrid:
-    """Conjugate gradients and LOBPCG with a multigrid preconditioner."""
+    """Multigrid preconditioner of K, for conjugate gradients and LOBPCG."""
 
     system: System
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float = FREE_OF_FACTOR) -> tuple[Array, Array]:
-        """Smallest ω² of K x = ω² M x, with vectors."""
+        """Smallest ω² of K x = ω² M x, and their vectors."""
         width = max(count, min(count + SPARE, self.system.stiffness.getSize()[0] // 4))
         start = _random(self.system, width, known)
         return lobpcg(
@@ -74,7 +74,7 @@ class Multigrid:
 
 
 def prepared(system: System, solver: Solver) -> Factored | Multigrid:
-    """Factorise K, or set up its multigrid hierarchy. Raises ArithmeticError if that fails."""
+    """Solver of a kind for K: a factor or a multigrid hierarchy. Raises ArithmeticError if that fails."""
     ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
     ksp.setOperators(system.stiffness)
     ksp.setTolerances(rtol=EXACT, max_it=STEPS)
@@ -143,14 +143,14 @@ def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
 
 
 def _random(system: System, count: int, known: Array) -> Array:
-    """Random vectors (own, count), zero at held coordinates."""
+    """Random vectors (own, count), zero at held coordinates; the same in every job."""
     start = np.random.default_rng([system.comm.rank, known.shape[1]]).standard_normal((len(system.held), count))
     start[system.held] = 0.0
     return start
 
 
 def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
-    """Let a spectral transformation solve by a function of (right side, solution).
+    """Let a PETSc spectral transformation solve by the function ``apply`` (right side, solution).
 
     If given a solver it would set it up again with matrices of its own, and so compute a second factor.
     """
@@ -167,7 +167,7 @@ class _Applied:
         self._apply = apply
 
     def apply(self, _: Any, right: Any, solution: Any) -> None:
-        """Solution for a right side."""
+        """Write the solution for a right side into ``solution``."""
         self._apply(right, solution)
 
 
@@ -198,7 +198,7 @@ def _vector(system: System, values: Array) -> Any:
 
 
 def _mass_operator(system: System) -> Any:
-    """Mass M, or M − WWᵀ as an operator."""
+    """Mass matrix M, or the operator M − WWᵀ about mean axes."""
     if not system.momenta.shape[1]:
         return system.mass
     operator = PETSc.Mat().createPython(system.mass.getSizes(), context=_MeanAxes(system), comm=PETSc.COMM_WORLD)
@@ -219,7 +219,7 @@ class _MeanAxes:
         y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)
 
     def getDiagonal(self, _: Any, diagonal: Any) -> None:
-        """Diagonal, for preconditioners that need it."""
+        """Write the diagonal into ``diagonal``, for preconditioners that need it."""
         system = self._system
         system.mass.getDiagonal(diagonal)
         diagonal.array[:] -= np.einsum("nr,nr->n", system.momenta, system.momenta)

@@ -20,7 +20,7 @@ from .ranks import total
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Stiffness K and mass M over the coordinates of all ranks, distributed by rows.
+    """Stiffness K and mass M in the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
 
     On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are the coordinates that move corners of
     cells, for multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K with it. About mean axes rigid
@@ -43,7 +43,7 @@ class System:
         return products(self.mass, vectors) - self.momenta @ self.inner(self.momenta, vectors)
 
     def inner(self, a: Array, b: Array) -> Array:
-        """Inner products AᵀB of vectors (own, k)."""
+        """Inner products AᵀB of vectors (own, k), summed over all ranks."""
         return total(self.comm, a.T @ b)
 
     def balanced(self, loads: Array) -> Array:
@@ -53,7 +53,7 @@ class System:
         return rest
 
     def here(self, vectors: Array) -> Array:
-        """Vectors (own, k) expanded to all coordinates of the cells of this rank."""
+        """Vectors for all coordinates of the cells of this rank, from the rows (own, k) of each rank."""
         scatter, whole, here = self._scatter()
         local = np.empty((len(self.part.coordinates), vectors.shape[1]))
         for k, given in enumerate(vectors.T):
@@ -67,7 +67,7 @@ class System:
         return np.asarray(self.part.shapes @ self.here(vectors))
 
     def loads(self, nodal: Array) -> Array:
-        """Loads (own, k) from forces on the nodes of all ranks, (N·d, k) on this one."""
+        """Loads (own, k) from forces on nodes (N·d, k) of each rank, summed over the ranks."""
         scatter, whole, here = self._scatter()
         loads = np.empty((whole.array.size, nodal.shape[1]))
         for k, given in enumerate((self.part.shapes.T @ nodal).T):
@@ -78,11 +78,11 @@ class System:
         return loads
 
     def elasticity(self, vectors: Array) -> SolidElasticity:
-        """Elastic energy of the cells of this rank over vectors (own, k)."""
+        """Elasticity of the cells of this rank, in coordinates whose displacements are the vectors (own, k)."""
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors (own, k), from the strains of the cells."""
+        """Matrix VᵀK V of vectors (own, k), from the strains of the cells of all ranks."""
         return total(self.comm, self.elasticity(vectors).energies(np.eye(vectors.shape[1])))
 
     def _scatter(self) -> tuple[Any, Any, Any]:
@@ -92,7 +92,7 @@ class System:
 
 
 def products(matrix: Any, vectors: Array) -> Array:
-    """Products A V of vectors (own, k)."""
+    """Products A V of a distributed matrix with vectors (own, k)."""
     x, y = matrix.createVecs()
     images = np.empty_like(vectors)
     for k, given in enumerate(vectors.T):
@@ -103,7 +103,7 @@ def products(matrix: Any, vectors: Array) -> Array:
 
 
 def assembled(comm: Any, share: Share, *, mean: bool) -> System:
-    """Assemble K and M from the cells of each rank; with ``mean`` axes rigid motions are projected out of the mass."""
+    """System with K and M assembled from the cells of each rank; with ``mean`` axes rigid motions leave the mass."""
     part, starts, held, rigid = share.part, share.starts, share.held, share.rigid
     d = part.model.dim
     block = 1 if np.any(starts % d) else d
@@ -127,7 +127,7 @@ def assembled(comm: Any, share: Share, *, mean: bool) -> System:
 
 
 def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
-    """Null space of rigid motions (own, r), orthonormal, for multigrid."""
+    """PETSc null space of rigid motions (own, r), made orthonormal, for multigrid."""
     even = solve_triangular(np.linalg.cholesky(total(comm, rigid.T @ rigid)), rigid.T, lower=True)
     vectors = [stiffness.createVecRight() for _ in even]
     for vector, values in zip(vectors, even, strict=True):
@@ -136,14 +136,14 @@ def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
 
 
 def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], block: int) -> Any:
-    """Sum over ranks of nodal matrices (N·d, N·d), over the coordinates."""
+    """Distributed matrix over the coordinates: the sum over ranks of nodal matrices (N·d, N·d)."""
     own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
     index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
     return PETSc.Mat().createAIJ((own.shape, own.shape), bsize=block, csr=(*index, own.data), comm=PETSc.COMM_WORLD)
 
 
 def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
-    """Rows (own, n) of this rank of the sum of all local matrices."""
+    """Rows (own, n) that this rank owns of the sum of all ranks' matrices."""
     numbers = part.coordinates.astype(np.int32)
     wide = sparse.csr_array((local.data, numbers[local.indices], local.indptr), (len(numbers), int(starts[-1])))
     owner = np.searchsorted(starts, part.coordinates, side="right") - 1

@@ -17,14 +17,14 @@ from .system import System
 
 
 class Moments(NamedTuple):
-    """Integrals ∫ρYYᵀ of a body, Y = (1, X), (1 + d, 1 + d), and the loads ∫ρφ_i Y, (own, d, 1 + d)."""
+    """Integrals ∫ρYYᵀ of a body with Y = (1, X), (1 + d, 1 + d), and ∫ρφ_i Y of its coordinates, (own, d, 1 + d)."""
 
     whole: Array
     loads: Array
 
 
 def moments(system: System) -> Moments:
-    """Moments of the undeformed body and of its coordinates."""
+    """Moments of the undeformed body and of its coordinates, over all ranks."""
     mesh, mass, d = system.part.model.mesh, system.part.model.mass, system.part.model.dim
     fields = np.hstack([np.ones((len(mesh.points), 1)), mesh.points])
     heavy = mass @ fields
@@ -33,7 +33,10 @@ def moments(system: System) -> Moments:
 
 
 def inertia_loads(system: System) -> Array:
-    """Inertia loads (own, k) of unit rigid motions (:func:`flexph.bodies.held.inertia_forces`) above round-off."""
+    """Loads (own, k) of the inertia in unit rigid motions, without those that are round-off.
+
+    See :func:`flexph.bodies.held.inertia_forces`.
+    """
     given = moments(system)
     d = system.part.model.dim
     lever, second = given.loads[:, :, 1:], given.whole[1:, 1:]
@@ -55,7 +58,10 @@ def inertia_loads(system: System) -> Array:
 
 
 def orthonormal(system: System, vectors: Array) -> Array:
-    """Basis Q (own, k), QᵀMQ = 1, of a span of vectors: :func:`flexph.numerics.factors.orthonormal.orthonormal`."""
+    """Basis Q (own, k) of the span of vectors with QᵀMQ = 1.
+
+    The method is that of :func:`flexph.numerics.factors.orthonormal.orthonormal`.
+    """
     basis = np.zeros((len(vectors), 0))
     heavy = basis
     for vector in vectors.T[:, :, None]:
@@ -73,7 +79,10 @@ def orthonormal(system: System, vectors: Array) -> Array:
 
 
 def ritz(system: System, vectors: Array, mass: float) -> Array:
-    """Vectors of the same span with TᵀMT = m and TᵀKT diagonal (:meth:`flexph.bodies.held.Held.ritz`)."""
+    """Vectors T with the span of the given ones, TᵀMT = m 1 and TᵀKT diagonal; m is the mass of the body.
+
+    The method is that of :meth:`flexph.bodies.held.Held.ritz`.
+    """
     basis = orthonormal(system, vectors)
     if not basis.shape[1]:
         return basis

@@ -35,7 +35,7 @@ class Damping:
     stiffness : float
         β ≥ 0 [s].
     ratios : tuple of float
-        ζ_i in [0, 1) of the lowest modes, counted over *all* modes by frequency, axial and torsional ones included; a
+        ζ_i in [0, 1) of the lowest modes, counted among *all* modes by frequency, axial and torsional ones included; a
         section with I_y = I_z has each bending mode twice.
 
     Raises
@@ -60,7 +60,10 @@ class Damping:
 
 
 def damped(elasticity: ElasticEnergy, inertia: Inertia, damping: Damping) -> ElasticEnergy:
-    """Elasticity with damping. Raises ValueError for another type of damping, and for more ratios than modes."""
+    """Elastic energy with damping added.
+
+    Raises ValueError for another type of damping, or for more ratios than modes.
+    """
     if not isinstance(damping, Damping):
         raise ValueError(f"damping must be a Damping, such as Damping(stiffness=1e-5), got {damping!r}")
     return replace(  # type: ignore[type-var]  # every kind of elastic energy is a data class
@@ -72,7 +75,7 @@ def damped(elasticity: ElasticEnergy, inertia: Inertia, damping: Damping) -> Ela
 
 
 def _by_modes(elasticity: ElasticEnergy, inertia: Inertia, ratios: np.ndarray) -> sparse.csr_array:
-    """Σ 2ζω (Mφ)(Mφ)ᵀ over the lowest modes of M ü + DᵀC⁻¹D u = 0, D at u = 0."""
+    """Damping matrix Σ 2ζω (Mφ)(Mφ)ᵀ over the lowest modes of M ü + DᵀC⁻¹D u = 0, with D at u = 0."""
     mass, strain = contract(inertia, about_centre=False).M, elasticity.strain
     if isinstance(mass, Bordered):
         raise ValueError(

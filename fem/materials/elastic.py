@@ -19,7 +19,7 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 IN_PLANE = (0, 1, 5)
 """Components of a plane problem: xx, yy, xy."""
 INCOMPRESSIBLE = 1e-6
-"""Smallest over largest eigenvalue of a compliance below which it counts as singular."""
+"""Ratio of the smallest to the largest eigenvalue of a compliance below which it counts as singular."""
 
 
 class Elastic(Protocol):
@@ -27,7 +27,7 @@ class Elastic(Protocol):
 
     @property
     def density(self) -> float:
-        """ρ [kg/m³]."""
+        """Density ρ [kg/m³]."""
 
     @property
     def compliance(self) -> Array:
@@ -143,7 +143,7 @@ def _refuse_indefinite(matrix: Array) -> None:
 
 
 def turned_compliance(own: Array, axes: Any) -> Array:
-    """Compliance in body axes from that in material axes: ``S = Q S' Qᵀ`` with strains ε = Q ε'."""
+    """Compliance in body axes from that in material axes: S = Q S' Qᵀ, where strains turn by ε = Q ε'."""
     if axes is None:
         return own
     R = rotation_matrix("axes", axes)
@@ -156,7 +156,7 @@ def turned_compliance(own: Array, axes: Any) -> Array:
 
 
 def plane_compliance(compliance: Array, plane: str) -> Array:
-    """Compliance (3, 3) of (xx, yy, xy) in plane stress, or in plane strain."""
+    """Compliance (3, 3) of (xx, yy, xy) in plane stress or plane strain, from that in space (6, 6)."""
     if plane == "stress":
         return compliance[np.ix_(IN_PLANE, IN_PLANE)]
     others = (2,)
@@ -166,14 +166,14 @@ def plane_compliance(compliance: Array, plane: str) -> Array:
 
 
 def normal_stress(compliance: Array, plane: str) -> Array:
-    """σ_zz over (σ_xx, σ_yy, σ_xy), (3,): zero in plane stress, from ε_zz = 0 in plane strain."""
+    """Factors (3,) of σ_zz = factors · (σ_xx, σ_yy, σ_xy): zero in plane stress, from ε_zz = 0 in plane strain."""
     if plane == "stress":
         return np.zeros(3)
     return -compliance[2, IN_PLANE] / compliance[2, 2]
 
 
 def checked_compliance(name: str, material: Elastic, plane: str | None) -> Array:
-    """Compliance over the components of a solid (6, 6) or plane problem (3, 3).
+    """Compliance of a material for a solid (6, 6) or a plane problem (3, 3).
 
     Raises ValueError if it is singular (incompressible), or couples to shear out of the plane.
     """

@@ -5,13 +5,13 @@ from __future__ import annotations
 from flexph.meshes.abaqus.elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
 from flexph.numerics.arguments import warn
-from flexph.systems.validity import ValidityWarning
+from flexph.systems.nonlinear import ValidityWarning
 
 from .materials import Material
 
 
 def file_materials(contents: MeshContents) -> dict[str, Material]:
-    """Materials of a file by the names of their regions of cells.
+    """Materials of a mesh file by the names of the regions of cells to which it assigns them.
 
     Raises ValueError if the file assigns none, or one without density or isotropic moduli.
     """
@@ -22,7 +22,7 @@ def file_materials(contents: MeshContents) -> dict[str, Material]:
 
 
 def file_material(name: str, contents: MeshContents) -> Material:
-    """Material of a file by its name. Raises ValueError if it is missing or not isotropic."""
+    """Material of a mesh file with a name. Raises ValueError if it is missing or not isotropic."""
     given = _found(name, contents)
     if given.refused:
         raise ValueError(
@@ -45,7 +45,7 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 
 
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
-    """Densities by the names of regions of cells, None unless the file has all of them."""
+    """Densities of a mesh file by the names of regions of cells; None if one is missing."""
     materials = {key.upper(): material for key, material in contents.materials.items()}
     densities = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
     known = {region: density for region, density in densities.items() if density is not None}
@@ -53,7 +53,7 @@ def file_densities(contents: MeshContents) -> dict[str, float] | None:
 
 
 def element_notes(contents: MeshContents) -> list[str]:
-    """Differences between the elements of this package and those of the program of the file."""
+    """Texts on differences between the elements of this package and those of the program of the file."""
     notes = [note for kind in contents.types for note in differences(kind)]
     linear = [kind for kind in contents.types if lumped(kind)]
     if linear:
@@ -62,7 +62,7 @@ def element_notes(contents: MeshContents) -> list[str]:
 
 
 def warn_of_elements(contents: MeshContents) -> None:
-    """Warn that stiffnesses differ from those of the program of the file."""
+    """Warn if stiffnesses differ from those of the program of the file."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
@@ -70,7 +70,7 @@ def warn_of_elements(contents: MeshContents) -> None:
 
 
 def law_notes(contents: MeshContents) -> list[str]:
-    """Properties of the materials of sections other than density and isotropic elasticity, which are left out."""
+    """Texts on properties of used materials that are left out, other than density and isotropic elasticity."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
     return [
@@ -81,14 +81,14 @@ def law_notes(contents: MeshContents) -> list[str]:
 
 
 def unread_notes(contents: MeshContents) -> list[str]:
-    """Notes on materials of sections whose density or moduli cannot be read."""
+    """Texts on used materials whose density or moduli cannot be read."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = dict(known[name.upper()] for _, name in contents.sections if name.upper() in known)
     return [f"material {key!r} cannot be read: {m.refused}" for key, m in used.items() if m.refused]
 
 
 def warn_of_laws(contents: MeshContents) -> None:
-    """Warn that properties of materials of a file are left out."""
+    """Warn if properties of materials of a file are left out."""
     notes = law_notes(contents)
     if notes:
         warn("; ".join(notes), ValidityWarning)

@@ -24,26 +24,29 @@ class Hyperelastic:
     """
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ (k,), 2 ∂ψ/∂C (k, 3, 3) and 4 ∂²ψ/∂C² (k, 6, 6) in Voigt order, at C (k, 3, 3)."""
+        """Energy ψ (k,), stress 2 ∂ψ/∂C (k, 3, 3) and tangent 4 ∂²ψ/∂C² (k, 6, 6) at tensors C (k, 3, 3).
+
+        The tangent is in Voigt order.
+        """
         raise NotImplementedError
 
 
 class Isotropic(Hyperelastic):
-    """Stored energy ψ of I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C.
+    """Stored energy ψ of the invariants I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C.
 
     Energies are computed from I₁ − 3, I₂ − 3 and ln J, which are accurate for small strains: differences of terms as
     large as the stiffness would leave its round-off in energies of any size.
     """
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ (k,) with its first (k, 3) and second derivatives (k, 3, 3) in (I₁, I₂, J).
+        """Energy ψ (k,) with its first (k, 3) and second derivatives (k, 3, 3) with respect to (I₁, I₂, J).
 
         ``invariants`` (3, k) are I₁ − 3, I₂ − 3 and ln J.
         """
         raise NotImplementedError
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives in C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
+        """Energy ψ and its derivatives with respect to C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
         A, inverse = C - ONE, _inverse(C)
         stretch = np.trace(A, axis1=1, axis2=2)
         area = 0.5 * (stretch**2 - np.einsum("kij,kji->k", A, A))
@@ -64,7 +67,7 @@ class Isotropic(Hyperelastic):
 
 
 def _inverse(C: Array) -> Array:
-    """Inverses of tensors (k, 3, 3), NaN for singular ones, which iterations that diverge come across."""
+    """Inverses of tensors (k, 3, 3); NaN for singular ones, which occur in iterations that diverge."""
     try:
         return np.linalg.inv(C)
     except np.linalg.LinAlgError:
@@ -106,7 +109,7 @@ class NeoHooke(Isotropic):
             raise ValueError(f"lam must be above −2μ/3 = {-2.0 / 3.0 * self.mu:.6g} Pa, got {self.lam}")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives in (I₁, I₂, J)."""
+        """Energy ψ and its derivatives with respect to (I₁, I₂, J)."""
         stretch, _, log = invariants
         J = np.exp(log)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))
@@ -148,7 +151,7 @@ class MooneyRivlin(Isotropic):
         check.positive("bulk", self.bulk, "Pa")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives in (I₁, I₂, J)."""
+        """Energy ψ and its derivatives with respect to (I₁, I₂, J)."""
         log, J = invariants[2], np.exp(invariants[2])
         I1, I2 = 3.0 + invariants[:2]
         a, b = J ** (-2.0 / 3.0), J ** (-4.0 / 3.0)

@@ -66,7 +66,7 @@ class Material:
 
     @property
     def compliance(self) -> Array:
-        """S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Requires ν or G."""
+        """Compliance S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Requires ν or G."""
         if self.shear is None and self.poisson is None:
             raise ValueError("material needs poisson= or shear= in a solid: it has stresses in all directions")
         G = self.shear_modulus
@@ -182,7 +182,7 @@ class Section:
         }
 
     def _given(self) -> dict[str, Any]:
-        """Constants given by the user, checked; only A and I_z are required."""
+        """Constants given by the user, checked; A and I_z are required, others may be None."""
         given = {name: getattr(self, name) for name in _UNITS}
         missing = [name for name in ("area", "second_moment") if given[name] is None]
         if missing and all(value is None for value in given.values()):
@@ -194,7 +194,7 @@ class Section:
         return {k: None if v is None else check.positive(k, v, _UNITS[k]) for k, v in given.items()}
 
     def in_space(self, name: str) -> float:
-        """A constant that only spatial bodies need. Raises ValueError with its name if it is missing."""
+        """Constant of the section that only spatial bodies need. Raises ValueError if it is missing."""
         value = getattr(self, name)
         if value is None:
             raise ValueError(f"section needs {name}= [{_UNITS[name]}] in space (dim=3)")

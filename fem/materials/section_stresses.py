@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flexph.bodies.section_stress import RESULTANTS
+from flexph.bodies.fields import RESULTANTS
 from flexph.numerics.arrays import Array
 
 from .materials import Section, rectangle_torsion
@@ -22,7 +22,7 @@ TERMS = 99
 
 
 class SectionPoints(NamedTuple):
-    """Stresses (σ_xx, τ_xy, τ_xz) at q points over N, Q_y, Q_z, T, M_y, M_z: factors (q, 3, 6).
+    """Factors (q, 3, 6) from N, Q_y, Q_z, T, M_y, M_z to the stresses (σ_xx, τ_xy, τ_xz) at q points of a section.
 
     ``round``: True if the points follow the direction of bending; ``complete``: True if shear stresses are known.
     """
@@ -54,7 +54,7 @@ def section_points(section: Section, dim: int) -> SectionPoints | None:
 
 
 def axial_factors(section: Section, y: Array, z: Array) -> Array:
-    """Axial stress at points (q,) [m] over the resultants, (q, 6); without M_y if I_y is not known."""
+    """Factors (q, 6) from the resultants to the axial stress at points (q,) [m]; without M_y if I_y is not known."""
     factors = np.zeros((y.size, RESULTANTS))
     factors[:, N], factors[:, M_Z] = 1.0 / section.area, -y / section.second_moment
     if section.second_moment_y is not None:
@@ -63,7 +63,7 @@ def axial_factors(section: Section, y: Array, z: Array) -> Array:
 
 
 def _circle(section: Section, dim: int) -> Array:
-    """Stress factors on both edges of a ring or on the edge of a circle; in the plane on half of each, by symmetry.
+    """Stress factors at points on both edges of a ring, or on the edge of a circle; in the plane on half of each.
 
     A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, which
     satisfies equilibrium with free edges and equals Q S/(I b) at θ = 90°.
@@ -84,7 +84,7 @@ def _circle(section: Section, dim: int) -> Array:
 
 
 def _rectangle(section: Section, width: float, height: float, dim: int) -> Array:
-    """Stress factors on the sides and an interior grid; in the plane on one side, as nothing varies along z."""
+    """Stress factors at points on the sides and on an interior grid; in the plane on one side only."""
     y, z = _points_of_rectangle(0.5 * height, 0.5 * width)
     if dim == 2:
         y, z = y[:SIDE], z[:SIDE]
@@ -106,7 +106,7 @@ def _points_of_rectangle(half_y: float, half_z: float) -> tuple[Array, Array]:
 
 
 def torsion_of_rectangle(y: Array, z: Array, height: float, width: float) -> tuple[Array, Array]:
-    """τ_xy and τ_xz (q,) of a unit torque [1/m³] at points of a rectangle (height along y, width along z).
+    """Stresses τ_xy and τ_xz (q,) of a unit torque [1/m³] at points of a rectangle (height along y, width along z).
 
     With a and b half of the shorter and the longer side, u along the shorter and w along the longer one, and J the
     torsion constant (Timoshenko and Goodier, Theory of Elasticity, torsion of rectangular bars), n = 1, 3, 5, …:

@@ -1,10 +1,8 @@
-"""Cells of solid meshes: their nodes, faces, shape functions and quadrature, as data.
-
-Nodes follow :mod:`flexph.meshes.cell_nodes`; shape functions and quadrature are scikit-fem's, reordered to match.
-"""
+"""Cells of solid meshes as data: nodes, faces, shape functions, quadrature, and polynomials through points."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,9 +11,30 @@ import numpy as np
 from skfem import element as elements
 from skfem.quadrature import get_quadrature
 
-from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
+from flexph.meshes.cell_types import NODES, REFERENCE, SHAPE, Corners, facet_nodes
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Memo, once
+
+
+def through_points(kind: Cell, at: Array) -> Array:
+    """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
+
+    They are constant or linear on simplices, and of degree one or two in each coordinate on quadrilaterals and
+    hexahedra, with as many coefficients as there are points.
+    """
+    own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
+    monomials = _monomials(at, len(own)).reshape(-1, len(own))
+    return np.linalg.solve(_monomials(own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
+
+
+def _monomials(x: Array, count: int) -> Array:
+    """Values (..., count) of the first monomials of a cell at points (..., d)."""
+    d = x.shape[-1]
+    if count in (1, d + 1):
+        return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)[..., :count]
+    powers = range(round(count ** (1.0 / d)))
+    return np.stack([np.prod(x ** np.array(p), axis=-1) for p in itertools.product(powers, repeat=d)], axis=-1)
+
 
 DRAWN: dict[str, tuple[Corners, ...]] = {
     "triangle": ((0, 1, 2),),
@@ -28,7 +47,7 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
 
 @dataclass(frozen=True)
 class Cell(Memo):
-    """A kind of cell: its shape, its degree, its nodes (means of corners), scikit-fem's element.
+    """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
     ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
     points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
@@ -56,12 +75,12 @@ class Cell(Memo):
 
     @once
     def positions(self) -> Array:
-        """Nodes of the reference cell, (nodes, dim)."""
+        """Positions of the nodes in the reference cell, (nodes, dim)."""
         return np.array([REFERENCE[self.shape][list(n)].mean(axis=0) for n in self.nodes])
 
     @once
     def _order(self) -> list[int]:
-        """Index of each node in scikit-fem."""
+        """Index of each node among the nodes of scikit-fem."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -82,13 +101,13 @@ class Cell(Memo):
 
     @once
     def mirrored(self) -> list[int]:
-        """Node at the mirror image of each node (first two axes exchanged), which turns a cell inside out."""
+        """Index of the node at the mirror image of each node (first two axes exchanged), to turn a cell inside out."""
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
         return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
-        """Cell of a facet, and its nodes among those of the cell."""
+        """Kind of cell of a facet, and indices of its nodes among those of this cell."""
         kind, local = facet_nodes(self.name, number)
         return CELLS[kind], local
 
@@ -118,7 +137,7 @@ ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexah
 def table(name: str, order: int) -> tuple[Array, Array, Array]:
     """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) of a kind of cell at a quadrature rule.
 
-    ``order`` 0 is the rule of one point.
+    ``order`` 0 is the rule with one point.
     """
     cell = CELLS[name]
     if order == 0:

@@ -14,14 +14,17 @@ from .solid_mesh import SolidMesh
 
 
 class Piece(NamedTuple):
-    """Part of every cell of a block: its nodes among those of the cell."""
+    """Part of every cell of a block that is drawn as one cell: the indices of its nodes in the cell."""
 
     block: int
     local: tuple[int, ...]
 
 
 class Drawing(NamedTuple):
-    """Cells (c, n) of one type over the nodes ``used`` (p,) of the mesh, with the mesh cell of each, and the pieces."""
+    """Drawn cells (c, n) of one type over the nodes ``used`` (p,) of a mesh.
+
+    ``drawn`` (c,) is the mesh cell of each; ``pieces`` are the parts of cells that are drawn.
+    """
 
     name: str
     used: Array
@@ -31,7 +34,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(mesh: SolidMesh) -> Drawing:
-    """The cells of a mesh in the form for a viewer."""
+    """Cells of a mesh in the form for a viewer: as they are, or as simplices if types are mixed."""
     if len(mesh.blocks) == 1:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
@@ -45,10 +48,10 @@ def drawing(mesh: SolidMesh) -> Drawing:
 
 
 def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
-    """Stresses at the nodes of all drawn cells.
+    """Maps to the stresses at the nodes of all drawn cells, one for each piece.
 
     Arguments by blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its
-    nodes; the first of these points; ``corners`` (k, corners) of the smooth field, averaged at other nodes.
+    nodes; ``firsts``, the first of these points; ``corners`` (k, corners) of the smooth field, averaged at other nodes.
     """
     values = []
     for b, local in shown.pieces:
@@ -59,7 +62,7 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
 
 def corner_means(kind: Cell) -> Array:
-    """Weights of the corners (nodes, corners) of which each node is the mean."""
+    """Weights (nodes, corners) of the corners of which each node is the mean."""
     means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
         means[i, list(of)] = 1.0 / len(of)

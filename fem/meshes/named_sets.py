@@ -24,7 +24,7 @@ Part = tuple[str, Array]
 
 
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets of a meshio mesh: numbered groups of a format (gmsh: physical groups), cell sets and point sets."""
+    """Named sets of a meshio mesh, by name: numbered groups (gmsh: physical groups), cell sets and point sets."""
     members_by_name: dict[str, list[tuple[int, Array]]] = {}
     for key in NUMBERED:
         for b, tag, name in _numbered_groups(given, key, parts):
@@ -42,7 +42,7 @@ def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> di
 
 
 def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
-    """Block, number and name of the groups of cells in ``cell_data[key]``; the number 0 is no group.
+    """Block, number and name of each group of cells in ``cell_data[key]``; the number 0 is no group.
 
     A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several dimensions use the number.
     """
@@ -68,7 +68,7 @@ def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[st
 
 
 def _tagged_points(given: meshio.Mesh) -> dict[str, Array]:
-    """Groups of nodes of MED files."""
+    """Groups of nodes of a MED file, by name."""
     families: Mapping[int, list[str]] = getattr(given, "point_tags", None) or {}
     tags = given.point_data.get("point_tags")
     names = {name for group in families.values() for name in group} if tags is not None else set()
@@ -80,7 +80,7 @@ def _pairs(rows: list[Array], width: int) -> Array:
 
 
 def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
-    """Named set of cells of blocks: cells of the body, corners of its facets, or nodes."""
+    """Named set of members of blocks: cells of the body, corners of its facets, or nodes."""
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
@@ -105,20 +105,20 @@ def facet_corners(data: Array, kind: str) -> Array:
 
 
 def renumbered(given: NamedSet, fresh: Array) -> NamedSet:
-    """A named set with its nodes renumbered to those in use; the padding −1 is kept."""
+    """Named set with its nodes renumbered to those in use; the padding −1 is kept."""
     nodes = fresh[given.nodes]
     return NamedSet(given.cells, sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
 
 
 def sorted_corners(facets: Array) -> Array:
-    """Corners (k, 4) in ascending order, with −1 at the end."""
+    """Corners (k, 4) of facets in ascending order, with the padding −1 at the end."""
     last = np.iinfo(facets.dtype).max
     corners = np.sort(np.where(facets < 0, last, facets), axis=1)
     return np.where(corners == last, -1, corners)
 
 
 def of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:
-    """Convert a mesh of scikit-fem with its boundaries and subdomains."""
+    """Mesh of scikit-fem as a meshio mesh, and its boundaries and subdomains as named sets."""
     converted = to_meshio(mesh)
     plain = meshio.Mesh(converted.points, converted.cells)
     named = {}

@@ -21,14 +21,15 @@ from .solid_mesh import Block, SolidMesh, righted
 from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 
 FLAT = 1e-9
-"""Spread of z over that of x and y up to which a mesh is plane."""
+"""Spread of z, relative to that of x and y, up to which a mesh is plane."""
 
 
 def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, one_piece: bool = True) -> SolidMesh:
-    """Convert the cells of highest dimension of a mesh, with all named regions; :func:`fem.solid` lists the refusals.
+    """Mesh of the cells of highest dimension of a given mesh, with all named regions.
 
     With ``plane`` the cells are triangles and quadrilaterals of the x-y plane. ``degree`` 2 adds nodes on the edges
     of cells of degree 1; None keeps the degree of the mesh. With ``one_piece`` several pieces are refused.
+    :func:`fem.solid` lists what else is refused.
     """
     if degree not in (None, 1, 2):
         raise ValueError(f"degree must be 1 or 2, got {degree!r}")
@@ -54,7 +55,7 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:
-    """Blocks of a meshio mesh with checked types."""
+    """Blocks of a meshio mesh as (type, nodes), with checked types."""
     refuse_unknown((block.type, block.data) for block in given.cells)
     return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
@@ -108,7 +109,7 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
 
 
 def refuse_twins(mesh: SolidMesh) -> None:
-    """Raise ValueError for cells that occur twice or have a node twice, with their numbers."""
+    """Raise ValueError, with their numbers, for cells that occur twice or have a node twice."""
     for block in mesh.blocks:
         again = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
         if again.size:
@@ -123,7 +124,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
 
 
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
-    """Raise ValueError for cells of one dimension less that are not facets, as they would be lost."""
+    """Raise ValueError for surface cells (in the plane lines) that are no facets of the body, as they would be lost."""
     before: dict[str, int] = {}
     for name, nodes in parts:
         start = before.setdefault(name, 0)

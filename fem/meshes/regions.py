@@ -18,7 +18,7 @@ _NO_CELLS, _NO_FACETS = np.zeros((0, 2), dtype=int), np.zeros((0, 3), dtype=int)
 
 
 def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
-    """Nodes (k,) from their numbers in the given mesh, checked."""
+    """Indices (k,) of nodes from their numbers in the given mesh; raises ValueError for unknown numbers."""
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -35,7 +35,7 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Part of a mesh: all of its nodes, and the cells or facets that measure it."""
+    """Part of a mesh: all of its nodes, and the cells or facets over which it is integrated."""
 
     name: str
     nodes: Array
@@ -44,7 +44,7 @@ class Region:
 
     @property
     def kind(self) -> str:
-        """Measure of the region: "volume", "surface" or "nodes"."""
+        """Kind of the region, over which it is integrated: "volume", "surface" or "nodes"."""
         return "volume" if len(self.cells) else "surface" if len(self.facets) else "nodes"
 
 
@@ -126,7 +126,7 @@ def _from_set(mesh: SolidMesh, name: str, given: NamedSet) -> Region:
 
 
 def _from_facets(mesh: SolidMesh, name: str, corners: Array) -> Region:
-    """Region of facets given by their corners; each facet is taken from the first cell that has it."""
+    """Region of facets given by their corners; a facet of two cells is assigned to the first one."""
     f = mesh.facets
     keys, inverse = np.unique(np.vstack([f.corners, corners]), axis=0, return_inverse=True)
     inverse = inverse.ravel()

@@ -1,23 +1,27 @@
-"""Meshes of solids and plane bodies: points, blocks of cells, facets and named regions."""
+"""Meshes of solids and plane bodies: points, blocks of cells, facets, named regions; boxes and rectangles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import skfem
 
-from flexph.meshes.cell_nodes import FACETS
+from flexph.meshes.cell_types import FACETS, REFERENCE
+from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.checks import listed
 from flexph.numerics.memo import Memo, once
+from flexph.units.arguments import quantities
 
 from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
+"""Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +45,7 @@ class NamedSet(NamedTuple):
 
 
 class Points(NamedTuple):
-    """A quadrature rule in every cell of a block: shape functions, their gradients and weights times volume."""
+    """A quadrature rule in every cell of a block: shape functions (q, nodes), their gradients, weights times volume."""
 
     shapes: Array  # (q, nodes)
     gradients: Array  # (k, q, nodes, d)
@@ -72,7 +76,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, over all cells."""
+        """Number of the first cell of each block, counted through all blocks."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -81,11 +85,11 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers over all cells from pairs (block, cell)."""
+        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
-        """Points of a quadrature rule in all or some cells of a block."""
+        """Shape functions, gradients and weights of a quadrature rule in all or some cells of a block."""
         own = self.blocks[block]
         return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
 
@@ -115,7 +119,7 @@ class SolidMesh(Memo):
 
 
 class Facets(NamedTuple):
-    """All facets of all cells: sorted corners padded by −1, places, and the number of the distinct facet of each.
+    """All facets of all cells: sorted corners padded by −1, places (block, cell, side), number of the distinct facet.
 
     ``label`` numbers the distinct facets, ``cells`` counts the cells of each.
     """
@@ -162,7 +166,7 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
 
 
 def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Cells with positive volume: kinds with the opposite orientation throughout are mirrored.
+    """Blocks with cells of positive volume: kinds with the opposite orientation throughout are mirrored.
 
     ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
     the plane, where programs orient cells as seen from above or below their surface.
@@ -201,7 +205,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
 
 
 def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
-    """Groups of facets by block and side: kind, nodes (k, nodes), and indices into ``places``."""
+    """Facets grouped by block and side: kind of cell of the facet, nodes (k, nodes), and indices into ``places``."""
     groups = []
     for b, number in np.unique(places[:, [0, 2]], axis=0):
         pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))
@@ -209,3 +213,94 @@ def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Arra
         kind, local = block.kind.facet(int(number))
         groups.append((kind, block.nodes[places[pick, 1]][:, local], pick))
     return groups
+
+
+SIDES = ("left", "right", "front", "back", "bottom", "top")
+"""Names of the sides: first and last along x, y, z."""
+
+
+@quantities(lengths="m")
+@checked
+def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
+    """A box (three lengths [m]) or a rectangle (two) from the origin, divided into equal cells along each axis.
+
+    Parameters
+    ----------
+    lengths : sequence of float
+        Lengths along x, y and, for a box, z [m].
+    counts : sequence of int
+        Number of cells along each side.
+    simplices : bool, optional
+        Tetrahedra or triangles instead of hexahedra or quadrilaterals.
+
+    Returns
+    -------
+    skfem.Mesh
+        A mesh of degree 1; :func:`fem.solid` accepts it with ``degree=2``. Its regions are ``left`` and ``right``
+        (along x), ``front`` and ``back`` (y), ``bottom`` and ``top`` (z).
+
+    Raises
+    ------
+    ValueError
+        For another number of sides, and for sides or counts that are not positive.
+
+    Examples
+    --------
+    >>> import fem
+    >>> mesh = fem.box_mesh((0.2, 0.1), (4, 2))
+    >>> mesh.nelements, sorted(mesh.boundaries)
+    (8, ['back', 'front', 'left', 'right'])
+    """
+    if len(lengths) not in (2, 3) or len(counts) != len(lengths):
+        raise ValueError(f"lengths and counts must be two or three each, got {len(lengths)} and {len(counts)}")
+    sizes = [check.positive("lengths", x, "m") for x in lengths]
+    grid = [np.linspace(0.0, x, check.count("counts", n) + 1) for x, n in zip(sizes, counts, strict=True)]
+    mesh = (skfem.MeshQuad if len(sizes) == 2 else skfem.MeshHex).init_tensor(*grid)
+    if simplices:
+        mesh = mesh.to_meshtri() if len(sizes) == 2 else mesh.to_meshtet()
+    at = lambda i, x: lambda points: np.abs(points[i] - x) < 1e-9 * sizes[i]  # noqa: E731 - one test for each side
+    ends = [(i, x) for i, size in enumerate(sizes) for x in (0.0, size)]
+    return mesh.with_boundaries({name: at(*end) for name, end in zip(SIDES, ends, strict=False)})
+
+
+SETTLED = 1e-14
+"""Step of Newton's method, in reference coordinates, that counts as round-off."""
+
+
+def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
+    """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them.
+
+    The values belong to points in body axes, not to reference points.
+    """
+    kind, corners = mesh.blocks[block].kind, mesh.points[mesh.blocks[block].corners()[cells]]
+    at = _reference(corners, points)
+    shapes, slopes = kind.shapes(at.reshape(-1, 2).T)
+    values = shapes.T.reshape(*points.shape[:2], -1)
+    own = np.moveaxis(slopes, -1, 0).reshape(*points.shape[:2], -1, 2)
+    return values, np.einsum("kqnj,kqji->kqni", own, np.linalg.inv(_jacobian(corners, at)))
+
+
+def _jacobian(corners: Array, at: Array) -> Array:
+    """Jacobians ∂x/∂ξ of the map of corners (k, c, 2) at reference points (k, q, 2)."""
+    if corners.shape[1] == 3:
+        edges = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
+        return np.broadcast_to(edges[:, None], (*at.shape, 2))
+    a, b, c, d = (corners[:, None, i] for i in range(4))
+    x, y = at[..., :1], at[..., 1:]
+    return np.stack([(b - a) * (1.0 - y) + (c - d) * y, (d - a) * (1.0 - x) + (c - b) * x], axis=3)
+
+
+def _reference(corners: Array, points: Array) -> Array:
+    """Reference coordinates (k, q, 2) of points in straight-sided cells; in quadrilaterals by Newton's method."""
+    at = np.broadcast_to(REFERENCE["triangle" if corners.shape[1] == 3 else "quad"].mean(axis=0), points.shape)
+    for _ in range(1 if corners.shape[1] == 3 else 12):
+        x, y = at[..., :1], at[..., 1:]
+        weights = [1.0 - x - y, x, y]
+        if corners.shape[1] == 4:
+            weights = [(1.0 - x) * (1.0 - y), x * (1.0 - y), x * y, (1.0 - x) * y]
+        here = sum(w * corners[:, None, i] for i, w in enumerate(weights))
+        step = np.linalg.solve(_jacobian(corners, at), (points - here)[..., None])[..., 0]
+        at = at + step
+        if np.abs(step).max(initial=0.0) < SETTLED:
+            break
+    return at

@@ -6,18 +6,18 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree
 
-from flexph.meshes.cell_nodes import FACETS
+from flexph.meshes.cell_types import FACETS
 from flexph.numerics.arrays import Array
 from flexph.numerics.checks import listed
 
 from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6
-"""Distance of a node from a facet, over the size of the facet, up to which it lies on the facet."""
+"""Distance of a node from a facet, relative to the size of the facet, up to which it lies on the facet."""
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:
-    """Raise ValueError with cells unless all cells are connected by facets."""
+    """Raise ValueError, with some cells, unless all cells are connected by facets."""
     f = mesh.facets
     cells = mesh.numbered(f.places[:, :2])
     size = int(mesh.starts[-1])
@@ -37,7 +37,7 @@ def refuse_pieces(mesh: SolidMesh) -> None:
 
 
 def _nodes(mesh: SolidMesh, cells: Array) -> Array:
-    """Nodes of cells (numbers), with repetitions."""
+    """Nodes of cells given by numbers counted through all blocks, with repetitions."""
     nodes = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
     return np.concatenate(nodes)
 
@@ -47,7 +47,7 @@ def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
 
 
 def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
-    """Hint on how a piece with these nodes misses the others."""
+    """Text on why a piece with the nodes ``some`` is not connected to the nodes ``others``."""
     both = np.intersect1d(some, others)
     if both.size:
         return f"; it has {len(both)} nodes in common with others, which are no whole facet"
@@ -60,7 +60,7 @@ def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
 
 
 def refuse_overlaps(mesh: SolidMesh) -> None:
-    """Raise ValueError for cells that share a facet with two others, or that lie on the same side of one."""
+    """Raise ValueError for cells that share a facet with two others, or that lie on the same side of a facet."""
     f, cells = mesh.facets, mesh.numbered(mesh.facets.places[:, :2])
     many = np.flatnonzero(f.cells[f.label] > 2)
     if many.size:
@@ -78,7 +78,7 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 
 def _way_round(mesh: SolidMesh) -> Array:
-    """Orientation (+1, −1) of the corners of each facet seen from outside of its cell; opposite for two neighbours."""
+    """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite for two neighbours."""
     ways = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
@@ -97,7 +97,7 @@ def _named(mesh: SolidMesh, cells: Array) -> str:
 
 
 def refuse_hanging(mesh: SolidMesh) -> None:
-    """Raise ValueError with nodes and cells if a node lies inside a facet of another cell."""
+    """Raise ValueError, with nodes and cells, if a node lies inside a facet of a cell that it does not belong to."""
     f = mesh.facets
     outer = np.flatnonzero(f.boundary)
     corners = f.corners[outer]
@@ -123,7 +123,10 @@ def refuse_hanging(mesh: SolidMesh) -> None:
 
 
 def _simplices(corners: Array, dim: int) -> list[Array]:
-    """Simplices of facets: triangles as they are, quadrilaterals as all four halves (their corners are sorted)."""
+    """Corners of the simplices of facets: triangles as they are, quadrilaterals as all four halves.
+
+    All four are needed because their corners are sorted.
+    """
     if dim == 2:
         return [corners[:, :2]]
     quads = np.where(corners[:, 3:] >= 0, corners, corners[:, [0, 1, 2, 2]])

@@ -18,8 +18,7 @@ from skfem.quadrature import get_quadrature
 from flexph.numerics.arrays import Array, rows_at
 from flexph.numerics.memo import Memo, once
 
-from ..meshes.solid_mesh import SolidMesh
-from ..meshes.straight_cells import lagrange
+from ..meshes.solid_mesh import SolidMesh, lagrange
 from ..solids.model import SolidModel
 from .macro_elements import Macro, macro
 
@@ -29,13 +28,13 @@ CHUNK = 256
 
 
 class LocalRows(NamedTuple):
-    """Field at points of cells: values (k, q, a) over the local coordinates (k, a) of each cell."""
+    """Field at points of cells: values (k, q, a) of the local shape functions, their coordinate numbers (k, a)."""
 
     values: Array
     columns: Array
 
     def add_to(self, moments: Array, weights: Array) -> None:
-        """Add the integrals with weights (k, q, r) at the points to the integrals over all coordinates (r, n)."""
+        """Add the field's integrals with weights (k, q, r) at the points to ``moments`` (r, n) in all coordinates."""
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
         for row, own in zip(moments, local, strict=True):
             np.add.at(row, self.columns, own)
@@ -46,7 +45,7 @@ Fields = list[list[LocalRows]]
 
 
 class Sampled(NamedTuple):
-    """Fields at points as sparse rows over all coordinates: displacement (x, y, w), its slopes, shear angles."""
+    """Fields at points as sparse matrices in all coordinates: displacement (x, y, w), slopes ∇w, shear angles γ."""
 
     x: Any
     y: Any
@@ -56,7 +55,7 @@ class Sampled(NamedTuple):
 
     @property
     def turn(self) -> tuple[Any, Any]:
-        """Slopes β = ∇w − γ; normals turn by (β_y, −β_x)."""
+        """Matrices of β = ∇w − γ; normals turn by (β_y, −β_x)."""
         if self.shear is None:
             return self.slopes
         return self.slopes[0] - self.shear[0], self.slopes[1] - self.shear[1]
@@ -64,7 +63,7 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True)
 class PlateCoordinates(Memo):
-    """Coordinates of a plane mesh of degree 2 with straight edges."""
+    """Numbering of the coordinates of a plate, on a plane mesh of degree 2 with straight edges."""
 
     solid: SolidModel
     theory: Theory
@@ -81,7 +80,7 @@ class PlateCoordinates(Memo):
 
     @once
     def edges(self) -> Array:
-        """Edges by their corners, ascending (E, 2)."""
+        """Corners of all edges, ascending (E, 2)."""
         f = self.mesh.facets
         _, first = np.unique(f.label, return_index=True)
         return np.sort(f.corners[first, :2], axis=1)
@@ -105,7 +104,7 @@ class PlateCoordinates(Memo):
 
     @once
     def length(self) -> float:
-        """Length scale ℓ [m]."""
+        """Length scale ℓ [m], the root of the mean cell area."""
         return float(np.sqrt(self.solid.weights.sum() / self.mesh.starts[-1]))
 
     def edges_of(self, block: int) -> Array:
@@ -129,16 +128,16 @@ class PlateCoordinates(Memo):
         return self.shearing + (self.solid.size if self.theory == "reissner_mindlin" else 0)
 
     def at_corners(self, nodes: Array) -> Array:
-        """Coordinates (k, 3) of the deflection at corner nodes."""
+        """Coordinate numbers (k, 3) of deflection and slopes at corner nodes."""
         return self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
 
     def at_edges(self, numbers: Array) -> Array:
-        """Coordinates (k,) of the normal slopes of edges."""
+        """Coordinate numbers (k,) of the normal slopes of edges."""
         return self.bending + 3 * len(self.corners) + np.asarray(numbers)
 
     @once
     def macros(self) -> tuple[tuple[Macro, Array], ...]:
-        """Deflections of the cells of each block, and their coordinates (k, 4c)."""
+        """Macro elements of the deflection in the cells of each block, and their coordinate numbers (k, 4c)."""
         macros = []
         for b, block in enumerate(self.mesh.blocks):
             corners, count, label = block.corners(), block.kind.corners, self.edges_of(b)
@@ -151,7 +150,7 @@ class PlateCoordinates(Memo):
         return tuple(macros)
 
     def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
-        """Displacement (x, y, w), and slopes minus shear angles β, at points (k, q, 2) of cells (k,) of a block."""
+        """Displacement (x, y, w) and β = ∇w − γ at points (k, q, 2) of the cells (k,) of a block, by components."""
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
         value, slope, bent = own.values(points, 0), own.values(points, 1), of[cells]
@@ -165,7 +164,7 @@ class PlateCoordinates(Memo):
         return displacement, turn
 
     def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
-        """Fields at points (k, q, 2) of cells (k,) of a block, with rows ordered cell by cell."""
+        """Fields as matrices in all coordinates at points (k, q, 2) of the cells (k,) of a block, cell by cell."""
         displacement, turn = self.local_fields(block, cells, points)
         rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
         x, y, w = (rows(own[0]) for own in displacement)
@@ -173,7 +172,10 @@ class PlateCoordinates(Memo):
         return Sampled(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
 
     def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with a quadrature rule on their pieces: block, cells (k,), points (k, q, 2), areas (k, q)."""
+        """Yield chunks of cells with a quadrature rule on their pieces.
+
+        A chunk is block, cells (k,), points (k, q, 2), areas (k, q).
+        """
         points, weights = get_quadrature(ElementTriP1(), order)
         for b, (deflection, _) in enumerate(self.macros):
             where, area = deflection.rule(points, weights)
@@ -182,17 +184,17 @@ class PlateCoordinates(Memo):
                 yield b, cells, where[cells], area[cells]
 
     def numbered(self, block: int, cells: Array) -> Array:
-        """Numbers of cells of a block, over all cells."""
+        """Numbers of cells of a block, counted through all blocks."""
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:
-        """Extend rows over the in-plane displacements to rows over all coordinates."""
+        """Matrix in all coordinates, from one in the in-plane displacements."""
         own = sparse.csr_array(rows)
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
 
 
 def point_by_point(components: Sequence[Any]) -> Any:
-    """Rows of several components at the same points, (points, n) each, interleaved point by point."""
+    """Rows of several components at the same points, matrices (points, n), interleaved point by point."""
     count = components[0].shape[0]
     order = np.arange(count)[:, None] + count * np.arange(len(components))
     return sparse.vstack(components).tocsr()[order.ravel()]

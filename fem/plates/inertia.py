@@ -1,4 +1,4 @@
-"""Mass integrals of a plate over all its coordinates, summed over its cells."""
+"""Mass integrals of a plate in all its coordinates, summed over its cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANY = 4_000_000
 
 
 def plate_inertia(model: PlateModel) -> Inertia:
-    """Mass integrals over all coordinates, of the field (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
+    """Mass integrals in all coordinates, of the displacement (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
 
     Without rotary inertia they are the integrals of the middle surface.
     """
@@ -64,7 +64,7 @@ def plate_inertia(model: PlateModel) -> Inertia:
 
 
 def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]:
-    """All pairs of directions from the pairs i ≤ j."""
+    """Matrices of all pairs of directions (i, j), from those with i ≤ j."""
     for i in range(3):
         upper[i, i] = sparse.csr_array(0.5 * (upper[i, i] + upper[i, i].T))
     form = lambda i, j: upper[i, j] if i <= j else sparse.csr_array(upper[j, i].T)  # noqa: E731 - one formula
@@ -72,7 +72,7 @@ def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]
 
 
 class _Sum:
-    """Sparse matrix (n, n), assembled from cells."""
+    """Sparse matrix (n, n) that is assembled from chunks of cells."""
 
     def __init__(self, n: int) -> None:
         self._whole, self._parts, self._count = sparse.csr_array((n, n)), [], 0  # type: ignore[var-annotated]

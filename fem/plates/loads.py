@@ -18,7 +18,7 @@ from .regions import edge_samples
 
 
 def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over u, with the normals of the upper face.
+    """Load port of a region in the coordinates u, with the normals of the upper face.
 
     Raises ValueError if the region has no cells or edges.
     """
@@ -39,7 +39,10 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Array, Array, list[Any], Array]:
-    """Samples of cells or edges: owner, area or length, rows of the displacement, and position of each."""
+    """Samples of cells or edges: the element of each, area or length, matrix of its displacement, and position.
+
+    All samples belong to one element if the load is ``uniform``.
+    """
     owner, measures, rows, at, start = [], [], [], [], 0
     samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)
     for b, cells, points, measure in samples:

@@ -24,7 +24,7 @@ HESSIAN = ((0, 0), (1, 1), (0, 1))
 
 @dataclass(frozen=True, eq=False)
 class Macro:
-    """Cells of one shape with c corners: pieces (k, c, 3, 2), their coefficients (k, c, 10, 4c) over the coordinates.
+    """Macro elements with c corners: their pieces (k, c, 3, 2), and coefficients (k, c, 10, 4c) from their coordinates.
 
     Piece i is the triangle of corners i, i + 1 and the centre. Coordinates of a cell are (w, ∂_x w, ∂_y w) corner by
     corner, then ∂_n w edge by edge, with the given normals n.
@@ -34,9 +34,10 @@ class Macro:
     coefficients: Array
 
     def values(self, points: Array, order: int) -> Array:
-        """Deflection (order 0), gradient (1) or second derivatives (2) at points (k, q, 2) of the cells.
+        """Shape functions of the deflection (order 0), its gradient (1) or second derivatives (2).
 
-        Shapes (k, q, 4c), (k, q, 2, 4c), (k, q, 3, 4c), the last one over xx, yy, xy.
+        At points (k, q, 2) of the cells they are (k, q, 4c), (k, q, 2, 4c), (k, q, 3, 4c), the last one over xx, yy,
+        xy.
         """
         piece, weights, slopes = self._found(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
@@ -44,7 +45,7 @@ class Macro:
         return np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
 
     def _found(self, points: Array) -> tuple[Array, Array, Array]:
-        """The piece of each point (k, q), its barycentric coordinates (k, q, 3) and their gradients (k, q, 3, 2)."""
+        """Piece of each point (k, q), its barycentric coordinates (k, q, 3) and their gradients (k, q, 3, 2)."""
         slopes = barycentric_slopes(self.pieces)
         lever = points[:, None] - self.pieces[:, :, None, 2]
         weights = np.einsum("kcai,kcqi->kcqa", slopes, lever)
@@ -54,7 +55,7 @@ class Macro:
         return piece, own, slopes[np.arange(len(slopes))[:, None], piece]
 
     def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
-        """Quadrature rule of the unit triangle, points (2, q), applied to all pieces: points (k, cq, 2) and weights."""
+        """Points (k, cq, 2) and weights of a quadrature rule on all pieces, from that of the unit triangle."""
         shares = np.vstack([1.0 - points.sum(axis=0), points])
         positions = np.einsum("kcai,aq->kcqi", self.pieces, shares)
         measures = 2.0 * areas(self.pieces)[..., None] * weights
@@ -76,7 +77,7 @@ def barycentric_slopes(triangles: Array) -> Array:
 
 
 def macro(corners: Array, normals: Array) -> Macro:
-    """Macro elements of cells with counterclockwise corners (k, c, 2) and edge normals (k, c, 2)."""
+    """Macro elements of cells with counterclockwise corners (k, c, 2) and unit normals of their edges (k, c, 2)."""
     k, c, _ = corners.shape
     centre = np.broadcast_to(_centre(corners)[:, None], corners.shape)
     ends = np.roll(corners, -1, axis=1)
@@ -121,7 +122,10 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
 
 
 def _join(coefficients: Array, corners: Array, centre: Array) -> None:
-    """Set the coefficients near the centre from C¹ continuity across inner edges: V_{i+1} = a V_{i−1} + b V_i + e C."""
+    """Set the coefficients near the centre from C¹ continuity across inner edges, V_{i+1} = a V_{i−1} + b V_i + e C.
+
+    V are the corners and C is the centre; a, b and e are barycentric coordinates.
+    """
     c = corners.shape[1]
     inner = []
     for i in range(c):
@@ -146,7 +150,7 @@ def _weights(triangles: Array, points: Array) -> tuple[Array, ...]:
 
 
 def _power(weights: Array, exponents: tuple[tuple[int, int, int], ...]) -> Array:
-    """Bernstein polynomials of the given exponents, (..., len)."""
+    """Bernstein polynomials with the given exponents at barycentric coordinates, (..., number of exponents)."""
     factorial = (1.0, 1.0, 2.0, 6.0)
     columns = []
     for i, j, k in exponents:

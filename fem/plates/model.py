@@ -1,20 +1,25 @@
-"""Matrices of a plate over all its coordinates: mass integrals, membrane, bending and shear strains, compliances."""
+"""Matrices of a plate in all its coordinates, from a mesh, materials and thicknesses."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, rows_at
+from flexph.numerics.checks import listed
 from flexph.numerics.memo import once
 
-from ..meshes.solid_mesh import Points
-from ..meshes.straight_cells import lagrange
-from ..solids.model import block_diagonal
-from .coordinates import PlateCoordinates, point_by_point
+from ..materials.elastic import IN_PLANE
+from ..meshes.cells import corner_slopes
+from ..meshes.regions import region_of_cells
+from ..meshes.solid_mesh import Points, SolidMesh, lagrange
+from ..solids.model import SolidModel, block_diagonal
+from .coordinates import PlateCoordinates, Theory, point_by_point
 from .macro_elements import Macro
 
 TRANSVERSE = (4, 3)
@@ -26,7 +31,7 @@ MASS = 8
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """A plate in its coordinates; thickness t (cells,) [m]."""
+    """Matrices of a plate in all its coordinates; ``thickness`` t (cells,) [m]."""
 
     thickness: Array
     rotary: bool
@@ -40,7 +45,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with the moment points: block, cells, points (k, q, 2), areas (k, q)."""
+        """Chunks of cells with the points of the moments: block, cells, points (k, q, 2), areas (k, q)."""
         sheared = self.theory == "reissner_mindlin" and any(b.kind.shape == "quad" for b in self.mesh.blocks)
         return list(
             self.pieces(4 if sheared else 2)
@@ -59,7 +64,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def curvature(self) -> Any:
-        """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points, (3p, size)."""
+        """Matrix (3p, size): areas times the curvature κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points."""
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
@@ -79,7 +84,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points, (3p, size)."""
+        """Matrix (3p, size): areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points."""
         return self.widened(self.solid.strain)
 
     @once
@@ -105,7 +110,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear(self) -> Any:
-        """Areas times the shear angles (γ_x, γ_y) at the shear-force points, (2p, size)."""
+        """Matrix (2p, size): areas times the shear angles (γ_x, γ_y) at the shear-force points."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
@@ -115,7 +120,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def strain(self) -> Any:
-        """All strains times areas (m, size): of membrane forces, moments and shear forces, point by point."""
+        """Strain operator (m, size): all strains times areas.
+
+        They belong to membrane forces, moments and shear forces, each point by point.
+        """
         return sparse.csr_array(sparse.vstack([self.membrane, self.curvature, self.shear]))
 
     @once
@@ -133,9 +141,9 @@ class PlateModel(PlateCoordinates):
 
     @once
     def quadratic(self) -> tuple[Any, Any]:
-        """Slopes (3p, size) and weights (m, 3p) of ½∇w ⊗ ∇w, averaged over each cell, for its membrane forces only.
+        """Matrices of slopes (3p, size) and weights (m, 3p) of the quadratic strain ½∇w ⊗ ∇w, for membrane forces only.
 
-        2w_x w_y = (w_x + w_y)² − w_x² − w_y².
+        It is averaged over each cell. The products are squares: 2w_x w_y = (w_x + w_y)² − w_x² − w_y².
         """
         sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
         x, y = (sparse.vstack([f[i] for f in sampled]).tocsr() for i in range(2))
@@ -151,5 +159,47 @@ class PlateModel(PlateCoordinates):
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
     def drilling(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean rotation ½(∂_x u_y − ∂_y u_x) of each of some cells, (cells, size), or of all together, (1, size)."""
+        """Mean in-plane rotation ½(∂_x u_y − ∂_y u_x) of each cell, (cells, size), or of all, (1, size)."""
         return self.widened(self.solid.turns(cells, together=together))
+
+
+STRAIGHT = 1e-6
+"""Distance of an edge node from the middle, relative to the size of the cell, up to which an edge is straight."""
+
+
+def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
+    """Model of a plate with a thickness [m] for all cells, or one for each named region of cells."""
+    _refuse_curved(solid.mesh)
+    if theory == "reissner_mindlin":
+        for name, material in solid.materials.items():
+            if np.any(material.compliance[np.ix_(TRANSVERSE, IN_PLANE)] != 0.0):
+                raise ValueError(f"material {name!r} must have the x-y plane as a plane of symmetry in a plate")
+    return PlateModel(solid, theory, _thickness(solid.mesh, thickness), rotary, correction)
+
+
+def _thickness(mesh: SolidMesh, given: Any) -> Array:
+    if not isinstance(given, Mapping):
+        return np.full(int(mesh.starts[-1]), check.positive("thickness", given, "m"))
+    if not given:
+        raise ValueError("thickness must be a number [m], or numbers by the names of regions, got none")
+    values = [check.positive(f"thickness {name!r}", value, "m") for name, value in given.items()]
+    return np.array(values)[region_of_cells(mesh, "thickness", given)]
+
+
+def _refuse_curved(mesh: SolidMesh) -> None:
+    """Raise ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex."""
+    for block in mesh.blocks:
+        at = mesh.points[block.nodes]
+        corners = at[:, : block.kind.corners]
+        size = np.ptp(corners, axis=1).max(axis=1)
+        means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
+        curved = np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * size)
+        if curved.size:
+            raise ValueError(
+                f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
+                f"that are curved: {listed(curved)}; first-order cells are always straight"
+            )
+        turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
+        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)
+        if folded.size:
+            raise ValueError(f"mesh of a plate must have convex quadrilaterals, got others: {listed(folded)}")

@@ -29,12 +29,10 @@ from ..solids.model import solid_model, watched
 from .coordinates import Theory, point_by_point
 from .inertia import plate_inertia
 from .loads import load_port
-from .model import PlateModel
-from .sections import plate_sections
-from .setup import plate_model
+from .model import PlateModel, plate_model
 from .supports import Support
 from .ties import referred, tied
-from .view import plate_view
+from .view import plate_sections, plate_view
 
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
@@ -177,7 +175,7 @@ def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
 
 
 def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate over all its coordinates."""
+    """Model of a plate in all its coordinates."""
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
@@ -198,7 +196,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals over u, where ``shapes`` u are all coordinates."""
+    """Mass integrals in coordinates u, from those in all coordinates, which are the product ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -221,7 +219,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Rotations at evenly spread cells: of the normals at the middle (β_y, −β_x), and the mean in-plane rotation."""
+    """Rotations at the middle of evenly spread cells: of the normals, (β_y, −β_x), and in the plane, over u."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]

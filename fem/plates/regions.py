@@ -16,7 +16,7 @@ EDGE_POINTS = 4
 
 
 class Place(NamedTuple):
-    """A region with all of its nodes and edges (numbers)."""
+    """A region with the numbers of all its nodes and edges."""
 
     region: Region
     nodes: Array
@@ -24,7 +24,10 @@ class Place(NamedTuple):
 
 
 def place_of(model: PlateModel, name: str, given: Any) -> Place:
-    """Region from a name, node numbers or a function of positions; ``name`` is the name in error messages."""
+    """Region with its nodes and edges, from a name, node numbers or a function of positions.
+
+    ``name`` is its name in error messages.
+    """
     chosen, mesh = region(model.mesh, name, given), model.mesh
     edges, nodes = [np.zeros(0, dtype=int)], [chosen.nodes]
     for b, block in enumerate(mesh.blocks):
@@ -39,7 +42,10 @@ def place_of(model: PlateModel, name: str, given: Any) -> Place:
 
 
 def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Array]]:
-    """Samples (block, cells (k,), points (k, q, 2), weights (k, q)): cells by mass, edges by length, nodes equally."""
+    """Samples (block, cells (k,), points (k, q, 2), weights (k, q)) of a region.
+
+    Cells are weighted by mass, edges by length, nodes equally.
+    """
     region, mesh = place.region, model.mesh
     if region.kind == "volume":
         chosen = [np.sort(region.cells[region.cells[:, 0] == b, 1]) for b in range(len(mesh.blocks))]
@@ -56,7 +62,7 @@ def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Ar
 
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Gauss points on the edges of cells (block, cell, number), with lengths as weights."""
+    """Samples at Gauss points on edges, given as (block, cell, side), with lengths as weights."""
     share, weights = gauss_points(EDGE_POINTS)
     sampled = []
     for b in np.unique(places[:, 0]):
@@ -71,7 +77,7 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
 
 
 def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Nodes as samples, each in one of its cells, because all fields are continuous."""
+    """Samples at nodes, each in one of its cells, because all fields are continuous."""
     left, sampled = np.array(nodes), []
     for b, block in enumerate(model.mesh.blocks):
         cell, place = np.nonzero(np.isin(block.nodes, left))
@@ -82,7 +88,7 @@ def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Arra
 
 
 def centre_of(model: PlateModel, place: Place) -> Array:
-    """Centre of the samples of a region (3,) [m]."""
+    """Centre (3,) [m] of a region, from its samples."""
     sampled = samples(model, place)
     total = sum(w.sum() for *_, w in sampled)
     centre = sum(np.einsum("kq,kqi->i", w, x) for _, _, x, w in sampled) / total

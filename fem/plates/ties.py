@@ -12,11 +12,9 @@ from flexph.bodies.inertia import Inertia, contract
 from flexph.bodies.mean_axes import FILLED
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
-from flexph.numerics.ranks import singular_vectors
+from flexph.numerics.ranks import null_space, singular_vectors
 
-from ..meshes.null_space import null_space
-from ..solids.references import coordinates, pins, port_held, without
-from ..solids.ties import Tie, Tied, given_ties, refuse_shared, rigid_rows
+from ..solids.ties import Tie, Tied, coordinates, given_ties, pins, port_held, refuse_shared, rigid_rows, without
 from .model import PlateModel
 from .regions import Place, centre_of, place_of, samples
 from .supports import Support, support_rows
@@ -27,7 +25,7 @@ HELD = 1e-9
 
 
 def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
-    """All coordinates over those that supports and rigid regions leave free (size, n), and the ports over these."""
+    """Matrix (size, n) from the coordinates that supports and rigid regions leave free, and the ports over these."""
     given = given_ties(ports)
     if supports and FRAME in ports:
         raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
@@ -71,7 +69,7 @@ def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> No
 
 
 def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, Array]:
-    """Coordinates of nodes; their corners, the edges with the middle among them, and shear angles."""
+    """Coordinate numbers of nodes; their corners, the edges with the middle among them, and shear-angle numbers."""
     corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
     plane = 2 * nodes[:, None] + np.arange(2)
     shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)
@@ -80,7 +78,10 @@ def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, 
 
 
 def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
-    """Coordinates (size, 6) of nodes that move with v + ω × (x − x̄), scaled ω by the radius; x̄ (3,); the radius."""
+    """Coordinates (size, 6) of nodes that move rigidly, v + ω × (x − x̄); centre x̄ (3,); radius.
+
+    ω is scaled by the radius.
+    """
     _, corners, edges, _ = _coordinates(model, nodes)
     centre = model.mesh.points[nodes].mean(axis=0)
     lever = model.mesh.points[nodes] - centre
@@ -100,7 +101,10 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
 def _condensed(
     model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """All coordinates (size, n) over those of free nodes, supported nodes and rigid regions."""
+    """Matrix (size, n) from the coordinates of free nodes, supported nodes and rigid regions to all coordinates.
+
+    Also displacement and rotation of each rigid region over these, by port.
+    """
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)
     taken[supported] = True
@@ -127,15 +131,16 @@ def _condensed(
 
 
 def _nodes_of(model: PlateModel, motion: Any) -> Array:
-    """Nodes of a rigid region from its motion."""
+    """Nodes of a rigid region, from the matrix of its motion."""
     moved = np.flatnonzero(np.diff(motion.indptr))
     return np.unique(moved[moved < model.bending] // 2)
 
 
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
-    """Mean displacement (3, size) and rotation (3, size): the mean rotation of the normals, and in the plane that of
-    the best-fitting rigid motion, for a single node the mean ½ curl u of its adjacent cells.
-    the nearest rigid motion, or of a single node the mean ½ curl u of the cells around it.
+    """Mean displacement (3, size) and rotation (3, size) of a region.
+
+    The rotation is the mean of that of the normals; about the normal it is that of the best-fitting rigid motion, for a
+    single node the mean ½ curl u of its adjacent cells.
     """
     parts, centre = samples(model, place), centre_of(model, place)[:2]
     total = sum(w.sum() for *_, w in parts)
@@ -161,9 +166,9 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
 def referred(
     model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
-    """Basis (n, n') of coordinates without rigid motion: by supports, mean axes, or a held port.
+    """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
 
-    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.references.referred`.
+    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.referred`.
     """
     if held:
         if reference is not None:
@@ -184,7 +189,7 @@ def referred(
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:
-    """Raise ValueError if supports leave a rigid motion, that is one in the span of the basis."""
+    """Raise ValueError if supports leave a rigid motion free, one in the span of the basis."""
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))

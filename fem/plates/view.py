@@ -1,23 +1,28 @@
-"""View of a plate: its cells, forces and moments, and stresses at its faces."""
+"""View of a plate: its cells, stresses at its faces, and forces and moments, also through named lines."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.fields import StressField, TensorField, View
+from flexph.bodies.fields import SectionMap, StressField, TensorField, View
 from flexph.numerics.arrays import Array, rows_at
+from flexph.numerics.rotations import cross
 
+from ..meshes.cells import through_points
 from ..meshes.drawing import Drawing, drawing
-from ..meshes.straight_cells import lagrange
-from ..meshes.stress_shapes import through_points
+from ..meshes.solid_mesh import lagrange
+from ..solids.section_maps import cell_weights, named_regions, side_weights
+from ..solids.section_surfaces import Surface, oriented, surface
 from ..solids.view import TensorPoints, tensor_field
 from .coordinates import point_by_point
 from .macro_elements import barycentric_slopes
 from .model import PlateModel
 from .regions import node_samples
+from .ties import rigid_motion
 
 COMPONENTS = {"xx": 0, "yy": 1, "xy": 2}
 DRAWN_COMPONENTS = ((0, 0), (1, 1), (3, 2))
@@ -27,7 +32,7 @@ ON_PIECE = 1e-6
 
 
 def plate_view(model: PlateModel, shapes: Any) -> View:
-    """View of the middle surface, by its cells or, in a mesh of mixed types, by triangles.
+    """View of the middle surface, by its cells or, in a mesh of mixed types, by triangles; with forces and stresses.
 
     ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m] are cell means. The tensors
     ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2 are N/t ± 6M/t².
@@ -44,7 +49,7 @@ def plate_view(model: PlateModel, shapes: Any) -> View:
 
 
 def _displacement(model: PlateModel, nodes: Array) -> Any:
-    """Displacement rows (3 nodes, size) of nodes in ascending order."""
+    """Displacement matrix (3 nodes, size) of nodes in ascending order."""
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
         own = np.intersect1d(left, model.mesh.blocks[b].nodes)
@@ -64,7 +69,7 @@ def _starts(model: PlateModel) -> tuple[int, int, int]:
 
 
 def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
-    """Mean forces and moments over the drawn cells."""
+    """Fields of the mean forces and moments in the drawn cells, by name."""
     moments, shear, size = _starts(model)
     cells, fields = int(model.mesh.starts[-1]), {}
     groups = [
@@ -84,7 +89,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
-    """Stress tensor at a face at the moment points, with weights areas times t/6 (energy of pure bending)."""
+    """Stress tensor at the face z = ½ side t, at the moment points; weights are areas times t/6 (energy of bending)."""
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
     count = len(areas)
@@ -102,7 +107,7 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 
 
 def _membrane_values(model: PlateModel) -> Any:
-    """Polynomials through the membrane forces of each cell, evaluated at the moment points, (p, points)."""
+    """Matrix (p, points) from the membrane forces to their values at the moment points, by polynomials in each cell."""
     blocks = []
     first = np.cumsum([0, *model.solid.point_counts])
     for b, cells, points, _ in model.moment_points:
@@ -115,7 +120,7 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, and the first point.
+    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, at the nodes, and the first point.
 
     A node of several pieces of its cell takes their mean.
     """
@@ -139,14 +144,14 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
 
 
 def _bernstein(weights: Array, count: int) -> Array:
-    """The three linear or six quadratic polynomials of barycentric coordinates (..., 3), (..., count)."""
+    """Values (..., count) of the three linear or six quadratic polynomials of barycentric coordinates (..., 3)."""
     if count == 3:
         return weights
     return np.concatenate([weights**2, weights * np.roll(weights, -1, axis=-1)], axis=-1)
 
 
 def _linear_functions(model: PlateModel) -> list[Array]:
-    """Linear functions of the corners at the moment points, by blocks (k, q, corners)."""
+    """By blocks: values (k, q, corners) of the linear functions of the corners at the moment points."""
     functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
@@ -156,8 +161,45 @@ def _linear_functions(model: PlateModel) -> list[Array]:
 
 
 def _linear(at: Array, corners: int) -> Array:
-    """Linear functions of the corners at reference points (k, q, 2): (k, q, corners)."""
+    """Values (k, q, corners) of the linear functions of the corners at reference points (k, q, 2)."""
     x, y = at[..., 0], at[..., 1]
     if corners == 3:
         return np.stack([1.0 - x - y, x, y], axis=-1)
     return np.stack([(1.0 - x) * (1.0 - y), x * (1.0 - y), x * y, (1.0 - x) * y], axis=-1)
+
+
+def plate_sections(
+    model: PlateModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array], *, quadratic: bool
+) -> dict[str, SectionMap]:
+    """Maps from stresses to section forces on named lines of a plate; ``quadratic`` for von Kármán strain."""
+    return {
+        name: _plate(model, shapes, surface(model.solid, name, given), rigid, quadratic=quadratic)
+        for name, given in named_regions(sections).items()
+    }
+
+
+def _plate(model: PlateModel, shapes: Any, s: Surface, rigid: Mapping[str, Array], *, quadratic: bool) -> SectionMap:
+    mesh, at = model.mesh, oriented(model.solid, s.back)
+    moved, centre, radius = rigid_motion(model, s.nodes)
+    turn, lever = radius * moved[:, 3:], np.append(at.centre, 0.0) - centre
+    about = sparse.hstack([moved[:, :3], turn - moved[:, :3] @ np.einsum("aij,j->ia", cross(3), lever)]).tocsr()
+    share = cell_weights(mesh, s, side_weights(mesh, s, rigid))
+    cells = [(model.solid.cell_of_point, 3), (model.moment_cells, 3), (model.shear_cells, 2)]
+    sign = np.concatenate([np.repeat(share[cell], count) for cell, count in cells])
+    m, n = model.strain.shape[0], shapes.shape[1]
+    bent, weights, slopes = np.zeros((0, 6)), sparse.csr_array((m, 0)), sparse.csr_array((0, n))
+    if quadratic:
+        own, spread = model.quadratic
+        signed = sparse.csr_array(sparse.diags_array(np.tile(share[model.moment_cells], 3)) @ own @ about)
+        near = np.flatnonzero(np.diff(signed.indptr))
+        bent, weights, slopes = signed[near].toarray(), spread[:, near], own[near] @ shapes
+    return SectionMap(
+        position=np.append(at.centre, 0.0),
+        normal=np.append(at.normal / at.area, 0.0),
+        area=at.area,
+        nodal=sparse.csr_array((sparse.diags_array(sign) @ model.strain @ about).T),
+        lever=bent,
+        weights=sparse.csr_array(weights),
+        slopes=sparse.csr_array(slopes),
+        traction=None,
+    )

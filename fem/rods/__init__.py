@@ -1,4 +1,4 @@
 """Geometrically exact rods: sections, elements and bodies.
 
-Imports: fem.beams, fem.materials, flexph.bodies, flexph.numerics, flexph.units.
+Imports: fem.beams, fem.materials, flexph.bodies, flexph.discrete_gradients, flexph.laws, flexph.numerics, flexph.units.
 """

@@ -12,7 +12,9 @@ from scipy import sparse
 from flexph.bodies.body import Body, NodalLoad
 from flexph.bodies.fields import StressField, View
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import DirectorStrain, NodalBody
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, Pieces, PointLaw
+from flexph.discrete_gradients.stored_energies import LineEnergy
+from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -20,7 +22,9 @@ from flexph.numerics.rotations import spins
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
+from .flow import Flow, flow_of_cable
 from .hermite import HermiteLine, hermite_line
+from .laws import checked_laws
 from .ports import ports_along
 from .rod import STRETCHED, UNDAMPED, stiffness_damping
 
@@ -41,6 +45,8 @@ def cable(
     curve: Callable[[float], Sequence[float] | Array] | None = None,
     ports: Mapping[str, float] | None = None,
     damping: Damping = UNDAMPED,
+    laws: Mapping[str, ElasticLaw] | None = None,
+    flow: Flow | None = None,
 ) -> NodalBody:
     """A cable in space or in the plane, along the body x axis from ``root`` to ``tip``, or along a curve.
 
@@ -75,6 +81,12 @@ def cable(
         Further ports by name at any s [m].
     damping : Damping, optional
         Stiffness damping: the tension gets β times its rate. Other damping is refused.
+    laws : mapping of str to ElasticLaw, optional
+        Law N of :mod:`flexph.laws`, in place of EA: the tension against the elongation |r'| − 1, with V the energy per
+        length. ``one_sided`` is slack in compression, ``scheduled`` changes with time. Of bending take
+        :func:`fem.rod`.
+    flow : Flow, optional
+        Fluid that flows through the cable, a hose, :class:`fem.Flow`.
 
     Returns
     -------
@@ -89,7 +101,7 @@ def cable(
     ------
     ValueError
         For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, a ``dim`` other
-        than 2 or 3, and values that are not positive.
+        than 2 or 3, values that are not positive, and a law that has a force or no stiffness at rest.
 
     Examples
     --------
@@ -104,13 +116,14 @@ def cable(
     length = check.positive("length", length, "m")
     stiffness = check.positive("axial", axial, "N"), check.positive("bending", bending, "N m²")
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
-    line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m"))
-    places = _placed(line, curve, dim)
+    fluid = 0.0 if flow is None else flow.mass_per_length
+    line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m") + fluid)
+    places, law = _placed(line, curve, dim), checked_laws("cable", laws, ("N",)).get(0)
     named = ports_along("cable", length, ports or {})
     return NodalBody(
         frames=tuple(_point(mass, dim) for mass in line.mass),
         places=places,
-        elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable")),
+        elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable"), law),
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, dim, dim)),
         view=_view(line, places, stiffness[0]),
@@ -119,11 +132,13 @@ def cable(
         slopes={name: line.at(np.array([s]), 1)[0] for name, s in named.items()},
         tangents=_tangents(line),
         coordinates=line.points,
+        pieces=_pieces(line),
+        flow=flow_of_cable(flow, line),
     )
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights of r' at the ends of the drawn pieces of each element, (E, q, N)."""
+    """Weights (E, q, N) of the points in r' at the ends of the drawn pieces of each element."""
     elements = line.borders.size - 1
     s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
@@ -135,7 +150,7 @@ def _point(mass: float, dim: int) -> Body:
 
 
 def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None, dim: int) -> Array:
-    """Points of the cable in its initial shape, (N, dim)."""
+    """Positions (N, dim) of the mass points of the cable in its initial shape."""
     length, borders = line.borders[-1], line.borders
     at = (lambda s: s * np.eye(dim)[0]) if curve is None else curve
     step = 1e-4 * length
@@ -170,13 +185,27 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
     return s, w
 
 
-def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float) -> DirectorStrain:
+def _pieces(line: HermiteLine) -> Pieces:
+    """Elements with their shares in the strain rows: of tensions at borders by the lengths on both sides."""
+    lengths, count = np.diff(line.borders), line.borders.size - 1
+    shares = np.zeros((count, 2 * count + 1 + 6 * count))
+    for e in range(count):
+        shares[e, 2 * e + 1] = 1.0
+        shares[e, 2 * e] = 1.0 if e == 0 else lengths[e] / (lengths[e - 1] + lengths[e])
+        shares[e, 2 * e + 2] = 1.0 if e == count - 1 else lengths[e] / (lengths[e] + lengths[e + 1])
+        shares[e, 2 * count + 1 + 6 * e :][:6] = 1.0
+    return Pieces(line.borders, sparse.csr_array(shares), np.arange(2 * count + 1))
+
+
+def _strain(
+    line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float, law: ElasticLaw | None
+) -> DirectorStrain:
     """Strain rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
 
     The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
     stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is
     the energy, a quadratic form like the others, of an indefinite compliance; the third row subtracts its part. The sum
-    of all is not negative.
+    of all is not negative. With a law the first rows are w (|r'| − 1) instead, |r'|² divided by its root.
     """
     (EA, EI), (xi, weights) = stiffness, leggauss(2)
     (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]
@@ -199,11 +228,30 @@ def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], da
         stiffness_damping=damping,
         undamped=np.arange(at.size + 3 * s.size) >= at.size,
     )
+    if law is not None:
+        energy = _with_law(energy, law, length)
     return replace(energy, initial=energy.stiffness_of_stress @ energy.strain_at(places))
 
 
+def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> DirectorStrain:
+    """Strain rows of which the first ones are elongations with a law."""
+    count, rows = length.size, np.arange(length.size)
+    directors, factor, reference = energy.directors.copy(), energy.factors.copy(), energy.reference.copy()
+    directors[:count, 0], factor[:count], reference[:count] = rows, np.sqrt(2.0 * length), length
+    compliance = energy.compliance.diagonal()
+    compliance[:count] = length / float(law.stiffness(0.0))
+    return replace(
+        energy,
+        directors=directors,
+        factor=factor,
+        reference=reference,
+        compliance=energy.compliance + sparse.diags_array(compliance - energy.compliance.diagonal()),
+        laws=(PointLaw(rows[:, None], length, LineEnergy(law)),),
+    )
+
+
 def _load(line: HermiteLine, dim: int) -> NodalLoad:
-    """Forces on the points from force densities on the elements."""
+    """Load port with forces on the mass points from force densities on the elements."""
     lengths = np.diff(line.borders)[:, None]
     xi, weights = leggauss(2)  # exact for cubic shapes
     s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)

@@ -16,9 +16,9 @@ WEIGHTS = {1: (1.0, 1.0), 2: (1 / 3, 4 / 3, 1 / 3), 3: (1 / 6, 5 / 6, 5 / 6, 1 /
 
 
 class RodElement(NamedTuple):
-    """Element of order p on −1 ≤ ξ ≤ 1: nodes with the weights of their masses, and p points with their weights.
+    """Element of order p on −1 ≤ ξ ≤ 1: nodes with the weights of their masses, and p Gauss points with their weights.
 
-    ``shape`` and ``slope`` (p, p + 1) are the values and the derivatives by ξ of the nodal polynomials at the points.
+    ``shape`` and ``slope`` (p, p + 1) are the nodal polynomials and their derivatives with respect to ξ at the points.
     """
 
     nodes: Array
@@ -41,7 +41,7 @@ def rod_element(order: int) -> RodElement:
 
 
 class RodMesh(NamedTuple):
-    """Elements of a rod: borders (E + 1,) and nodes (N,) along its length [m], and the nodes of each, (E, p + 1)."""
+    """Elements of a rod: borders (E + 1,) and nodes (N,) along its length [m], and node numbers of each, (E, p + 1)."""
 
     element: RodElement
     borders: Array
@@ -55,7 +55,7 @@ class RodMesh(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """Positions of the strains, (E, p) [m]."""
+        """Positions of the points at which strains are evaluated, (E, p) [m]."""
         return self.borders[:-1, None] + 0.5 * self.lengths[:, None] * (1.0 + self.element.points)
 
     @property

@@ -22,7 +22,7 @@ SMALL = 1e-18
 
 
 class HermiteLine(NamedTuple):
-    """E elements with borders (E + 1,) [m]; q (2E + 2,) are position and slope of each border in turn.
+    """E elements with borders (E + 1,) [m]; coordinates q (2E + 2,) are position and slope of each border in turn.
 
     ``points`` (2E + 2, N) are the weights in q of N points, which have the masses ``mass`` (N,) [kg].
     """
@@ -32,14 +32,14 @@ class HermiteLine(NamedTuple):
     mass: Array
 
     def at(self, s: Array, derivative: int = 0) -> Array:
-        """Weights of the points in r(s), r'(s) or r''(s), (k, N)."""
+        """Weights (k, N) of the points in r(s), r'(s) or r''(s)."""
         rows: Array = hermite_rows(self.borders, s, derivative) @ self.points
         rows[np.abs(rows) < SMALL * np.abs(rows).max(initial=0.0)] = 0.0
         return rows
 
 
 def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
-    """Rows (k, 2E + 2) of r(s) or of a derivative over the positions and slopes at the borders."""
+    """Matrix (k, 2E + 2) from the positions and slopes at the borders to r(s) or a derivative."""
     element = np.clip(np.searchsorted(borders, s, side="right") - 1, 0, borders.size - 2)
     length = np.diff(borders)[element]
     xi = (s - borders[element]) / length

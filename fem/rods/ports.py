@@ -8,7 +8,7 @@ from flexph.numerics import checks as check
 
 
 def ports_along(body: str, length: float, ports: Mapping[str, float]) -> dict[str, float]:
-    """All ports of a ``body`` (``rod`` or ``cable``) by name, s [m]: the given ones between ``root`` and ``tip``."""
+    """Positions s [m] of all ports of a ``body`` (``rod`` or ``cable``): ``root``, the given ones and ``tip``."""
     along = {"root": 0.0}
     for name, given in ports.items():
         if name in ("root", "tip"):

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import NodalBody
+from flexph.bodies.nodal_body import NodalBody, Pieces
+from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -20,6 +21,8 @@ from flexph.units.arguments import quantities
 from ..materials.damping import Damping
 from ..materials.materials import Material
 from .elements import RodMesh, rod_mesh
+from .flow import Flow, flow_of_rod
+from .laws import RESULTANTS, checked_laws
 from .ports import ports_along
 from .section import RodSection, Shape, section_at
 from .strains import rod_strain
@@ -28,11 +31,11 @@ from .view import OF_SIX, rod_view
 Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
 STRETCHED = 0.01
-"""Deviation of the length of a curve between two nodes, over the rod length, above which its parameter is refused."""
+"""Deviation of a curve's length between two nodes, relative to the rod length, above which its parameter is refused."""
 TURNED = 1.0
 """Rotation of the sections of a curve along an element [rad] above which frames jump."""
 SAMPLES = 8
-"""Number of parts of an element over which the rotation of a curve is summed: its ends alone would miss a full turn."""
+"""Number of parts of an element whose rotations are summed: the ends of a curve alone would miss a full turn."""
 
 
 @quantities(length="m", ports="m")
@@ -49,6 +52,8 @@ def rod(
     ports: Mapping[str, float | tuple[float, Sequence[float]]] | None = None,
     shear_factors: tuple[float, float] | None = None,
     damping: Damping = UNDAMPED,
+    laws: Mapping[str, ElasticLaw] | None = None,
+    flow: Flow | None = None,
 ) -> NodalBody:
     """A geometrically exact rod (Simo and Reissner) in space or in the plane, along x from ``root`` to ``tip``.
 
@@ -88,7 +93,14 @@ def rod(
     shear_factors : (float, float), optional
         Shear factors along y and z; by default Cowper's for rectangles and circles. In the plane z does not matter.
     damping : Damping, optional
-        Stiffness damping: forces and moments get β times their rates. Other damping is refused.
+        Stiffness damping: forces and moments get β times their rates, by the stiffness at rest. Other damping is
+        refused.
+    laws : mapping of str to ElasticLaw, optional
+        Laws of :mod:`flexph.laws` by resultant, N, Q2, Q3, T, M2, M3 (in the plane N, Q2, M3), in place of the
+        stiffness of the section: forces against strains, moments against curvatures [1/m], with V the energy per
+        length. ``one_sided`` is slack in compression, ``scheduled`` changes with time.
+    flow : Flow, optional
+        Fluid that flows through the rod, :class:`fem.Flow`; its mass has no rotary inertia.
 
     Returns
     -------
@@ -102,7 +114,8 @@ def rod(
     ------
     ValueError
         For an order other than 1, 2 or 3, a ``dim`` other than 2 or 3, ports off the rod, damping by mass or ratios, a
-        curve whose parameter is not its length or whose frames jump, and values that are not positive.
+        curve whose parameter is not its length or whose frames jump, values that are not positive, and laws that have
+        a force or no stiffness at rest.
 
     Examples
     --------
@@ -125,15 +138,27 @@ def rod(
     at = section_at(material, section, shear_factors, dim)
     points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
     stiffness = np.array([own.stiffness for own in points])[:, OF_SIX[dim]]
+    own_laws = checked_laws("rod", laws, RESULTANTS[dim])
+    for row, law in own_laws.items():
+        stiffness[:, row] = law.stiffness(0.0)
     return NodalBody(
-        frames=_frames(mesh, directors, sections, held),
+        frames=_frames(mesh, directors, sections, held, 0.0 if flow is None else flow.mass_per_length),
         places=places,
-        elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
+        elasticity=rod_strain(mesh, (places, directors), stiffness, beta, own_laws),
         elements=mesh.numbers,
         directors=directors,
-        view=rod_view(mesh, (places, directors), sections, points),
+        view=rod_view(mesh, (places, directors), sections, points, are_linear=not own_laws),
         loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
+        pieces=_pieces(mesh, stiffness.size),
+        flow=flow_of_rod(flow, mesh),
     )
+
+
+def _pieces(mesh: RodMesh, rows: int) -> Pieces:
+    """Elements with their strain rows."""
+    count, points = mesh.lengths.size, mesh.points.size
+    shares = sparse.kron(sparse.eye_array(count), np.ones((1, rows // count))).tocsr()
+    return Pieces(mesh.borders, shares, np.arange(0, rows, rows // points))
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:
@@ -146,7 +171,7 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 
 def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
-    """All ports: s [m] and offsets (dim,) [m]."""
+    """Position s [m] and offset (dim,) [m] of all ports, by name."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {
@@ -199,7 +224,7 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
 
 
 def _frames(
-    mesh: RodMesh, directors: Array, sections: list[RodSection], held: Mapping[str, tuple[float, Array]]
+    mesh: RodMesh, directors: Array, sections: list[RodSection], held: Mapping[str, tuple[float, Array]], fluid: float
 ) -> tuple[Body, ...]:
     """Bodies of the nodes, with lumped masses and their ports."""
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
@@ -207,7 +232,7 @@ def _frames(
     shape, turn, frames = sparse.csr_array((dim, 0)), sparse.csr_array((spins(dim), 0)), []
     for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
         inertia = F @ np.diag(own.inertia) @ F.T if dim == 3 else np.full((1, 1), own.inertia[2])
-        integrals = rigid_inertia(own.mass * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia)
+        integrals = rigid_inertia((own.mass + fluid) * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia)
         ports = {name: Port(held[name][1], shape, turn) for name, at in where.items() if at == node}
         frames.append(Body(integrals, ports))
     return tuple(frames)

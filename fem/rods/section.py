@@ -77,7 +77,7 @@ class RodSection:
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
 
     def points(self, dim: int = 3) -> SectionPoints | None:
-        """Points of known stresses, from the shape or else the corners; None without them."""
+        """Points at which stresses are known, from the shape or else the corners; None without them."""
         own = None if self.shape is None else section_points(self.shape, dim)
         if own is not None or self.young is None or not self.corners:
             return own
@@ -85,7 +85,10 @@ class RodSection:
         return SectionPoints(axial[:, None] * np.eye(3)[0][:, None], round=False, complete=False)
 
     def fibres(self, corners: Array) -> Array:
-        """Axial stress at corners (q, 2) [m] over N, Q₂, Q₃, T, M₂, M₃, (q, 6): N/A + M₂ z/I₂ − M₃ y/I₃."""
+        """Factors (q, 6) from N, Q₂, Q₃, T, M₂, M₃ to the axial stress at corners (q, 2) [m].
+
+        The stress is N/A + M₂ z/I₂ − M₃ y/I₃.
+        """
         assert self.young is not None
         y, z = corners.T
         none, (second, third) = np.zeros_like(y), self.bending
@@ -100,7 +103,7 @@ Shape = Section | RodSection | Callable[[float], Section | RodSection]
 def section_at(
     material: Material | None, section: Shape, factors: tuple[float, float] | None, dim: int
 ) -> Callable[[float], RodSection]:
-    """The section of a rod as a function of its length coordinate s [m]."""
+    """Function of the length coordinate s [m] for the section of a rod."""
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:

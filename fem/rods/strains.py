@@ -6,12 +6,15 @@ one; without the division by their lengths, an element that turns by much would 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.nodal_body import DirectorStrain, strain_places
+from flexph.bodies.nodal_body import DirectorStrain, PointLaw, strain_places
+from flexph.discrete_gradients.stored_energies import LineEnergy
+from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh
@@ -20,7 +23,7 @@ CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 class _Rows(NamedTuple):
-    """Pairs of the ``vectors`` of a point that are products, and the product of each of its strains.
+    """Products of the ``vectors`` of a strain point, as pairs of indices, and the product that each strain uses.
 
     The vectors are w r', d_1 … d_d, and w d_1', in space also w d_2' and w d_3'. ``squares`` (rows, 2) are the products
     that are squares of directors, −1 for none.
@@ -34,7 +37,7 @@ class _Rows(NamedTuple):
 
 
 def _rows_of(dim: int) -> _Rows:
-    """Rows of a point for its strains Γ and K."""
+    """Pairs of vectors at a strain point whose products give its strains Γ and K."""
     if dim == 2:  # d_1·r', d_2·r', d_1'·d_2, d_1·d_1
         return _Rows(4, [1, 2, 3, 1], [0, 0, 2, 1], [0, 1, 2], [[3, -1], [3, -1], [3, 3]])
     first, second = [], []
@@ -46,11 +49,13 @@ def _rows_of(dim: int) -> _Rows:
     return _Rows(7, first, second, [0, 3, 6, 1, 4, 7], [*([n, -1] for n in squares), *both])
 
 
-def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float) -> DirectorStrain:
+def rod_strain(
+    mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float, laws: Mapping[int, ElasticLaw]
+) -> DirectorStrain:
     """Strains at all points of a mesh from the nodes' positions (N, d) and directors (N, d, d), stress-free there.
 
-    ``stiffness`` (points, rows). Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point, in the plane (N, Q₂, M₃); the rows
-    are the strains times the length assigned to a point.
+    ``stiffness`` (points, rows), ``laws`` by the number of the strain. Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by
+    point, in the plane (N, Q₂, M₃); the rows are the strains times the length assigned to a point.
     """
     (points, count), dim = stiffness.shape, placed[0].shape[1]
     width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
@@ -66,12 +71,13 @@ def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, dam
         reference=np.zeros(count * points),
         compliance=sparse.diags_array((width.reshape(-1, 1) / stiffness).ravel()).tocsr(),
         stiffness_damping=damping,
+        laws=tuple(PointLaw((count * at + row), width.ravel(), LineEnergy(law)) for row, law in laws.items()),
     )
     return energy.stress_free(strain_places(placed[0], len(placed[0]))[1])
 
 
 def _vectors(mesh: RodMesh, directors: Array, own: int) -> sparse.csr_array:
-    """The ``own`` vectors of all points over the node vectors, (own · points, (d + 1) N)."""
+    """Matrix (own · points, (d + 1) N) from the node vectors to the ``own`` vectors of all strain points."""
     element, dim = mesh.element, directors.shape[1]
     count = mesh.lengths.size * element.points.size
     rows, columns, values = [], [], []

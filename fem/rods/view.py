@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress, StressField, View
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh
@@ -32,7 +31,8 @@ FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower",
 EDGES = ("axial_stress_upper", "axial_stress_lower")
 """Axial stresses N/A ∓ M₃ c/I₃ at y = ±c of a planar rod."""
 NARROWEST, WIDEST = 0.003, 0.05
-"""Limits of half the width of a drawn box over the rod length: inertias of a non-solid section give extreme boxes."""
+"""Limits of half the width of a drawn box relative to the rod length: inertias of a non-solid section give extreme
+boxes."""
 QUADS = {
     2: np.array([[0, 1]]),
     4: np.array([[0, 1, 2, 3]]),
@@ -43,16 +43,22 @@ CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
 def rod_view(
-    mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection], points: Sequence[RodSection]
+    mesh: RodMesh,
+    placed: tuple[Array, Array],
+    sections: Sequence[RodSection],
+    points: Sequence[RodSection],
+    *,
+    are_linear: bool,
 ) -> View:
     """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
 
     In the plane a piece is a quadrilateral between the outer fibres. A piece has the resultants of the Gauss point
     inside it, with the section there, and if outlines and moduli are known, the axial stress at the faces of the
-    section and at the corners of the piece.
+    section and at the corners of the piece, unless its laws are other than linear.
     """
     (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))
+    known &= are_linear
     if dim == 2:  # the outer fibres, at z = 0
         corners = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1) * [1.0, 0.0]
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners[:, :, : dim - 1])
@@ -78,7 +84,7 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
 
 def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool) -> dict[str, StressField]:
-    """Resultants and axial stresses at the faces, ``each`` cells for a point."""
+    """Fields of resultants and axial stresses at the faces of the section; each point has ``each`` cells."""
     names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
     stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
     fields = {
@@ -94,7 +100,7 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
 
 
 def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
-    """Sections with their extents along both axes (2,) [m]."""
+    """Sections, each with the half widths (2,) [m] of its outline along both axes."""
     return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
 
 
@@ -133,7 +139,7 @@ def _over_sections(
 
 
 def _at_ends(mesh: RodMesh) -> sparse.csr_array:
-    """Weights (2 pieces, points) that extrapolate to both ends of all pieces within their elements."""
+    """Weights (2 pieces, points) that extrapolate from the points of an element to both ends of its pieces."""
     element = mesh.element
     bases = np.linalg.inv(np.vander(element.points, increasing=True))
     at_nodes = np.vander(element.nodes, element.points.size, increasing=True) @ bases

@@ -14,8 +14,7 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.factors.positive_definite import MANY, SMALL
 from flexph.numerics.memo import once
 
-from ..meshes.node_pairs import node_pairs
-from .model import Part, SolidModel, strain_terms
+from .model import Part, SolidModel, node_pairs, strain_terms
 
 KEPT = 50_000
 """Number of stress coordinates up to which the stresses of a reduced body are cached: 10 MB for 25 vectors."""
@@ -23,7 +22,7 @@ KEPT = 50_000
 
 @dataclass(frozen=True)
 class SolidElasticity(LocalElasticity):
-    """Elastic energy of a model with nodal displacements ``shapes`` u (N·d, n), linear strain."""
+    """Elastic energy of a model with linear strain, whose nodal displacements are ``shapes`` u (N·d, n)."""
 
     model: SolidModel
     shapes: Any
@@ -48,23 +47,23 @@ class SolidElasticity(LocalElasticity):
 
     @once
     def slopes(self) -> Any:
-        """Slopes of nonlinear strain: none."""
+        """Matrix of the slopes of a nonlinear strain: empty, as this strain is linear."""
         return sparse.csr_array((0, self.shape[1]))
 
     @once
     def weights(self) -> Any:
-        """Weights of nonlinear strain: none."""
+        """Weights of a nonlinear strain: an empty matrix."""
         return sparse.csr_array((self.shape[0], 0))
 
     def stiffness(self) -> Any:
-        """Stiffness K, summed over the cells if condensing the stresses pays off."""
+        """Stiffness K, summed over the cells; None if it does not pay to condense the stresses."""
         m, n = self.shape
         if n <= SMALL or m < MANY * n:
             return None
         return sparse.csr_array(self.shapes.T @ (nodal_stiffness(self.model) @ self.shapes))
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors (n, k), from the strains of the cells."""
+        """Matrix VᵀK V of vectors (n, k), from the strains of the cells."""
         whole = np.zeros((vectors.shape[1],) * 2)
         for part, strain in self._strains(vectors):
             stress = part.points.weights[:, :, None, None] * self._stress(part, strain)
@@ -72,18 +71,18 @@ class SolidElasticity(LocalElasticity):
         return 0.5 * (whole + whole.T)
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
-        """Stresses C⁻¹D₀V of vectors (n, k), in chunks of some thousand cells."""
+        """Yield slices of the stress coordinates with stresses C⁻¹D₀V of vectors (n, k), in chunks of cells."""
         for part, strain in self._strains(vectors):
             first, count = self.model.components * part.first, strain.shape[0] * strain.shape[1] * strain.shape[2]
             yield slice(first, first + count), self._stress(part, strain).reshape(count, -1)
 
     def stress_basis(self, vectors: Array) -> Any:
-        """Stresses C⁻¹D₀V of vectors (n, k): a matrix if small, otherwise evaluated from the vectors on request."""
+        """Stresses C⁻¹D₀V of vectors (n, k): a matrix if small, otherwise an object that evaluates them on request."""
         basis = StressBasis(self, vectors)
         return basis if self.size > KEPT else basis @ np.eye(vectors.shape[1])
 
     def _strains(self, vectors: Array) -> Iterator[tuple[Part, Array]]:
-        """Strains at the points of the cells of each part, (cells, q, components, k)."""
+        """Yield the parts of the model with the strains at the points of their cells, (cells, q, components, k)."""
         model, d = self.model, self.model.dim
         moved = (self.shapes @ vectors).reshape(-1, d * vectors.shape[1])
         terms = strain_terms(d).swapaxes(1, 2).reshape(-1, d * d)

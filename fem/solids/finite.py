@@ -1,4 +1,4 @@
-"""Solids and plane bodies of finite strain: nodes that move in the world, with Green's strain."""
+"""Solids and plane bodies of finite strain: mass points and rigid regions that move in the world, Green's strain."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from flexph.numerics.rotations import spins
 from ..materials.damping import Damping
 from ..materials.strain_laws import stored_energy
 from ..meshes.regions import region
-from .faces import face_samples
 from .finite_view import current_tensors, finite_view
-from .loads import load_ports, loaded_elements, loaded_region
+from .loads import face_samples, load_ports, loaded_elements, loaded_region
 from .model import TERMS, SolidModel, block_diagonal
 from .region_samples import measured
 from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
@@ -54,7 +53,7 @@ def finite_solid(
 
 
 class _Nodes:
-    """Rigid regions of a model by port, with their centres; ports at single nodes; and all free nodes."""
+    """Nodes of a body: rigid regions by port, with their centres; ports at single nodes; and all free nodes."""
 
     def __init__(
         self, model: SolidModel, rigid: Mapping[str, Array], origins: Array, points: Mapping[str, int]
@@ -86,7 +85,7 @@ def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
 
 
 def lumped_masses(model: SolidModel) -> Array:
-    """Masses of the nodes, (N,) [kg].
+    """Lumped masses of the nodes, (N,) [kg].
 
     ∫ρN_a if that is positive for all nodes of a kind of cell: on quadrilaterals with 9 nodes and hexahedra with 27
     it is Lobatto's rule, and frequencies keep their order 4. Otherwise ∫ρN_a², scaled to the mass of the cell
@@ -105,7 +104,7 @@ def lumped_masses(model: SolidModel) -> Array:
 
 
 def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
-    """Rigid regions as frames at their centres, with the lumped masses of their nodes."""
+    """Rigid bodies of the rigid regions, with origins at their centres and the lumped masses of their nodes."""
     masses, d, frames = lumped_masses(model), model.dim, []
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
         arms, own = model.mesh.points[numbers] - origin, masses[numbers]
@@ -116,7 +115,10 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Positions of all mesh nodes over the places of the body, sparse (N, k): x = r + R (X − X_r) and x = r."""
+    """Sparse matrix (N, k) from the places of the body to the positions of all mesh nodes.
+
+    They are x = r + R (X − X_r) in rigid regions, otherwise x = r.
+    """
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning
     entries = [(np.ones(nodes.free.size), nodes.free, first + np.arange(nodes.free.size))]
@@ -131,7 +133,7 @@ def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Node of the body that moves each node of the mesh, as a sparse matrix (N, nodes)."""
+    """Sparse matrix (N, nodes) of ones: the node of the body that moves each node of the mesh."""
     owner = np.zeros(len(model.mesh.points), dtype=int)
     owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
     for i, numbers in enumerate(nodes.rigid.values()):
@@ -155,7 +157,7 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
 def _green_strain(
     model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, tuple[PointLaw, ...]]
 ) -> DirectorStrain:
-    """Green's strain E = ½(FᵀF − 1) at the stress points, times volume, in Voigt order.
+    """Strain energy with Green's strain E = ½(FᵀF − 1) at the stress points, times volume, in Voigt order.
 
     Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress is the second
     Piola-Kirchhoff stress.
@@ -182,7 +184,7 @@ def _green_strain(
 
 
 def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
-    """Laws given for materials, with their points and the strain components of the plane."""
+    """Laws that are given for materials, each with its stress points and its strain components."""
     known: dict[str, Any] = dict(law) if isinstance(law, Mapping) else dict.fromkeys(model.materials, law)
     for name in known:
         check.lookup("material", name, model.materials, "law")
@@ -196,7 +198,7 @@ def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
 
 
 def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
-    """Compliance C (p·c, p·c) of the points: volume times compliance, for given laws that at zero strain."""
+    """Compliance C (p·c, p·c) of the points, times volume; for given laws that at zero strain."""
     c = model.components
     blocks = model.compliances[model.material_of[model.cell_of_point]]
     for part in laws:
@@ -205,7 +207,7 @@ def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
 
 
 def slopes(model: SolidModel) -> sparse.csr_array:
-    """Derivatives ∂/∂X_I of nodal functions at the stress points, point by point, sparse (d·p, N)."""
+    """Sparse matrix (d·p, N) of the derivatives ∂/∂X_I of nodal functions at the stress points, point by point."""
     blocks, start, d = [], 0, model.dim
     for b, block in enumerate(model.mesh.blocks):
         gradients = model.points_in(b, slice(None)).gradients

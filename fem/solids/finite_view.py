@@ -9,7 +9,7 @@ import numpy as np
 
 from flexph.bodies.fields import View
 from flexph.bodies.nodal_body import PointLaw
-from flexph.bodies.stresses.deformation import CurrentTensor
+from flexph.bodies.stresses import CurrentTensor
 from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress
@@ -24,7 +24,7 @@ VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
 
 
 def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> View:
-    """Cells of the mesh, with nodes moved by ``weights`` (N, nodes), and the second Piola-Kirchhoff stress.
+    """View of the mesh, with nodes moved by ``weights`` (N, nodes), and the second Piola-Kirchhoff stress.
 
     The stress is left out if S_zz of a law in plane strain is a nonlinear function of the other components.
     """
@@ -42,7 +42,7 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 
 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
-    """Cauchy stress, and the second Piola-Kirchhoff stress if it is a nonlinear function of the states."""
+    """Cauchy stress, and the second Piola-Kirchhoff stress where it is a nonlinear function of the states, by name."""
     drawn = drawing(model.mesh).drawn
     place = (model.positions, model.weights, model.cell_of_point, drawn)
     stress = FiniteStress(model, laws)
@@ -54,7 +54,7 @@ def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, 
 
 @dataclass(frozen=True, eq=False)
 class FiniteStress:
-    """Stresses at the points of a model from its deformation gradients F (k, p, d, d) and states (k, m)."""
+    """Stresses at the points of a model from its deformation gradients F (k, p, d, d) and states (k, m), at k times."""
 
     model: SolidModel
     laws: tuple[PointLaw, ...]
@@ -69,7 +69,7 @@ class FiniteStress:
         return _drawn(F @ S @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None])
 
     def _spatial(self, gradients: Array, sigma: Array) -> tuple[Array, Array]:
-        """F and S as spatial tensors, (k, p, 3, 3)."""
+        """F and S as spatial tensors, (k, p, 3, 3) each."""
         (k, p), c = gradients.shape[:2], self.model.components
         stress = sigma.reshape(k, p, c)
         if self.model.plane is None:
@@ -100,5 +100,5 @@ class FiniteStress:
 
 
 def _drawn(tensor: Array) -> Array:
-    """Components (…, 6) of symmetric tensors (…, 3, 3) in the order of drawn tensors."""
+    """Components (…, 6) of symmetric tensors (…, 3, 3) in the order of drawn tensors: xx, yy, zz, xy, yz, xz."""
     return np.stack([tensor[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))], axis=-1)

@@ -23,7 +23,10 @@ LARGE = 10_000
 
 @dataclass(frozen=True, eq=False)
 class PairRow(Sequence[Any]):
-    """Integrals ∫ρφ_iφ_j = φ_iᵀ m φ_j of a direction i, from nodal mass m and displacements φ (N, n) by direction."""
+    """Integrals ∫ρφ_iφ_j of a direction i with all directions j, computed on request as φ_iᵀ m φ_j.
+
+    ``mass`` m is the nodal mass, ``shapes`` the displacements φ (N, n) by direction.
+    """
 
     mass: Any
     shapes: tuple[Any, ...]
@@ -37,7 +40,7 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """Mass integrals over u with nodal displacements ``shapes`` u, sparse or dense; exact, as the positions are."""
+    """Mass integrals in the coordinates u, with nodal displacements ``shapes`` u; exact, as positions are."""
     X, m, d = model.mesh.points, model.mass, model.dim
     phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X
@@ -57,7 +60,7 @@ def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
 
 
 def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float = 1.0) -> SolidModel:
-    """Add the masses of a file at nodes and over regions to a model; lengths of the file count in ``unit`` [m].
+    """Model with the masses of a file at nodes and over regions; lengths of the file count in ``unit`` [m].
 
     A mass distributed by mass scales the densities of its region; by or per volume it adds to them.
     """

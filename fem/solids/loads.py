@@ -1,4 +1,4 @@
-"""Distributed loads on solids: traction on facets, force per volume in cells."""
+"""Distributed loads on solids: traction on facets, force per volume in cells, and follower loads on faces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import LoadPort
+from flexph.bodies.body import FaceSamples, LoadPort
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, rows_at
 
+from ..meshes.cells import table
 from ..meshes.regions import Region, region
+from ..meshes.solid_mesh import facet_groups
 from .model import SolidModel
 from .region_samples import facet_samples
 from .ties import Where
@@ -68,14 +70,14 @@ def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over u. Raises ValueError if the region has no facets or cells to load."""
+    """Load port of a region in the coordinates u. Raises ValueError if it has no facets or cells to load."""
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """Load, its region, and True for facets. Raises ValueError if there are none, or no cells."""
+    """Load, its region, and True if it acts on facets. Raises ValueError if the region has none, or no cells."""
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
@@ -87,7 +89,7 @@ def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Regio
 def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
     """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
 
-    Raises ValueError if the region has no facets or cells to load.
+    Normals are None for cells. Raises ValueError if the region has no facets or cells to load.
     """
     load, loaded, on_facets = loaded_region(model, name, given)
     if not on_facets:
@@ -104,7 +106,7 @@ def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Arra
 
 
 def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
-    """Samples of cells: the cell of each, shape functions (samples, N), volumes."""
+    """Samples in cells: index of the cell of each, shape functions (samples, N), volumes."""
     owner, rows, weights = [], [], []
     for b, block in enumerate(model.mesh.blocks):
         points, numbers = model.mesh.at(b, block.kind.mass), model.mesh.starts[b] + np.arange(len(block.nodes))
@@ -117,7 +119,7 @@ def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
 
 
 def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Array]:
-    """Samples of facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
+    """Samples on facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
     owner, rows, weights, normals = [], [], [], []
     for nodes, shapes, area, pick, normal in facet_samples(model, places):
         normals.append(normal.reshape(-1, model.dim))
@@ -125,3 +127,60 @@ def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Arr
         owner.append(np.repeat(pick, shapes.shape[0]))
         rows.append(rows_at(shapes, nodes, len(model.mesh.points)))
     return np.concatenate(owner), sparse.vstack(rows).tocsr(), np.concatenate(weights), np.vstack(normals)
+
+
+PARALLEL = 1e-6
+"""Sine of the angle between a direction and the normal of a face below which it defines no tangent."""
+
+
+def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
+    """Samples of a load on facets; ``positions`` (N, k) is the matrix from the k places of the body to the mesh nodes.
+
+    Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
+    load is along a normal.
+    """
+    rows: list[list[Any]] = [[], [], []]
+    areas, element = [], []
+    for kind, nodes, pick in facet_groups(model.mesh, facets):
+        shapes, slopes, weights = table(kind.name, kind.mass)
+        tangents = np.einsum("kni,njq->kqji", model.mesh.points[nodes], slopes)
+        directions, area = _in_space(name, given.along, tangents) if model.dim == 3 else _in_plane(tangents)
+        by_direction = np.einsum("njq,kqjc->ckqn", slopes, directions)
+        for own, values in zip(rows, (shapes.T, *by_direction), strict=False):
+            own.append(rows_at(values, nodes, len(model.mesh.points)))
+        areas.append(model.thickness * (area * weights).ravel())
+        element.append(np.repeat(np.zeros_like(pick) if given.uniform else pick, len(weights)))
+    samples = np.concatenate(areas)
+    none = sparse.csr_array((samples.size, positions.shape[0]))
+    points, along, across = (sparse.csr_array((sparse.vstack(own) if own else none) @ positions) for own in rows)
+    return FaceSamples(points, along, across, samples, np.concatenate(element))
+
+
+def _in_plane(tangents: Array) -> tuple[Array, Array]:
+    """Derivatives ∂ξ/∂s (k, q, 1, 1) along the unit tangent, and |∂X/∂ξ|; the normal is the tangent turned by −90°."""
+    size = np.linalg.norm(tangents[:, :, 0], axis=2)
+    return (1.0 / size)[:, :, None, None], size
+
+
+def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
+    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) for orthonormal tangents, the first along the direction.
+
+    Also the ratio of areas, |∂X/∂ξ₁ × ∂X/∂ξ₂|.
+    """
+    normal = np.cross(tangents[:, :, 0], tangents[:, :, 1])
+    area = np.linalg.norm(normal, axis=2)
+    normal = normal / area[:, :, None]
+    wanted = _most_in_face(normal) if along is None else np.broadcast_to(np.asarray(along), normal.shape)
+    first = wanted - np.einsum("kqi,kqi->kq", wanted, normal)[:, :, None] * normal
+    size = np.linalg.norm(first, axis=2)
+    if size.min() < PARALLEL * np.linalg.norm(wanted, axis=2).max():
+        raise ValueError(f"load {name!r}: along must not be along a normal of its faces, got {tuple(along)}")
+    first = first / size[:, :, None]
+    both = np.stack([first, np.cross(normal, first)], axis=3)  # (k, q, i, c)
+    return np.linalg.pinv(np.swapaxes(tangents, 2, 3)) @ both, area
+
+
+def _most_in_face(normal: Array) -> Array:
+    """Body axis with the smallest component of each normal, the first of equal ones."""
+    axes: Array = np.eye(3)[np.argmin(np.round(np.abs(normal), 9), axis=2)]
+    return axes

@@ -16,9 +16,45 @@ from flexph.numerics.rotations import spins
 
 from ..materials.elastic import Elastic, checked_compliance
 from ..meshes.cells import table
-from ..meshes.node_pairs import node_pairs
 from ..meshes.regions import region_of_cells
 from ..meshes.solid_mesh import Points, SolidMesh
+
+
+class NodePairs(NamedTuple):
+    """Pairs of nodes that share a cell, ascending: second node of each (p,), first pair of each node.
+
+    ``places``: by blocks the numbers of the pairs of the nodes of each cell, (k, n·n).
+    """
+
+    second: Array
+    first: Array
+    places: list[Array]
+
+    def summed(self, block: int, cells: slice, values: Array) -> Array:
+        """Sums (p, c) over the pairs of the values (k, n·n, c) of some cells of a block."""
+        place = self.places[block][cells].ravel()
+        entries = np.ones(len(place)), place, np.arange(len(place) + 1, dtype=np.int32)
+        return sparse.csc_array(entries, shape=(len(self.second), len(place))) @ values.reshape(len(place), -1)
+
+    def matrix(self, values: Array) -> Any:
+        """Sparse matrix (N·d, N·d) with one block of ``values`` (p, d, d) for each pair."""
+        size = values.shape[1] * (len(self.first) - 1)
+        return sparse.csr_array(sparse.bsr_array((values, self.second, self.first), shape=(size, size)))
+
+
+def node_pairs(mesh: SolidMesh) -> NodePairs:
+    """The pairs of nodes of a mesh that share a cell."""
+    count = len(mesh.points)
+    keys = [(count * b.nodes[:, :, None] + b.nodes[:, None, :]).ravel() for b in mesh.blocks]
+    pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
+    first, second = np.divmod(pairs, count)
+    blocks = np.split(places.astype(np.int32), np.cumsum([len(k) for k in keys])[:-1])
+    return NodePairs(
+        second.astype(np.int32),
+        np.searchsorted(first, np.arange(count + 1)).astype(np.int32),
+        [own.reshape(len(b.nodes), -1) for own, b in zip(blocks, mesh.blocks, strict=True)],
+    )
+
 
 TERMS = {
     2: ((0, 0, 0), (1, 1, 1), (2, 0, 1), (2, 1, 0)),
@@ -47,7 +83,7 @@ def strain_terms(dim: int) -> Array:
 
 
 class Part(NamedTuple):
-    """Consecutive cells of a block, with the number of their first point and their points."""
+    """Consecutive cells of a block, with the number of their first stress point, and quadrature at these points."""
 
     block: int
     cells: slice
@@ -56,15 +92,15 @@ class Part(NamedTuple):
 
 
 def watched(count: int) -> Array:
-    """Numbers of cells, evenly spread, whose rotations are monitored in every step."""
+    """Numbers of evenly spread cells whose rotations are monitored in every step."""
     return np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
 
 
 @dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
-    """A mesh with materials, over the nodal displacements (N·d), node by node.
+    """A mesh with materials; its matrices are those of the nodal displacements (N·d), node by node.
 
-    ``material_of`` is the material index of each cell, over all cells; ``thickness`` t [m] that of a plane body;
+    ``material_of`` is the material index of each cell of all blocks; ``thickness`` t [m] that of a plane body;
     ``added`` densities of the cells and ``lumped`` masses of the nodes come in addition to the materials.
     """
 
@@ -97,7 +133,7 @@ class SolidModel(Memo):
         return self.material_of[start[block] : start[block + 1]]
 
     def densities(self, block: int) -> Array:
-        """Densities ρ (times t in the plane) of the cells of a block, (k,)."""
+        """Densities ρ of the cells of a block (k,), in the plane times the thickness."""
         density = np.array([m.density for m in self.materials.values()])[self._of_cells(block)]
         if self.added is not None:
             density = density + self.added[self.mesh.starts[block] : self.mesh.starts[block + 1]]
@@ -116,7 +152,7 @@ class SolidModel(Memo):
 
     @once
     def mass(self) -> Any:
-        """Nodal mass m (N, N), equal in all directions: M = m ⊗ 1."""
+        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
         pairs = node_pairs(self.mesh)
         values = np.zeros(len(pairs.second))
         for b, block in enumerate(self.mesh.blocks):
@@ -130,7 +166,7 @@ class SolidModel(Memo):
         return sparse.csr_array(0.5 * (mass + mass.T))
 
     def parts(self) -> Iterator[Part]:
-        """Stress points in chunks, with their weights times thickness."""
+        """Yield the stress points in chunks of cells, with weights times thickness."""
         first = 0
         for b, block in enumerate(self.mesh.blocks):
             for start in range(0, len(block.nodes), CHUNK):
@@ -140,7 +176,7 @@ class SolidModel(Memo):
                 first += points.weights.size
 
     def points_in(self, block: int, cells: slice | Array) -> Points:
-        """Stress points in some cells of a block, with their weights times thickness."""
+        """Shape functions, gradients and weights times thickness at the stress points of some cells of a block."""
         points = self.mesh.at(block, self.mesh.blocks[block].kind.stress, cells)
         return points._replace(weights=points.weights * self.thickness)
 
@@ -161,7 +197,7 @@ class SolidModel(Memo):
 
     @once
     def cell_of_point(self) -> Array:
-        """Cell number of each stress point, over all cells (p,)."""
+        """Cell number of each stress point, counted through all blocks (p,)."""
         each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
         return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 
@@ -183,12 +219,12 @@ class SolidModel(Memo):
         return block_diagonal(blocks)
 
     def strains_of(self, cells: Array) -> tuple[Array, Any]:
-        """Numbers of the points of some cells (numbers, ascending), and their rows of D."""
+        """Numbers of the stress points of cells (numbers, ascending), and their rows of D."""
         points = np.flatnonzero(np.isin(self.cell_of_point, cells))
         return points, self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components, cells)
 
     def turns(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean ½ curl u of each cell (numbers, ascending), (cells·s, N·d), or of all of them together, (s, N·d)."""
+        """Matrix of the mean ½ curl u of each cell (numbers, ascending), (cells·s, N·d), or of all, (s, N·d)."""
         s = spins(self.dim)
         rows = self._rows(list(TURNS[self.dim]), s, cells)
         mine = np.isin(self.cell_of_point, cells)
@@ -199,7 +235,7 @@ class SolidModel(Memo):
         return sparse.csr_array(sparse.kron(mean, sparse.eye_array(s)) @ rows)
 
     def _rows(self, terms: list[tuple[int, int, int, float]], components: int, cells: Array | None = None) -> Any:
-        """Volume times sums of derivatives at each point of some cells (None for all): sparse (p·components, N·d)."""
+        """Sparse matrix (p·components, N·d): volume times sums of derivatives at the points of cells (None: all)."""
         data, rows, columns, start = [], [], [], 0
         for b, block in enumerate(self.mesh.blocks):
             first, end = self.mesh.starts[b : b + 2]
@@ -222,7 +258,7 @@ class SolidModel(Memo):
 
 
 def block_diagonal(blocks: Array) -> Any:
-    """Blocks (p, c, c) as a sparse matrix (p·c, p·c)."""
+    """Sparse block-diagonal matrix (p·c, p·c) of blocks (p, c, c)."""
     matrix = sparse.bsr_array((blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))).tocsr()
     matrix.eliminate_zeros()
     return sparse.csr_array(matrix)

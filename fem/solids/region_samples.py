@@ -22,7 +22,7 @@ THIN = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Samples of a region: positions (k, d), weights (k,) that sum to one, and shape functions (k, N)."""
+    """Samples of a region: positions (k, d), weights (k,) with the sum one, and matrix of shape functions (k, N)."""
 
     region: Region
     at: Array
@@ -41,12 +41,12 @@ class Measured:
 
     @property
     def levers(self) -> Array:
-        """Lever arms e_a × (x − x̄), (s, k, d)."""
+        """Displacements e_a × (x − x̄) of the samples in unit rotations, (s, k, d)."""
         return np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
 
     @property
     def gram(self) -> Array:
-        """Second moments, (s, s)."""
+        """Second moments of the levers, (s, s)."""
         return np.einsum("aki,bki,k->ab", self.levers, self.levers, self.weights)
 
     @property
@@ -57,11 +57,14 @@ class Measured:
 
     @property
     def shape(self) -> Any:
-        """Mean displacement, (d, N·d)."""
+        """Matrix of the mean displacement, (d, N·d)."""
         return sparse.kron(sparse.csr_array(self.weights[None, :]) @ self.values, sparse.eye_array(self.dim)).tocsr()
 
     def rotation(self, model: SolidModel) -> Any:
-        """Rotation (s, N·d) of the best-fitting rigid motion, or of the adjacent cells."""
+        """Matrix (s, N·d) of the rotation of the best-fitting rigid motion.
+
+        If the region does not determine it, that of the adjacent cells is taken.
+        """
         if not self.spans:
             touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])
             return model.turns(np.flatnonzero(touching), together=True)
@@ -84,7 +87,7 @@ def measured(model: SolidModel, r: Region) -> Measured:
 
 
 def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
-    """Nodes (k, n), shape functions (q, n) and weights (k, q): of cells by mass, of facets by area."""
+    """Nodes (k, n), shape functions (q, n) and weights (k, q) of groups of cells (by mass) or of facets (by area)."""
     mesh = model.mesh
     if r.kind == "volume":
         samples = []
@@ -98,9 +101,10 @@ def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
 
 
 def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, Array, Array, Array]]:
-    """Nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,), outward normals (k, q, d).
+    """Groups of facets with samples, see below.
 
-    In the plane areas are lengths.
+    Nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,), outward normals (k, q, d). In the
+    plane areas are lengths.
     """
     samples = []
     for kind, nodes, pick in facet_groups(model.mesh, places):

@@ -9,13 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import SectionMap
-from flexph.meshes.cell_nodes import FACETS, REFERENCE
+from flexph.meshes.cell_types import FACETS, REFERENCE
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, rigid_motions, spins
 
-from ..meshes.cells import CELLS
+from ..meshes.cells import CELLS, through_points
 from ..meshes.solid_mesh import SolidMesh
-from ..meshes.stress_shapes import through_points
 from .model import SolidModel
 from .region_samples import facet_samples
 from .section_surfaces import Surface, oriented, surface
@@ -28,7 +27,7 @@ COMPONENT = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 def solid_sections(
     model: SolidModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array]
 ) -> dict[str, SectionMap]:
-    """Section maps of named surfaces; ``rigid``: nodes of rigidly tied regions, by port."""
+    """Maps from stresses to section forces on named surfaces; ``rigid``: nodes of rigidly tied regions, by port."""
     return {
         name: _solid(model, shapes, surface(model, name, given), rigid)
         for name, given in named_regions(sections).items()
@@ -43,7 +42,7 @@ def named_regions(sections: Any) -> Mapping[str, Any]:
 
 
 def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
-    """Weights of the cells behind a surface and in front: half each if both can be used.
+    """Weights of the cells behind a surface and in front of it: half each if both can be used.
 
     Cells can be used if the nodes of the surface move independently of their other nodes, unless a rigid region
     ties them together.
@@ -75,7 +74,7 @@ def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
 
 
 def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
-    """Weight of each cell: negative for the cells in front, whose normal is opposite."""
+    """Weight of each cell (cells,): negative for the cells in front, whose normal is opposite."""
     weights = np.zeros(int(mesh.starts[-1]))
     weights[s.behind], weights[s.front] = shares[0], -shares[1]
     return weights
@@ -107,7 +106,7 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
 
 
 def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
-    """Virtual power (r, m) of the internal forces of cells with weights (cells,) in motions (N·d, r)."""
+    """Matrix (r, m) from stresses to the virtual power of the internal forces of weighted cells in r motions."""
     cells, c = np.flatnonzero(weights), model.components
     points, strains = model.strains_of(cells)
     power = (np.repeat(weights[model.cell_of_point[points]], c)[:, None] * (strains @ moved).toarray()).T
@@ -117,7 +116,7 @@ def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
 
 
 def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
-    """Integrals ∫σn and ∫(x − x̄) × σn over facets, with the stress polynomials of their cells: (d + s, m)."""
+    """Matrix (d + s, m) from stresses to ∫σn and ∫(x − x̄) × σn over facets, by the polynomials of their cells."""
     mesh, d = model.mesh, model.dim
     first = np.cumsum([0, *model.point_counts])
     traction = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
@@ -141,7 +140,7 @@ def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
 
 
 def _on_cell(kind: Any, side: int) -> Array:
-    """Quadrature points of a facet as reference points of its cell (q, d)."""
+    """Reference coordinates in the cell (q, d) of the quadrature points of its facet ``side``."""
     facet, _ = kind.facet(side)
     points, _ = facet.quadrature(facet.mass)
     shares, _ = CELLS[facet.shape].shapes(points)

@@ -50,9 +50,10 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Facets with both sides: places (k, 3) in the cells behind and, inside of the body, in the cells in front.
+    """Facets of a section, as facets of the cells behind it and, inside of the body, of the cells in front.
 
-    ``nodes`` (n,) are all nodes on the facets; ``behind``, ``front``: numbers of the cells with such nodes, by side.
+    ``back``, ``face``: places (k, 3) in the cells behind and in front; ``nodes`` (n,): all nodes on the facets;
+    ``behind``, ``front``: numbers of the cells with such nodes, by side.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Surface:
 
 
 class Oriented(NamedTuple):
-    """Integrals over facets: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), with n outwards of their cells."""
+    """Integrals over facets: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), with n pointing out of their cells."""
 
     centre: Array
     normal: Array
@@ -73,7 +74,7 @@ class Oriented(NamedTuple):
 
 
 def surface(model: SolidModel, name: str, given: Any) -> Surface:
-    """Surface of a section. Raises ValueError if a region has no facets, or does not separate its adjacent cells."""
+    """Surface of a section. Raises ValueError if its region has no facets, or does not separate its adjacent cells."""
     cut = given if isinstance(given, Cut) else Cut(given)
     mesh, called = model.mesh, f"section {name!r}"
     chosen, f = region(mesh, called, cut.region), mesh.facets
@@ -101,7 +102,7 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
 
 
 def oriented(model: SolidModel, places: Array) -> Oriented:
-    """Orientation of facets (k, 3) as a whole."""
+    """Integrals over facets with places (k, 3), to find how they are oriented as a whole."""
     samples = facet_samples(model, places)
     x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in samples]
     area = sum(float(weights.sum()) for _, _, weights, *_ in samples)
@@ -113,7 +114,7 @@ def oriented(model: SolidModel, places: Array) -> Oriented:
 
 
 def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
-    """True if a patch is oriented against the wanted normal."""
+    """True if a patch of the surface is oriented against the wanted normal."""
     if wanted is not None:
         along = float(side.normal @ wanted)
         if abs(along) <= CLOSED * side.area * float(np.linalg.norm(wanted)):
@@ -128,7 +129,7 @@ def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bo
 
 
 def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
-    """Labels of the facets of a region: all inside the body, or all on its boundary."""
+    """Numbers of the distinct facets of a region that lie inside the body, or, if there are none, on its boundary."""
     f = mesh.facets
     if chosen.kind == "volume":
         inside = np.zeros(int(mesh.starts[-1]))
@@ -162,7 +163,7 @@ def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
 
 
 def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tuple[Array, Array]:
-    """Side (+1 or −1) of each adjacent cell, opposite across every facet of the surface, and its patch.
+    """Side (+1 or −1) of each adjacent cell, opposite across every facet of the surface; and the number of its patch.
 
     The cells of a side are connected by facets without crossing the surface.
     """
@@ -190,6 +191,9 @@ def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tupl
 
 
 def _shared(label: Array, mask: Array, of: Array, size: int) -> Any:
-    """Adjacency (size, size) of things that share a facet, from their facets where the mask is true."""
+    """Adjacency matrix (size, size) of cells that share a facet where ``mask`` is true.
+
+    ``of`` are the cells of the facets, ``label`` the numbers of the distinct facets.
+    """
     rows = sparse.csr_array((np.ones(int(mask.sum())), (of[mask], label[mask])), shape=(size, int(label.max()) + 1))
     return rows @ rows.T

@@ -19,7 +19,7 @@ from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
-from flexph.systems.validity import ValidityWarning
+from flexph.systems.nonlinear import ValidityWarning
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped
@@ -32,9 +32,8 @@ from .finite import finite_solid
 from .inertia import solid_inertia, with_file_masses
 from .loads import load_port, load_ports
 from .model import SolidModel, solid_model, watched
-from .references import referred
 from .section_maps import solid_sections
-from .ties import tied
+from .ties import referred, tied
 from .view import solid_view
 
 Plane = Literal["stress", "strain"]
@@ -213,7 +212,7 @@ def read_model(
     thickness: float | None,
     omit: Sequence[str] = (),
 ) -> SolidModel:
-    """Mesh with its materials for :func:`solid`; warns of ignored contents of a file, and of locking."""
+    """Model of a mesh with its materials for :func:`solid`; warn of ignored contents of a file, and of locking."""
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
     held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh, omit)
@@ -237,7 +236,7 @@ def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
 
 
 def watched_turns(model: SolidModel, shapes: Any) -> Any:
-    """Mean ½ curl u of evenly spread cells, which are monitored in every step."""
+    """Matrix of the mean ½ curl u of evenly spread cells, which are monitored in every step."""
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
 
 

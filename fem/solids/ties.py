@@ -1,4 +1,4 @@
-"""Regions of a solid as ports: tied rigidly, or by their mean motion."""
+"""Regions of a solid as ports, tied rigidly or by their mean motion, and references that remove the rigid motion."""
 
 from __future__ import annotations
 
@@ -8,16 +8,82 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import splu
 
 from flexph.bodies.body import Port
+from flexph.bodies.mean_axes import FILLED
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import rigid_motions, spins
+from flexph.numerics.ranks import null_space, pivots
+from flexph.numerics.rotations import cross, rigid_motions, spins
 
 from ..meshes.regions import Region, region
 from .model import SolidModel
 from .region_samples import Measured, measured
+
+
+def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
+    """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
+
+    Mean axes of a large body would fill its matrices and are treated apart
+    (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
+    unknown port.
+    """
+    if reference == "mean_axis":
+        if basis.shape[1] > FILLED:
+            return without(pins(rigid_coordinates(model, basis)), basis.shape[1])
+        return null_space(_mean_motion(model) @ basis)
+    return port_held(ports, reference, basis.shape[1])
+
+
+def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
+    """Basis (size, n) of the coordinates in which a port does not move. Raises ValueError for an unknown name."""
+    port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
+    if port.rigid:
+        return without(np.concatenate([port.shape.indices, port.rotation.indices]), size)
+    return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
+
+
+def without(coordinates: Array, size: int) -> Any:
+    """Unit columns (size, n) of all coordinates except those given."""
+    return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
+
+
+def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
+    """Coordinates (n, d + s) in a basis (N·d, n) of unit translations and scaled unit rotations.
+
+    Rotations are scaled by the longest side.
+    """
+    X = model.mesh.points
+    lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
+    return coordinates(basis, rigid_motions(lever).reshape(model.size, -1))
+
+
+def coordinates(basis: Any, motion: Array) -> Array:
+    """Coordinates (n, r) in a basis (N·d, n) of displacements (N·d, r) in its span."""
+    solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
+    return solved
+
+
+def pins(motion: Array) -> Array:
+    """Numbers (r,) of coordinates that best hold a body with rigid motions (n, r).
+
+    The motions are large and independent there.
+    """
+    return pivots(motion.T)[: motion.shape[1]]
+
+
+def _mean_motion(model: SolidModel) -> Array:
+    """Matrix (d + s, N·d) of mean motions: ∫ρu divided by mass, and ∫ρ(X − c) × u divided by mass and a length."""
+    X, m, d = model.mesh.points, model.mass, model.dim
+    whole = np.asarray(m.sum(axis=0)).ravel()
+    mass = whole.sum()
+    lever = m @ (X - whole @ X / mass)
+    turned = np.einsum("aij,nj->ani", cross(d), lever).reshape(spins(d), -1)
+    means = np.einsum("n,ij->inj", whole, np.eye(d)).reshape(d, -1)
+    return np.vstack([means / mass, turned / np.linalg.norm(turned, axis=1, keepdims=True)])
+
 
 How = Literal["rigid", "mean"]
 MEAN_AXIS = "mean_axis"
@@ -57,7 +123,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates before the choice of the reference: nodes, position, True if rigid."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
 
     nodes: Array
     position: Array
@@ -66,12 +132,12 @@ class Tied:
     rotation: Any
 
     def over(self, basis: Any) -> Port:
-        """The port over the coordinates of a basis."""
+        """Port in the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties of ports by name. Raises ValueError for another type, and for a reserved name."""
+    """Ties by the names of ports. Raises ValueError for another type, and for a reserved name."""
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
@@ -80,7 +146,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
+    """Nodal displacements (N·d, n) for unit coordinates, with condensed rigid regions, and ports in these.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
     and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do
@@ -115,7 +181,7 @@ def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
 
 
 def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
-    """True if a port is tied rigidly. ValueError if that is requested and its nodes do not span."""
+    """True if a port is tied rigidly. Raises ValueError if that is requested for nodes on a line or at a point."""
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(
@@ -139,7 +205,7 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 
 
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Displacements (N·d, n) of free nodes and rigid regions, and the rows (shape, rotation) of each region over n."""
+    """Displacements (N·d, n) of free nodes and rigid regions, and matrices (shape, rotation) of each region."""
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)
     for nodes, _ in rigid.values():
@@ -164,7 +230,10 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
 
 
 def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
-    """Displacement (dim, size) and rotation (spins, size) of a rigid region whose coordinates start at ``first``."""
+    """Matrices of displacement (dim, size) and rotation (spins, size) of a rigid region, from its coordinates.
+
+    These start with the number ``first``.
+    """
 
     def rows(start: int, count: int, factor: float) -> Any:
         at = np.arange(count)

@@ -1,4 +1,4 @@
-"""View of a solid: its cells, and stresses at its stress points."""
+"""View of a solid: its cells, and stresses at its stress points, also as smooth fields."""
 
 from __future__ import annotations
 
@@ -12,11 +12,60 @@ from flexph.bodies.fields import TensorField, View
 from flexph.numerics.arrays import Array, compact
 
 from ..materials.elastic import normal_stress
-from ..meshes.cells import table
+from ..meshes.cells import table, through_points
 from ..meshes.drawing import Drawing, drawing, node_values
-from ..meshes.stress_shapes import through_points
 from .model import SolidModel
-from .patches import smoothing
+
+FLAT = 1e-9
+"""Relative moment of the points around a corner below which no slope along its direction is fitted."""
+FAR = 30.0
+"""Squared distance of a corner from the centre of the points around it, divided by their moments, above which their
+mean is taken: a corner of a single cell has up to 15."""
+
+
+def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:
+    """Matrices for a smooth stress field: ``spread`` (p, g) from corner values to points, ``gather`` (g, p) back.
+
+    ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
+    fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
+    Also returned by blocks: the numbers (k, corners) of the corners of each cell among the g. At an interface of
+    materials each has a separate value.
+    """
+    mesh, kinds = model.mesh, len(model.materials)
+    starts = mesh.starts
+    keys = [
+        kinds * block.corners() + model.material_of[starts[b] : starts[b + 1], None]
+        for b, block in enumerate(mesh.blocks)
+    ]
+    distinct = np.unique(np.concatenate([k.ravel() for k in keys]))
+    corners = [np.searchsorted(distinct, k) for k in keys]
+    columns = np.concatenate(
+        [np.broadcast_to(c[:, None], v.shape).ravel() for c, v in zip(corners, linear, strict=True)]
+    )
+    rows = np.repeat(np.arange(len(weights)), np.concatenate([np.full(v[..., 0].size, v.shape[2]) for v in linear]))
+    shape = len(weights), len(distinct)
+    spread = sparse.coo_array((np.concatenate([v.ravel() for v in linear]), (rows, columns)), shape=shape).tocsr()
+    share = _fitted(mesh.points[distinct // kinds], positions, weights, points=rows, corners=columns)
+    gather = sparse.coo_array((share, (columns, rows)), shape=shape[::-1]).tocsr()
+    return spread, gather, corners
+
+
+def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
+    """Weight of a point in the value at a corner, for pairs (points, corners), from a weighted linear fit.
+
+    The value is the mean plus slope · lever, with the lever from the mean position to the corner.
+    """
+    d, size = at.shape[1], len(at)
+    summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner
+    w = weights[points]
+    w = w / summed(w)[corners]
+    middle = np.column_stack([summed(w * positions[points, i]) for i in range(d)])
+    lever = positions[points] - middle[corners]
+    moments = np.stack([np.stack([summed(w * lever[:, i] * lever[:, j]) for j in range(d)], 1) for i in range(d)], 1)
+    slope = np.einsum("gij,gj->gi", np.linalg.pinv(moments, rcond=FLAT, hermitian=True), at - middle)
+    slope[np.einsum("gi,gi->g", slope, at - middle) > FAR] = 0.0
+    return w * (1.0 + np.einsum("ki,ki->k", slope[corners], lever))
+
 
 ORDER = {2: ((0, 0), (1, 1), (3, 2)), 3: ((0, 0), (1, 1), (2, 2), (3, 5), (4, 3), (5, 4))}
 """Positions of the components in a drawn tensor (xx, yy, zz, xy, yz, xz), and in the state."""
@@ -42,7 +91,7 @@ def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
 
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
-    """Stress tensor over σ: means of the drawn cells, values at the stress points, and a smooth field."""
+    """Stress tensor field from the stress coordinates: means of drawn cells, values at points, and a smooth field."""
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
         for b in model.mesh.blocks
@@ -60,7 +109,7 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 
 
 class TensorPoints(NamedTuple):
-    """The p points of a stress tensor: rows (6p, stresses), positions (p, d), volumes (p,), and cell of each.
+    """The p points of a stress tensor: matrix (6p, stresses), positions (p, d), volumes (p,), and cell of each.
 
     By blocks: linear functions of the corners at the points of a cell, polynomials through the points at all nodes of
     a cell, and the first of its points.
@@ -76,7 +125,7 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """Field of a tensor at its points, for a plate at a ``height`` (p,) over the plane of its mesh."""
+    """Field of a tensor given at points; those of a plate lie at a ``height`` (p,) above the plane of its mesh."""
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]
@@ -99,7 +148,7 @@ def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height
 
 
 def tensor_rows(model: SolidModel) -> Any:
-    """Tensors (xx, yy, zz, xy, yz, xz) at all points from the stress coordinates."""
+    """Matrix from the stress coordinates to tensors (xx, yy, zz, xy, yz, xz) at all points."""
     c, count = model.components, len(model.weights)
     of = model.material_of[model.cell_of_point]
     maps = np.zeros((len(model.materials), 6, c))

@@ -2,7 +2,7 @@
 Floquet multipliers of periodic motions of mechanisms.
 
 Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, mechanisms.statics,
-mechanisms.touching, numerics, numerics.factors, switching, systems.
+numerics, numerics.factors, switching, systems.
 """
 
 import lazy_loader

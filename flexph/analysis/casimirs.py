@@ -15,7 +15,7 @@ from .structure import codistribution
 from .view import SPREAD, SystemView
 
 CLOSED = 1e-4
-"""Relative part of dα on the kernel of α, over the largest slope of scaled α, below which a co-distribution counts
+"""Part of dα on the kernel of α, relative to the largest slope of scaled α, below which a co-distribution counts
 as integrable: differences at 50 stiff states leave 1e-6, rolling constraints are of the order of one."""
 ALIKE = 1e-8
 """Sine of the angle up to which a covector belongs to the co-distributions of all probe states."""

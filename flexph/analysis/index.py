@@ -16,9 +16,9 @@ NOISE = 1e-12
 """Relative round-off of first derivatives of the algebraic equations; times COARSER for each further one."""
 COARSER = 1e3
 EXACT = 1e-14
-"""Round-off of entries of J − R, over the largest of their row, for composed structures."""
+"""Round-off of entries of J − R, relative to the largest of their row, for composed structures."""
 REGULAR = 1e-7
-"""Smallest over largest pivot of a matrix of full rank whose rows and columns are scaled to a largest entry of one."""
+"""Ratio of smallest to largest pivot of a matrix of full rank, rows and columns scaled to largest entries of one."""
 HIGHEST = 3
 """Highest derivative of the algebraic equations that is evaluated: beyond it round-off dominates."""
 
@@ -48,8 +48,8 @@ class IndexReport:
     undetermined : int
         Number of algebraic states that are not determined.
     smallest : float
-        Smallest over largest singular value of the matrix of (4.2), or of its higher levels, with rows and columns
-        scaled to one.
+        Ratio of the smallest singular value to the largest, of the matrix of (4.2) or of its higher levels, with
+        rows and columns scaled to one.
     exceeded : bool
         True if the index is higher than ``index``; ``freedom`` is then an upper bound.
     """
@@ -168,7 +168,7 @@ class _Split:
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
         """Round-off of ∂c/∂x along directions, from the sums in c; ``others`` are the slopes along ``away``.
 
-        Differences move each state by a part of its size, so that the error grows with the sum over that size.
+        Differences move each state by a part of its size, so that the error grows with the sum divided by that size.
         """
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
@@ -221,7 +221,10 @@ def unit_scales(matrix: Array) -> tuple[Array, Array]:
 
 
 def _pivots(A: Array) -> tuple[Array, Array, float]:
-    """Rows and columns of an invertible block of full rank, and its scaled smallest over largest singular value."""
+    """Rows and columns of an invertible block of full rank, and a ratio of singular values.
+
+    The ratio is that of the smallest nonzero singular value to the largest, of A with rows and columns scaled to one.
+    """
     row, column = unit_scales(A)
     scaled = row[:, None] * A * column
     _, values, _, rank = singular_vectors(scaled, tolerance=REGULAR, economy=True)

@@ -10,7 +10,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.factors.signature import check_semi_definite
 from ..numerics.subspaces import left_null, rank_of, unit_columns
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..mechanisms.limits import Held, held_at
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest
 from ..mechanisms.statics.balance import problem
 from ..mechanisms.statics.buckling import lost_stability
 from ..mechanisms.statics.steady_rotation import steady_rotation
-from ..mechanisms.touching.limits import Held, held_at
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..systems.inputs import Input

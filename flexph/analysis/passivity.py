@@ -16,7 +16,7 @@ from .view import SystemView
 QUADRATIC = 1e-6
 """Relative change of the Hessian between probes up to which H counts as quadratic, above difference errors."""
 FLAT = 1e-9
-"""Eigenvalue over the largest one, rows and columns scaled to a unit diagonal, up to which H is flat in a direction."""
+"""Ratio of an eigenvalue to the largest, with a diagonal scaled to one, up to which H is flat in a direction."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class PassivityReport:
     Attributes
     ----------
     skew_defect : float
-        Largest ‖J + Jᵀ‖/‖J‖ over the probes.
+        Largest ‖J + Jᵀ‖/‖J‖ at the probes.
     lowest_resistance : float
-        Lowest over largest eigenvalue of R, the least over the probes.
+        Ratio of the lowest eigenvalue of R to the largest, the least at the probes.
     dissipative : bool
         True if R is not zero.
     bounded : {"yes", "no", "undecided"}

@@ -9,7 +9,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 NOTHING = 1e-12
-"""Entry over the largest of its row below which it is shown as zero."""
+"""Entry, relative to the largest of its row, below which it is shown as zero."""
 WIDEST = 64
 """Largest structure drawn with one character for each entry; larger ones are shown by pairs of ports."""
 

@@ -21,14 +21,14 @@ from .structure import codistribution
 from .view import System, SystemView, view
 
 AT_REST = 1e-8
-"""Rate over its largest terms up to which a state counts as an equilibrium."""
+"""Rate, relative to its largest terms, up to which a state counts as an equilibrium."""
 DEFINITE = 1e-8
 """Eigenvalue of the second variation (unit diagonal) above which it is definite; limited by second differences of H."""
 GROWING = 1e-6
-"""Real part of an eigenvalue over the largest modulus above which it grows: defective zeros of the pencil err by
-the square root of round-off."""
+"""Real part of an eigenvalue, relative to the largest modulus, above which it grows: defective zeros of the pencil err
+by the square root of round-off."""
 SEARCH = Corrections(most=50, settled=1e-13)
-"""Gauss-Newton iteration for equilibria; changes are measured over the sizes of the states."""
+"""Gauss-Newton iteration for equilibria; changes are measured relative to the sizes of the states."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class StabilityReport:
     Attributes
     ----------
     rest : float
-        Largest rate of the state over its terms.
+        Largest rate of the state, relative to its terms.
     variation : tuple of float
         Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
         that satisfies the algebraic equations.
@@ -69,7 +69,7 @@ class StabilityReport:
 
     @property
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
-        """Stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, otherwise undecided."""
+        """Verdict: stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, or undecided."""
         if not self.is_equilibrium:
             return "no equilibrium"
         lowest, largest = self.variation
@@ -161,8 +161,8 @@ def _second_variation(
 def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
     """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at an equilibrium.
 
-    ``count`` is the dimension of the set of consistent states. Without it, eigenvalues that are separated by a gap
-    are taken: round-off makes the infinite eigenvalues of a higher index large and finite.
+    ``count`` is the dimension of the set of consistent states. Without it, eigenvalues below 1e7 times the fastest rate
+    of the equations are taken: round-off makes the infinite eigenvalues of a higher index large and finite.
     """
     slope, E = view.flow_slope(view.x), dense(view.system.E(view.x))
     if not view.V2.shape[1]:

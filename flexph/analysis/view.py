@@ -20,9 +20,8 @@ from ..numerics.memo import Memo, once
 from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
-from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Forcing, Input
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE, Constant
 
 System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism | SwitchingPHDAE
@@ -134,7 +133,7 @@ class SystemView(Memo):
         return self.derivative(self.algebraic, x, self.V2)
 
     def slope_noise(self, relative: float) -> Array:
-        """Errors of ∂g/∂x (n − r, n) if entries of J − R have a relative error, over the largest of their row."""
+        """Errors of ∂g/∂x (n − r, n) if entries of J − R err by ``relative`` times the largest of their row."""
         assert self.system.exact_derivatives is not None
         flow = np.abs(dense(self.system.J(self.x)) - dense(self.system.R(self.x))).max(axis=1, initial=0.0)
         moved = np.abs(dense(self.system.exact_derivatives.costate(self.x))).sum(axis=0)

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.factors.low_rank import Bordered, inverse_by_blocks
 from ..numerics.factors.positive_definite import condensed
+from ..numerics.factors.signature import check_semi_definite
 from ..numerics.memo import Memo, once
 
 
@@ -212,7 +212,7 @@ class StressBasis:
 
 @dataclass(frozen=True, eq=False)
 class StressRows:
-    """Rows (r, m) over stresses σ = S σ̂, which act as (r, k) over σ̂; products are computed in parts."""
+    """Rows (r, m) that act on stresses σ = S σ̂, as a map (r, k) of σ̂; products are computed in parts."""
 
     rows: Any
     basis: StressBasis

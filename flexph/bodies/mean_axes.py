@@ -101,7 +101,7 @@ class _Shift(Memo):
 
     @once
     def weights(self) -> Array:
-        """Coefficients of A over the rows L, (d + s, r)."""
+        """Coefficients of A as combinations of the rows L, (d + s, r)."""
         g = self.given
         d, s = g.dim, spins(g.dim)
         momenta = np.zeros((d + s, len(self.rows)))
@@ -134,14 +134,14 @@ class _Shift(Memo):
         )
 
     def _pair(self, i: int, j: int) -> Array:
-        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j over the rows L, (r, r)."""
+        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a form (r, r) in L, the rows of the class."""
         first, second = self._with(i, j), self._with(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights
         return a.T @ both @ a - first.T @ a - a.T @ second
 
     def _with(self, i: int, j: int) -> Array:
-        """Integrals ∫ρφ_i R_kj over the rows L, (d + s, r)."""
+        """Integrals ∫ρφ_i R_kj as combinations of the rows L, (d + s, r)."""
         d = self.given.dim
         matrix = np.zeros((len(self.fields), len(self.rows)))
         matrix[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]

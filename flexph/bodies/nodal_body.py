@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -20,7 +21,7 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a material law: strains times volumes (k,) [m³], and the stored energy.
+    """Strain rows (k, c) with a law: strains times volumes (k,) [m³], lengths [m] for rods, and the stored energy.
 
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
@@ -28,6 +29,32 @@ class PointLaw(NamedTuple):
     rows: Array
     volume: Array
     law: Any
+
+
+class BodyFlow(NamedTuple):
+    """Mass m per length [kg/m] that flows along a rod or cable of N nodes.
+
+    See :mod:`flexph.kernels.rates.flows`. ``along`` is ∫m N N'ᵀ, ``tension`` ∫m N'N'ᵀ (N, N), ``shape`` and ``slope``
+    (2, N) the weights of the nodes in the place and the slope of both ends.
+    """
+
+    mass: float
+    speed: float | Callable[[float], float]
+    along: Array
+    tension: Array
+    shape: Array
+    slope: Array
+
+
+class Pieces(NamedTuple):
+    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and the share (E, m) of each strain row.
+
+    A row at a border of two elements of a cable belongs to both. ``axial`` (k,) are the rows of tensions.
+    """
+
+    borders: Array
+    shares: Any
+    axial: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +120,12 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def slopes(self) -> Any:
-        """Slopes, empty."""
+        """Slopes of the strains: none, an empty matrix."""
         return sparse.csr_array((0, 0))
 
     @once
     def weights(self) -> Any:
-        """Weights of the slopes, empty."""
+        """Weights of the slopes: none, a matrix without columns."""
         return sparse.csr_array((self.size, 0))
 
 
@@ -127,7 +154,7 @@ class NodalBody(Described, Memo):
         Geometry for pictures and export; its shape (p, N) are the weights of the nodes for its points.
     current : mapping
         Tensors of solids that depend on the deformation, by name
-        (:class:`flexph.bodies.stresses.deformation.CurrentTensor`).
+        (:class:`flexph.bodies.stresses.CurrentTensor`).
     loads : mapping
         Load ports by name.
     weights : mapping
@@ -139,6 +166,12 @@ class NodalBody(Described, Memo):
     coordinates : array, optional
         Weights (N, N) of coordinates in which strains and mass couple neighbours only, for points that do not turn:
         positions and slopes of cables.
+    pieces : Pieces, optional
+        Elements along a rod or cable, which may break.
+    whole : NodalBody, optional
+        The body before some of its elements broke.
+    flow : BodyFlow, optional
+        Mass that flows through it.
     """
 
     frames: tuple[Body, ...]
@@ -153,6 +186,9 @@ class NodalBody(Described, Memo):
     slopes: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
     coordinates: Array | None = None
+    pieces: Pieces | None = None
+    whole: NodalBody | None = None
+    flow: BodyFlow | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0
@@ -199,6 +235,12 @@ class NodalBody(Described, Memo):
         return self.elasticity.size
 
     @property
+    def scheduled_laws(self) -> tuple[Any, ...]:
+        """Laws of its strains that depend on time."""
+        energies = (part.law for part in self.elasticity.laws)
+        return tuple(e.law for e in energies if isinstance(e, LineEnergy) and e.law.factor is not None)
+
+    @property
     def mass(self) -> float:
         """Total mass [kg], lumped masses included."""
         return sum(frame.mass for frame in self.frames)
@@ -226,6 +268,8 @@ class NodalBody(Described, Memo):
                 f"nothing can be lumped at port {port!r}, a mean of points: join a rigid body or a point mass to it"
             )
         node = self.node_of(port)
+        if self.flow is not None and np.any(self.frames[node].ports[port].position):
+            raise ValueError(f"nothing can be lumped at port {port!r} aside of a hose: join a rigid body to it")
         heavier = self.frames[node].with_mass(port, mass, inertia)
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
 

@@ -89,7 +89,7 @@ def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, 
 
 
 def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame, and the port over its coordinates, for a name ``body.port``."""
+    """Number of the frame of a port ``body.port``, and the port in the coordinates of that frame."""
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
         owner = str(name).partition(".")[0]

@@ -27,7 +27,7 @@ def quadratic_forms(slopes: Array, weights: Array) -> Array:
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
     """Represent quadratic strains by the fewest slopes (g', k) with weights (r, g').
 
-    Three ways are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, over the coordinates with slopes;
+    Three ways are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, for the coordinates with slopes;
     the eigenvectors of the form of each strain; and the given slopes.
     """
     forms = quadratic_forms(slopes, weights)
@@ -38,7 +38,7 @@ def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _polarised(forms: Array) -> tuple[Array, Array]:
-    """Slopes u_i and u_i + u_j for the nonzero entries of the forms."""
+    """Slopes u_i and u_i + u_j for the nonzero entries of the forms, and their weights."""
     k = forms.shape[1]
     present = np.any(forms != 0.0, axis=0)
     i, j = np.nonzero(np.triu(present, 1))
@@ -54,7 +54,7 @@ def _polarised(forms: Array) -> tuple[Array, Array]:
 
 
 def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
-    """Slopes along the eigenvectors of each form, with the eigenvalues as weights."""
+    """Slopes along the eigenvectors of each form, and the eigenvalues as their weights."""
     slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
     for r, form in enumerate(forms):
         values, vectors = np.linalg.eigh(form)
@@ -69,9 +69,9 @@ def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
 
         det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
 
-    over the vectors (n, k), with the geometric stiffness G_a by the stress σ_a of a unit spin and its spin softening
-    S_a. The first result uses the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second all of
-    σ_a. Infinite if the body does not diverge.
+    projected onto the vectors (n, k), with the geometric stiffness G_a by the stress σ_a of a unit spin and its spin
+    softening S_a. The first result uses the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second
+    all of σ_a. Infinite if the body does not diverge.
     """
     c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
     force = np.einsum("aak->ka", c.s)

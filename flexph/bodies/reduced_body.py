@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..linear.projection import ReductionWarning
+from ..linear.elimination import ReductionWarning
 from ..numerics import checks as check
 from ..numerics.arguments import checked, warn
 from ..numerics.arrays import Array
@@ -137,7 +137,7 @@ def _refuse_dependent(body: Body, basis: Array) -> None:
 
 
 def _inertia(given: Inertia, T: Array) -> Inertia:
-    """Mass integrals over û."""
+    """Mass integrals in reduced coordinates û, u = T û."""
     squares = sum(given.shape_pair[i][i] for i in range(given.dim)) + given.spin_pair
     size = np.sqrt(np.maximum(np.einsum("nk,nk->k", T, squares @ T), 0.0))
     project = lambda form: dropped(T.T @ (form @ T), size, size)  # noqa: E731 - the same of all forms
@@ -152,7 +152,7 @@ def _inertia(given: Inertia, T: Array) -> Inertia:
 
 
 def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
-    """Elasticity over û and σ̂, and S (m, k).
+    """Elasticity in reduced û and σ̂, and the stress basis S (m, k).
 
     S = C⁻¹D₀T L⁻ᵀd⁻¹ with TᵀKT = L diag(d) Lᵀ, K = D₀ᵀC⁻¹D₀: then SᵀCS = diag(1/d) and SᵀD₀T = Lᵀ.
     """
@@ -187,7 +187,7 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
 
 
 def _view(view: View, T: Any, S: Any) -> View:
-    """View over û and σ̂; a rigid body has no stresses."""
+    """View in reduced coordinates û and σ̂; a rigid body has no stresses."""
     stresses = {name: f.over(S) for name, f in view.stresses.items()}
     tensors = {name: f.over(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
@@ -202,7 +202,7 @@ def _view(view: View, T: Any, S: Any) -> View:
 
 
 def _rows(rows: Any, T: Any) -> Any:
-    """Shape rows over û, sparse; None stays None."""
+    """Shape rows for reduced coordinates û, u = T û, sparse; None stays None."""
     if isinstance(rows, Bordered):
         return sparse.csr_array(rows @ T)
     return None if rows is None else sparse.csr_array(rows) @ T

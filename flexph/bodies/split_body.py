@@ -34,9 +34,9 @@ class SplitBody(Described, Memo):
     joints : tuple
         Pairs of welded ports.
     loads : mapping
-        Load ports by name, over the coordinates u of all frames.
+        Load ports by name, as maps of the coordinates u of all frames.
     view : View, optional
-        Geometry for pictures and export, over u of all frames.
+        Geometry for pictures and export, as a map of u of all frames.
     """
 
     frames: tuple[Body, ...]
@@ -48,6 +48,9 @@ class SplitBody(Described, Memo):
 
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
+    scheduled_laws: ClassVar[tuple[()]] = ()
+    whole: ClassVar[None] = None
+    flow: ClassVar[None] = None
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 
     def __post_init__(self) -> None:
@@ -93,7 +96,7 @@ class SplitBody(Described, Memo):
 
     @once
     def ports(self) -> Mapping[str, Port]:
-        """Ports of all frames, in the axes of the undeformed body and over u of all frames."""
+        """Ports of all frames, in the axes of the undeformed body and for u of all frames."""
         own = {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
         return read_only(own)
 

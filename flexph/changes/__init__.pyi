@@ -3,4 +3,5 @@
 from .change import Change as Change
 from .change import lock as lock
 from .change import release as release
+from .change import rupture as rupture
 from .plan import with_changes as with_changes

@@ -1,4 +1,4 @@
-"""Changes of the joints of a mechanism within a run: lock and release."""
+"""Changes within a run: joints that lock and are released, springs, rods and cables that break."""
 
 from __future__ import annotations
 
@@ -7,37 +7,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from ..bodies.breaking.broken import element_at
 from ..joints.rows.connection import Connection
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..sensors.quantities import Quantity
+from ..sensors.quantities import Quantity, no_measures
+from ..sensors.states import spring_force
 from ..units.arguments import in_si, quantities
 
 
 @checked
 @dataclass(frozen=True)
 class Change:
-    """Lock or release of a joint within a run, made by :func:`lock` and :func:`release`.
+    """Lock or release of a joint or a rupture within a run, by :func:`lock`, :func:`release` and :func:`rupture`.
 
     Attributes
     ----------
-    kind : {"lock", "release"}
-        What happens.
+    kind : {"lock", "release", "rupture"}
+        Kind of the change.
     joint : str or Connection
-        Name of a joint; of a lock also a joint that begins to hold.
+        Name of a joint; of a lock also a joint that begins to hold; of a rupture a spring, or a rod or cable.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time: a function of (t, state) whose first zero is the instant, or a sensor.
     reaches : float or str, optional
         Reading of the sensor at the instant, in its SI unit or with a unit.
+    s : float, optional
+        Place of the rupture of a rod or cable along its length [m].
     """
 
-    kind: Literal["lock", "release"]
+    kind: Literal["lock", "release", "rupture"]
     joint: str | Connection
     at: float | None = None
     when: Any = None
     reaches: float | str | None = None
+    s: float | None = None
 
     def __post_init__(self) -> None:
         what = f"{self.kind}({self.name!r})"
@@ -65,8 +72,16 @@ class Change:
         return self.joint if isinstance(self.joint, str) else self.joint.name
 
     @property
+    def subject(self) -> str:
+        """What changes: the joint, or the place of a body; changes of one subject happen in their order."""
+        return self.name if self.s is None else f"{self.name} at {self.s}"
+
+    @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
-        """Function of (t, state) that is zero at the instant, or an Event; None for a time."""
+        """Function of (t, state) that is zero at the instant of the change, or an Event.
+
+        None for a change at a time.
+        """
         if self.reaches is None:
             return self.when
         return Reaching(self.when, float(self.reaches))
@@ -82,14 +97,14 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor less the value that it reaches; angles count full turns."""
+    """Function of (t, state): reading of a sensor minus the value to be reached; angles count full turns."""
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
         self._last: float | None = None
 
     def __call__(self, time: float, state: Any) -> float:
-        """Value at a time and state."""
+        """Reading minus the value to be reached, at a time and state."""
         reading = float(state.measured(self.quantity))
         if self._turns and self._last is not None:
             reading += 2.0 * math.pi * round((self._last - reading) / (2.0 * math.pi))
@@ -102,21 +117,21 @@ class Reaching:
 def lock(
     joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | str | None = None
 ) -> Change:
-    """Lock a joint within a run, as it stands, or let a further joint begin to hold.
+    """Lock a joint within a run in its position at that instant, or let a further joint begin to hold.
 
     Velocities jump by the impulse Λ of the joints, after which the lock holds:
 
         v⁺ = v − M⁻¹GᵀΛ,   G M⁻¹GᵀΛ = G v − b,   loss ½ Δvᵀ M Δv ≥ 0,   work of drives −Λᵀb
 
-    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Both momenta of free
-    mechanisms stay. Steps end at the instant, to round-off.
+    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Momentum and angular
+    momentum of free mechanisms stay. Steps end at the instant, to round-off.
 
     Parameters
     ----------
     joint : str or Connection
-        Name of a joint between two ports of the mechanism: its bodies then stay as they are to each other, by ``lock
-        NAME``, which takes its place. Or a joint such as ``weld("ship.nose", "station.dock", name="dock")``, which
-        must be closed at the instant if it states a pose.
+        Name of a joint between two ports of the mechanism: its bodies then keep their relative position by a joint
+        ``lock NAME``, which replaces it. Or a further joint, as ``weld("ship.nose", "station.dock", name="dock")``;
+        it must be closed at the instant if it states a pose.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
@@ -133,7 +148,7 @@ def lock(
     Raises
     ------
     ValueError
-        Unless one of ``at`` and ``when`` is given; ``reaches`` goes with a sensor.
+        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` with a sensor but not otherwise.
 
     Examples
     --------
@@ -193,3 +208,92 @@ def release(joint: str, *, at: float | None = None, when: Any = None, reaches: f
     True
     """
     return Change("release", joint, at, when, reaches)
+
+
+@quantities(s="m", tension="N", at="s")
+@checked
+def rupture(
+    part: str,
+    s: float | None = None,
+    *,
+    tension: float | None = None,
+    at: float | None = None,
+    when: Any = None,
+    reaches: float | str | None = None,
+) -> Change:
+    """Let a rod or cable break at a place, or a spring or rope, within a run.
+
+    The element of a rod or cable at s loses all its forces and moments; its mass stays. Velocities and momenta stay,
+    and the elastic energy of the element is lost: ``dissipation["rupture NAME"]`` has it.
+
+    Parameters
+    ----------
+    part : str
+        Name of a rod or cable, or of a spring or rope between two ports.
+    s : float, optional
+        Place along a rod or cable [m]; the element there breaks.
+    tension : float, optional
+        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring.
+    at : float, optional
+        Instead of a tension, a time [s].
+    when : Event, callable or Quantity, optional
+        Instead of a tension, a condition, see :func:`lock`.
+    reaches : float or str, optional
+        Reading of a sensor ``when``.
+
+    Returns
+    -------
+    Change
+        For ``changes`` of :func:`flexph.integrate`.
+
+    Raises
+    ------
+    ValueError
+        Unless one of ``tension``, ``at`` and ``when`` is given, for a tension that is not positive, and in a run
+        for a part that cannot break, and for a place off its length.
+
+    Examples
+    --------
+    >>> import fem
+    >>> import numpy as np
+    >>> from flexph import GROUND, connect, force, hinge, integrate
+    >>> from flexph.changes import rupture
+    >>> rope = fem.cable(2.0, mass_per_length=0.1, axial=1e4, bending=0.01, elements=4, dim=2)
+    >>> hung = connect({"rope": rope}, [hinge("rope.root", GROUND), force("rope.tip", name="pull")])
+    >>> start = hung.consistent_state(hung.assemble())
+    >>> pull = {"pull": lambda t: [1e3 * t, 0.0]}
+    >>> snap = rupture("rope", 0.7, tension=40.0)
+    >>> run = integrate(hung, start, np.linspace(0.0, 0.06, 61), inputs=pull, changes=[snap])
+    >>> bool(run.ledger.dissipation["rupture rope"].sum() > 0.0)
+    True
+    """
+    if tension is not None:
+        if when is not None or at is not None or reaches is not None:
+            raise ValueError(f"rupture({part!r}) needs either tension=, a force [N], or at= or when=")
+        when, reaches = tension_of(part, s), check.positive("tension", tension, "N")
+    return Change("rupture", part, at, when, reaches, s)
+
+
+def tension_of(part: str, s: float | None) -> Quantity:
+    """Largest tension [N] of the element of a rod or cable at s, or elastic force of a spring."""
+
+    def of_state(mechanism: Any) -> Any:
+        if part not in mechanism.bodies:
+            reading = spring_force(part).of_state
+            assert reading is not None
+            return reading(mechanism)
+        body = mechanism.bodies[part]
+        element = element_at(part, body, place_of(part, s))
+        rows = [r for r in body.pieces.axial if body.pieces.shares[element, r] > 0.0]
+        own = mechanism.layout.parts[f"{part}.stress"].start + np.array(rows)
+        return lambda x: float(x[own].max())
+
+    place = "" if s is None else f" at {s:.6g} m"
+    return Quantity(f"tension{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)
+
+
+def place_of(part: str, s: float | None) -> float:
+    """Place of a rupture; raises ValueError without one."""
+    if s is None:
+        raise ValueError(f"rupture({part!r}): s must be given, the place along the rod or cable [m]")
+    return s

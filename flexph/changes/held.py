@@ -1,4 +1,4 @@
-"""Lock of a joint: rows that hold the sections at its ports as they are to each other at an instant."""
+"""Lock of a joint: rows that keep the relative position and rotation of its ports at an instant."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection, Form, Row, angle_row, relative_angle, same_rotation
-from ..joints.rows.directions import axis
 from ..joints.rows.laws import Offset
 from ..joints.rows.signs import Solid
-from ..joints.rows.vectors import Ground, PortName, Product, along, between
+from ..joints.rows.vectors import Ground, PortName, Product, along, axis, between
 
 
 def held(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:
-    """Connection that holds the ports of a joint as they are where it is anchored.
+    """Connection that keeps the relative position and rotation of the ports of a joint.
 
     With the vector V between the ports and directions d of one section, the rows are V·d = const, and those of the
     relative rotation. All are products of world vectors, so that both momenta stay.

@@ -1,21 +1,22 @@
-"""Plan of the changes of a run: their order, and the mechanisms of its parts."""
+"""Plan of the changes of a run: their order, and the mechanisms between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..bodies.breaking.broken import element_at
 from ..joints.rows.connection import Connection
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.poses.locked_joints import can_lock
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from .change import Change
+from .change import Change, place_of
 from .held import held
 
 
 class Action(NamedTuple):
-    """Change of a plan: its name, and the names of the connections that begin and cease to hold."""
+    """Change in a plan: its name, and the connections that begin and cease to hold, None without one."""
 
     change: Change
     name: str
@@ -24,7 +25,7 @@ class Action(NamedTuple):
 
 
 class Plan:
-    """Changes of a run of a mechanism, in the order in which those of a joint happen.
+    """Changes of a run of a mechanism, checked in the order in which those of each joint happen.
 
     ``union`` is the mechanism with all joints that hold at any time.
     """
@@ -38,21 +39,22 @@ class Plan:
             repeated = sum(1 for own in names if own == f"{change.kind} {change.name}")
             names.append(f"{change.kind} {change.name}")
             name = names[-1] if not repeated else f"{names[-1]} ({repeated + 1})"
-            self.actions.append(self._locked(change, name) if change.kind == "lock" else self._released(change, name))
+            kinds = {"lock": self._locked, "release": self._released, "rupture": self._broken}
+            self.actions.append(kinds[change.kind](change, name))
         _check_order(self.actions)
         own = {c.name: c for c in mechanism.connections}
         added = [c for c in self._added if c.name not in own]
         self.union = mechanism.replace(joints=[*mechanism.connections, *added]) if added else mechanism
 
     def mechanism(self, holding: frozenset[str]) -> Mechanism:
-        """Mechanism with the connections that hold."""
+        """Mechanism with the connections of these names, those that hold."""
         for known in (self.base, self.union):
             if holding == {c.name for c in known.connections}:
                 return known
         return self.union.replace(joints=[c for c in self.union.connections if c.name in holding])
 
     def _joint(self, change: Change) -> Connection:
-        """Connection of a name, of the mechanism or one that began to hold."""
+        """Connection that a change names: one of the mechanism, or one that an earlier change has let begin."""
         own = {c.name: c for c in self.base.connections}
         joint = change.name.removeprefix("lock ")
         if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
@@ -80,7 +82,7 @@ class Plan:
         return Action(change, name, lock.name, joint.name)
 
     def _begun(self, change: Change, joint: Connection, name: str) -> Action:
-        """Lock by a joint that begins to hold."""
+        """Action by which a further joint begins to hold; ValueError if it cannot or its name is taken."""
         if not (joint.kind != "drive" and (joint.formed(self.base.layout.dim).form.rows or joint.input is None)):
             raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not a {joint.kind}")
         if joint.name in (c.name for c in (*self.base.connections, *self._added)):
@@ -91,7 +93,7 @@ class Plan:
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
-        """Raise ValueError unless a joint holds and is not locked."""
+        """Raise ValueError if a joint to be locked does not hold or is locked already."""
         holds = self._holding.get(joint, joint)
         if holds is None:
             raise ValueError(
@@ -100,6 +102,20 @@ class Plan:
             )
         if holds != joint:
             raise ValueError(f"lock({change.name!r}): it is locked already; release it before")
+
+    def _broken(self, change: Change, name: str) -> Action:
+        """Rupture of an element of a rod or cable, by a crack that begins to hold, or of a spring."""
+        if change.name not in self.base.bodies:
+            own = {c.name: c for c in (*self.base.connections, *self._added)}
+            if not check.lookup("rod, cable or spring", change.name, own).form.measures:
+                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
+            return self._released(change, name)
+        element = element_at(change.name, self.base.bodies[change.name], place_of(change.name, change.s))
+        if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
+            raise ValueError(f"rupture({change.name!r}): the element at s = {change.s} m is broken already")
+        crack = Connection("crack", (f"{change.name}.root",), label=name, breaks=(change.name, element))
+        self._added.append(crack)
+        return Action(change, name, crack.name, None)
 
     def _released(self, change: Change, name: str) -> Action:
         joint = self._joint(change)
@@ -115,7 +131,7 @@ class Plan:
 
 @checked
 def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
-    """Mechanism with the joints of a run with changes, to load it: ``Solution.load(path, with_changes(...))``.
+    """Mechanism with all joints of a run with changes, to load the run: ``Solution.load(path, with_changes(...))``.
 
     Parameters
     ----------
@@ -133,12 +149,14 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
 
 
 def _listed(changes: Any) -> list[Change]:
-    """Check for a list of changes."""
+    """List of the given changes; ValueError for anything else."""
     if isinstance(changes, Change) or not isinstance(changes, Sequence) or isinstance(changes, str):
-        raise ValueError(f"changes must be a list of lock(...) and release(...), got {check.shown(changes)}")
+        raise ValueError(
+            f"changes must be a list of lock(...), release(...) and rupture(...), got {check.shown(changes)}"
+        )
     for change in changes:
         if not isinstance(change, Change):
-            raise ValueError(f"changes must hold lock(...) and release(...), got {check.shown(change)}")
+            raise ValueError(f"changes must hold lock(...), release(...) and rupture(...), got {check.shown(change)}")
     return list(changes)
 
 
@@ -146,7 +164,7 @@ def _check_order(actions: Sequence[Action]) -> None:
     """Raise ValueError if the times of the changes of a joint do not ascend in the list."""
     last: dict[str, tuple[float, str]] = {}
     for action in actions:
-        at, joint = action.change.at, action.change.name
+        at, joint = action.change.at, action.change.subject
         if at is None:
             continue
         if joint in last and at < last[joint][0]:

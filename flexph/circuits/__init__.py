@@ -1,6 +1,6 @@
 """Electric circuits: elements between nodes, and their port-Hamiltonian descriptor systems ([survey] example 2.1).
 
-Imports: circuits.elements, consistency, dirac, laws, numerics, switching, systems.
+Imports: consistency, dirac, laws, numerics, switching, systems.
 """
 
 import lazy_loader

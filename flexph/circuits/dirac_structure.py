@@ -15,11 +15,7 @@ from ..dirac.elements import gyrator_structure, kirchhoff, transformer_structure
 from ..dirac.structure import DiracStructure
 from ..dirac.system import PortHamiltonian
 from ..numerics.arrays import Array
-from .elements.element import Element
-from .elements.resistors import Resistor
-from .elements.sources import Source
-from .elements.storage import Storage
-from .elements.two_ports import TwoPort
+from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing
 from .tree import Edge
 

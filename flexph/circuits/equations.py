@@ -9,14 +9,60 @@ import numpy as np
 
 from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
+from ..numerics.memo import read_only
 from ..numerics.subspaces import echelon, null_space
-from .constraints import Constraint
-from .elements.element import Element
-from .elements.resistors import Resistor
-from .elements.sources import Source
-from .elements.storage import Storage
-from .elements.two_ports import TwoPort
+from .elements import Element, Resistor, Source, Storage, TwoPort
 from .tree import Edge, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """Constraint by a loop of capacitors and voltage sources, a cutset of inductors and current sources, or gyrators.
+
+    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset relates charges or fluxes to each other and to inputs; its
+    multiplier, of index 2, is the current of the dependent capacitor or the voltage of the dependent inductor. A
+    constraint of kind "gyrator" is a sum of algebraic equations without algebraic states: ``v₁ = −r i₂`` with v₁ of a
+    capacitor and i₂ of an inductor.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of constraint: "loop", "cutset" or "gyrator".
+    state : str
+        Name of the multiplier.
+    elements : tuple of str
+        Elements whose charges or fluxes are related.
+    sources : tuple of str
+        Sources whose inputs are part of the constraint.
+    switches : tuple of str
+        Closed switches in the loop, open ones in the cutset.
+    gyrators : tuple of str
+        Gyrators in the constraint.
+    weights : mapping
+        Weights of the equations by their states, for the kind "gyrator".
+    """
+
+    kind: str
+    state: str
+    elements: tuple[str, ...]
+    sources: tuple[str, ...]
+    switches: tuple[str, ...]
+    gyrators: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", read_only(dict(self.weights) or {self.state: 1.0}))
+
+    def __str__(self) -> str:
+        if self.kind == "gyrator":
+            given = f", given by {', '.join(self.sources)}" if self.sources else ""
+            tied = f"charges and fluxes of {', '.join(self.elements)} are dependent{given}"
+            return f"gyrator {', '.join(self.gyrators)}: {tied}"
+        others = [*self.sources, *self.switches]
+        with_others = f" with {', '.join(others)}" if others else ""
+        tied = "charges" if self.kind == "loop" else "fluxes"
+        given = f", given by {', '.join(self.sources)}" if self.sources else ""
+        return f"{self.kind} of {', '.join(self.elements)}{with_others}: {tied} depend on each other{given}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +151,10 @@ class Assembly:
         return self.names.index(name)
 
     def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
-        """Effort of an edge with its row: a tree voltage, 0 = (network) i − (law) i, or a link current."""
+        """Effort of an edge, a tree voltage or a link current.
+
+        An algebraic one gets a state with 0 = (network) − (law).
+        """
         element = self.elements[edge.name]
         kind, stored, dependent = (
             ("voltage", "capacitor", "inductor") if in_tree else ("current", "inductor", "capacitor")
@@ -125,7 +174,10 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _paired(self, state: int, name: str) -> int:
-        """Additional state for an edge, of the other kind, with 0 = (network) − (state); its row takes the law."""
+        """Add a state of the other kind for an edge, 0 = (network) − (state), whose row takes the law.
+
+        Returns its index.
+        """
         other = self._state(name)
         self.entries.append((state, other, -1.0))
         return other
@@ -143,7 +195,7 @@ class Assembly:
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
-        """Multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
+        """Add the multiplier of a constraint Q̇ = i or φ̇ = v, 0 = (network) − H′; returns it as effort of the edge."""
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
         storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
@@ -171,7 +223,7 @@ class Assembly:
             self.entries.append((first, second, element.ratio))
 
     def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
-        """Find constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
+        """Add the constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
         gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
         if not gyrators:
             return
@@ -213,9 +265,9 @@ class Assembly:
                 self._outer.append((self._relayed(voltage.input), current.input, float(value)))
 
     def _relayed(self, source: int) -> int:
-        """State u of a voltage source for currents of current sources through it, 0 = i − (their sum), 0 = u − v.
+        """Index of the state u of a voltage source for currents of current sources through it; added at its first use.
 
-        That power goes from input to input, which y = Bᵀz cannot express.
+        Its rows are 0 = i − (their sum), 0 = u − v. That power goes from input to input, which y = Bᵀz cannot express.
         """
         name = self.inputs[source]
         if source not in self._relays:

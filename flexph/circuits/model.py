@@ -10,12 +10,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import Memo, once, read_only
 from ..systems.inputs import Input
-from .elements.element import Element
-from .elements.resistors import Resistor
-from .elements.sources import Source
-from .elements.storage import Storage
-from .elements.switches import Switch
-from .elements.two_ports import TwoPort
+from .elements import Element, Resistor, Source, Storage, Switch, TwoPort
 from .equations import Assembly
 from .readings import Readings
 from .tree import Edge, Tree, check_node, edges_of, incidence, nodes_of, normal_tree, references

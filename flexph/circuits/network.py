@@ -18,9 +18,9 @@ from ..switching import SwitchingPHDAE, SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .constraints import Constraint
 from .dirac_structure import to_port_hamiltonian, to_structure
-from .elements.element import Element
+from .elements import Element
+from .equations import Constraint
 from .model import Model
 from .nodal import check_switches, to_nodal
 from .start import start, stored

@@ -10,11 +10,7 @@ from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE
-from .elements.element import Element
-from .elements.resistors import Resistor
-from .elements.sources import Source
-from .elements.storage import Storage
-from .elements.two_ports import TwoPort
+from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing, named, quotient_slope
 from .tree import Edge, Tree
 
@@ -42,7 +38,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for currents or potentials that are states of this form but undetermined."""
+    """Raise ValueError for loops of closed switches or cutsets of open ones, which nodal equations cannot solve."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]

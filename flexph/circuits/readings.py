@@ -9,8 +9,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from .elements.sources import Source
-from .elements.two_ports import TwoPort
+from .elements import Source, TwoPort
 from .equations import Assembly
 from .systems import Storing, energies
 
@@ -43,7 +42,7 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Subtract the undetermined part, so that the rest has the least norm."""
+        """Subtract the undetermined part of voltages and currents (in place), so that the rest has the least norm."""
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)

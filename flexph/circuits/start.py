@@ -12,16 +12,14 @@ from ..numerics.arrays import Array
 from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
 from ..systems.nonlinear import PHDAE
-from .constraints import Constraint
-from .elements.element import Element
-from .elements.storage import Storage
-from .equations import Assembly
+from .elements import Element, Storage
+from .equations import Assembly, Constraint
 
 AGREEING = 1e-9
-"""Accepted defect of a constraint for given voltages or currents, over the largest of them."""
+"""Accepted defect of a constraint for given voltages or currents, relative to the largest of them."""
 
 NOISE = 1e-13
-"""Algebraic state over the largest one below which it is set to zero as round-off."""
+"""Algebraic state, relative to the largest one, below which it is set to zero as round-off."""
 
 
 def start(

@@ -12,18 +12,18 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
-from ..switching.triggers import Function
+from ..switching.transition import Function
 from ..systems.inputs import Forcing, Input
-from .elements.switches import Pulse, Switch
+from .elements import Pulse, Switch
 from .equations import Assembly
 from .model import Model
 from .readings import Readings
 from .systems import to_phdae
 
 JUST_AFTER = 1e-6
-"""Delay after an instant at which schedules are evaluated, over the shortest pulse or pause."""
+"""Delay after an instant at which schedules are evaluated, relative to the shortest pulse or pause."""
 SAME = 1e-12
-"""Difference of two instants over their period up to which they coincide."""
+"""Difference of two instants, relative to their period, up to which they coincide."""
 MOST = 12
 """Largest number of switches and diodes for which all combinations of positions are tried."""
 
@@ -151,7 +151,7 @@ def _condition(schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay:
 
 
 def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
-    """Voltages and currents over a run; see :meth:`flexph.circuits.Circuit.over`."""
+    """Voltages and currents along a run; see :meth:`flexph.circuits.Circuit.over`."""
     names = [name for name in trajectory.system.parts if name != "algebraic"]
     free = [name for name in circuit.switches if name not in circuit.positions]
     both: list[dict[str, Any]] = [

@@ -11,8 +11,7 @@ from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .elements.energy import Energy
-from .elements.storage import Storage
+from .elements import Energy, Storage
 from .equations import Assembly, Loss
 
 

@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..numerics.arrays import Array
-from .elements.element import Element, branches
-from .elements.switches import Switch
-from .elements.two_ports import TwoPort
+from .elements import Element, Switch, TwoPort, branches
 
 ORDER = (
     "voltage source", "closed", "capacitor", "resistor", "inductor", "current source", "open", "winding"
 )  # fmt: skip
 """Roles in the order of preference for tree edges, whose voltages are independent: a normal tree."""
 ROUND_OFF = 1e-11
-"""Entry after elimination, over the ratios of transformers, that counts as zero."""
+"""Entry after elimination, relative to the ratios of transformers, that counts as zero."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,10 +14,38 @@ from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
 from .equations import AT_LEAST, LOST, Equations, balancing, sizes, with_algebraic
-from .nearest_zero import ITERATIONS, STEP, nearest_zero
+
+STEP = 1e-5
+"""Relative step of differences of functions that contain differences themselves."""
+ITERATIONS = 20
+
+
+def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
+    """Zero of a function nearest to 0, or a zero near it if the search for the nearest does not converge.
+
+    Newton's method with steps of least norm finds a zero; Gauss-Newton steps from there reduce its norm.
+    """
+    y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
+    for iteration in range(3 * ITERATIONS):
+        here = function(y)
+        matrix = forward(function, y, here, STEP * np.ones(unknowns), directions=one)
+        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+        scale = np.where(largest > 0.0, largest, 1.0)  # rows without dependence are not scaled
+        first = iteration < ITERATIONS
+        target = -here if first else matrix @ y - here
+        solution = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]
+        change = solution if first else solution - y
+        solved = float(np.abs(here / scale[:, 0]).max(initial=0.0)) <= 1e-13
+        if first or (solved and np.linalg.norm(y) <= np.linalg.norm(best)):
+            best = y
+        if not first and np.abs(change).max(initial=0.0) <= 1e-9:
+            break
+        y = y + change
+    return best
+
 
 DEPENDENT = 1e-6
-"""Singular value of the equilibrated derivatives by algebraic states, relative to the largest one, below which an
+"""Singular value of the equilibrated derivatives ∂/∂(algebraic states), relative to the largest one, below which an
 equation is dependent: far above the errors of forward differences."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
@@ -97,7 +125,7 @@ class Conditions:
         return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
-        """Derivatives of all equations by the algebraic states (n, n − r), with round-off set to zero.
+        """Derivatives ∂/∂(algebraic states) of all equations, (n, n − r), with round-off set to zero.
 
         Raises the sizes of states that are too small to balance their equations.
         """
@@ -162,9 +190,10 @@ class Conditions:
         )
 
     def _relative(self, x: Array, h: Array, terms: Array) -> Array:
-        """Defects of ``h = 0``, relative to the largest terms.
+        """Absolute defects of ``h = 0``, each divided by the sum of the magnitudes of its terms.
 
-        Terms count at least with a thousandth of the rates of change in the shortest time scale 1/max|ẋ/size|.
+        This sum is at least 1/1000 of what the rates of the states could contribute if all of them changed as fast as
+        the fastest one, max|ẋ/size|. Defects of the size of round-off are returned as zero.
         """
         s, own = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)
@@ -180,7 +209,7 @@ class Conditions:
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """Magnitudes of the terms of each equation (n,)."""
+        """Magnitudes of the terms of each equation (n,), see :meth:`Equations.terms`."""
         return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:

@@ -22,7 +22,7 @@ _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 
 END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
 """Weights of the values in these points for the derivative at 0."""
 SLOPE_ROUND_OFF = float(np.abs(END_SLOPE).sum()) * np.finfo(float).eps
-"""Round-off of a derivative by these weights, relative to the largest value over the length of the window."""
+"""Round-off of a derivative by these weights, relative to the largest value divided by the length of the window."""
 WINDOWS = 8
 """Number of windows tried for a time derivative, each a quarter of the one before."""
 ALMOST_NOTHING = 1e-12
@@ -37,7 +37,7 @@ AT_LEAST = 1e-3
 LOST = 1e3 * np.finfo(float).eps
 """Change of an equation, relative to its terms, that is round-off."""
 STRONG = 1e-3
-"""Derivative of an equation by a multiplier, relative to the largest one, from which on it counts."""
+"""Derivative of an equation with respect to a multiplier, relative to the largest one, from which on it counts."""
 OF_START = 1e-3
 """Required accuracy of the rate of an input at a start: the rate of a drive is a second difference."""
 
@@ -93,7 +93,7 @@ class Equations:
         return self._differences(t, x, rate, size, directions=np.eye(x.size)), E
 
     def along_algebraic(self, t: float, x: Array, size: Array) -> Array:
-        """Derivatives ∂((J − R)z + Bu)/∂x V₂ by the algebraic states, (n, n − r)."""
+        """Derivatives ∂((J − R)z + Bu)/∂x V₂ with respect to the algebraic states, (n, n − r)."""
         zero = np.zeros(x.size)
         if self.system.derivatives is not None:
             return -self.jacobian(t, x, zero, size)[0] @ self.split.V2

@@ -12,7 +12,10 @@ import click
 
 
 def analyses(given: Any) -> dict[str, Any]:
-    """Reports by mode on a system, or on a pair of a system and its inputs by port; without modes the key is ""."""
+    """Reports of ``analyze`` by mode on a system, or on a pair (system, inputs by port).
+
+    Without modes under the key "".
+    """
     from flexph.analysis import analyze
     from flexph.switching import SwitchingPHDAE
 
@@ -29,13 +32,13 @@ def analyses(given: Any) -> dict[str, Any]:
 
 
 def text(mode: str, analysis: Any) -> str:
-    """A report, and the pattern of its Dirac structure."""
+    """Report on a mode and pattern of its Dirac structure, as text."""
     heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
     return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
 
 
 def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
-    """Draw the Dirac structure of each mode into one file."""
+    """Draw the Dirac structure of each mode into its own file; return the paths."""
     from flexph import plot
 
     drawn = []
@@ -46,7 +49,7 @@ def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
 
 
 def refuse_format(picture: Path) -> None:
-    """End the command with an error if the picture cannot be drawn, before anything is computed."""
+    """End the command with an error if matplotlib is missing or the ending of the picture is unknown."""
     if importlib.util.find_spec("matplotlib") is None:
         raise click.ClickException('--picture needs matplotlib, which is not installed: pip install "flexph[plot]"')
     from flexph.plot.axes import ENDINGS

@@ -29,7 +29,7 @@ def local_pages() -> str | None:
 
 
 def published_pages() -> str | None:
-    """Address under ``Documentation`` in the URLs of the installed package, None if there is none."""
+    """Address of the documentation in the metadata of the installed package, None if there is none."""
     try:
         urls = metadata("flexph").get_all("Project-URL") or []
     except PackageNotFoundError:

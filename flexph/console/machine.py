@@ -32,7 +32,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 @contextmanager
 def errors_as_json(ctx: click.Context) -> Iterator[None]:
-    """Print ``{"error": …}`` for a command that fails before it has printed the requested JSON."""
+    """Context that prints ``{"error": …}`` if a command fails before it has printed the requested JSON."""
     try:
         yield
     except click.ClickException as error:
@@ -48,7 +48,7 @@ def json_text(value: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Value in JSON types: arrays become lists, complex numbers pairs, non-finite numbers null."""
+    """Value with JSON types only: arrays become lists, complex numbers pairs, numbers that are not finite null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -79,7 +79,7 @@ def verdict_values(
 
 
 def analysis_values(analysis: Any) -> dict[str, Any]:
-    """Numbers and verdicts of a :class:`flexph.analysis.Analysis`."""
+    """JSON values of an :class:`flexph.analysis.Analysis`: its numbers, and its properties as true or false."""
     casimirs, given = analysis.casimirs, analysis.given
     index = ("differential", "algebraic", "index", "index_eliminated", "constraints", "redundant", "undetermined")
     passivity = ("passive", "skew_defect", "lowest_resistance", "dissipative", "bounded", "bounded_on_constraints")

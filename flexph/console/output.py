@@ -1,4 +1,4 @@
-"""Robust output of the command line: unknown characters and write errors."""
+"""Robust output of the command line: unknown characters and write errors, tables, and the papers behind tags."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import errno
 import io
 import os
 import shlex
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 REPORT = "FLEXPH_REPORT"
 """Environment variable that suppresses reports if it is 0."""
@@ -29,7 +34,7 @@ def replace_unknown_characters() -> None:
 
 
 def repeating_command() -> str:
-    """The running command with its non-default options; empty if there is none."""
+    """Command line that repeats the running command, with its non-default options; empty outside of commands."""
     ctx = click.get_current_context(silent=True)
     if ctx is None:
         return ""
@@ -50,7 +55,7 @@ def repeating_command() -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """End a command with a one-line error if a file or its output cannot be written or read."""
+    """Context that ends a command with a one-line error if a file or the output cannot be written or read."""
     try:
         yield
         sys.stdout.flush()
@@ -63,8 +68,90 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try again at exit."""
+    """Discard output that cannot be written; Python would try to write it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+MIN_WIDTH = 100
+"""Smallest terminal width into which tables fold their text."""
+
+
+COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
+"""Styles of the verdicts of checks."""
+
+
+def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
+    """Table of references, computed numbers and verdicts, from pairs of case name and :class:`flexph.case.Check`."""
+    rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
+    rows.add_column("verdict", no_wrap=True)
+    for name, check in checks:
+        # Relative differences and tolerances in per cent, absolute ones in the unit of the quantity.
+        scale, suffix = (100.0, " %") if check.relative else (1.0, "")
+        rows.add_row(
+            *(name, check.quantity, check.kind, check.source, f"{check.reference:.8g}", f"{check.computed:.8g}"),
+            f"{scale * check.difference:+.3g}{suffix}",
+            "" if check.tolerance is None else f"{scale * check.tolerance:.3g}{suffix}",
+            Text(check.verdict, COLOURS[check.verdict]),
+        )
+    return rows
+
+
+def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
+    """Table with the number of checks of each kind, and of those that pass."""
+    given = list(checks)
+    rows = table("kind", numbers=("checks", "passed"))
+    for kind in kinds:
+        own = [check.passed for check in given if check.kind == kind]
+        rows.add_row(kind, str(len(own)), "-" if own and None in own else str(sum(own)))
+    compared = [check.passed for check in given if check.passed is not None]
+    rows.add_row("all compared", str(len(compared)), str(sum(compared)))
+    return rows
+
+
+def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
+    """Table with a row for each name and its text."""
+    listed = table(first, second)
+    for name, words in rows.items():
+        listed.add_row(name, words)
+    return listed
+
+
+def table(*words: str, numbers: Sequence[str] = ()) -> Table:
+    """Empty table with text columns, which fold, and number columns, which do not."""
+    rows = Table()
+    for header in words:
+        rows.add_column(header, overflow="fold")
+    for header in numbers:
+        rows.add_column(header, justify="right", no_wrap=True)
+    return rows
+
+
+def print_table(rows: Table) -> None:
+    """Print a table: at a terminal in its width, otherwise with up to 1000 columns."""
+    # A pipe has no width: there every row is one line, however long.
+    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
+    # Markup would swallow a source such as "[flex] table 2".
+    Console(width=width, markup=False, emoji=False, highlight=False).print(rows)
+
+
+SOURCES = {
+    "flex": "Brugnoli, Alazard, Pommier-Budinger, Matignon: Port-Hamiltonian flexible multibody dynamics (2021)",
+    "dg": "Kinon, Morandin, Schulze: Discrete gradient methods for port-Hamiltonian DAEs (2026)",
+    "rigid": "Berger, Hochdahl, Reis, Seifried: Port-Hamiltonian modeling of rigid multibody systems (2025)",
+    "survey": "van der Schaft: Port-Hamiltonian differential-algebraic systems (2013)",
+}
+"""Authors, title and year by tag."""
+
+
+def explained(*texts: str) -> Iterable[str]:
+    """Lines with the papers of the tags that occur in texts."""
+    return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
+
+
+def epilog(*texts: str) -> str | None:
+    """End of a help page: papers of the tags that occur in the texts, or of all tags if no text is given."""
+    lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
+    return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

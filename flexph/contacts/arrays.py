@@ -12,9 +12,8 @@ from scipy import sparse
 
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
-from ..joints.rows.connection import Connection, measures
-from ..joints.rows.curve_laws import PointOnCurve
-from ..joints.rows.gaps import Gap, GapGroup
+from ..joints.rows.connection import Connection, Gap, GapGroup, measures
+from ..joints.rows.laws import PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName
 from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts, Group, no_contacts
 from ..numerics.arrays import Array
@@ -27,9 +26,10 @@ HOLDING = {2: 4, 3: 10}
 
 
 class _Moves(NamedTuple):
-    """Motion of a port: index of its body, and flags.
+    """Index of the body of a port, and flags of how the port moves.
 
-    ``turns``: the port has a rotation; ``bends``: it also rotates relative to its body; ``deforms``: its body deforms.
+    ``turns``: the port has a rotation; ``bends``: it also rotates relative to its body; ``deforms``: it moves relative
+    to its body, or its body is a nodal one.
     """
 
     body: int
@@ -76,7 +76,7 @@ def contact_arrays(
 
 
 def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int) -> Contacts:
-    """Arrays of gaps, owned by numbered connections; ``first`` is the index of the first anchor, after all springs."""
+    """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs."""
     for _, connection, gap in own:
         _check_restitution(connection, gap, moves)
     laws = [gap.law for _, _, gap in own]
@@ -112,7 +112,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
 def _group(
     owned: tuple[int, Connection, GapGroup], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int
 ) -> Group:
-    """Arrays of a group of balls, taken from the gaps between neighbours in its list."""
+    """Arrays of a group of balls, from the gaps between neighbours in its list; ``first``: index of its anchors."""
     i, connection, group = owned
     own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
     neighbours = _arrays(own, places, moves, dim, first)
@@ -142,7 +142,7 @@ def _rows_of(group: GapGroup, dim: int) -> int:
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Names of the anchors in the order of the state, with their numbers of coordinates: ``floor: anchor 1 x``, 1.
+    """Number of coordinates of each anchor by its name, in the order of the state, e.g. ``floor: anchor 1 x``: 1.
 
     The anchors of a group have one name, ``discs: anchors``. In a state, anchors follow the springs.
     """
@@ -165,7 +165,7 @@ def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
 
 
 def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
-    """The body on which friction exerts a moment on one side of a contact, or −1.
+    """Index of the body on which friction exerts a moment on one side of a contact, or −1.
 
     Raises ValueError if the port has no rotation, or rotates relative to its body.
     """

@@ -49,7 +49,7 @@ class BroadPhase(NamedTuple):
 
 
 def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPhase:
-    """The broad phase of contacts: pairs of spheres among the rigid ones, or those in the mask ``of``, and the others.
+    """Broad phase of contacts: pairs of spheres among rigid ones, or among those in the mask ``of``; all others.
 
     Two nodes have at most one single pair; groups with any contact law are included.
     """
@@ -74,10 +74,10 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Shares of a straight path between vectors V, W, U (3, c, d) at the first contact of balls, and just within it.
+    """Fractions of a straight path between vectors V, W, U (3, c, d) at the first contact of balls, and just after it.
 
-    Of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the sum of their radii; None if
-    there are none.
+    This is the first contact of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the
+    sum of their radii; None if there are none.
     """
     own = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[own] == AXIAL)[:, None]

@@ -23,9 +23,9 @@ RANK = 1e-9
 
 
 class Level(NamedTuple):
-    """Contacts (some of the gaps) and joints at a state, with dense matrices.
+    """Dense matrices of contacts (some of the gaps) and joints at a state, to apply impulses to its velocities.
 
-    ``rows``: H, the rates of the contacts with the velocities v; ``spread``: PL⁻¹Hᵀ; ``lower``: L; ``joints``: G L⁻ᵀ;
+    ``rows``: H, from velocities v to the rates of the contacts; ``spread``: PL⁻¹Hᵀ; ``lower``: L; ``joints``: G L⁻ᵀ;
     ``basis``: an orthonormal basis (n, r) of the rows of ``joints``.
     """
 
@@ -52,7 +52,7 @@ class Level(NamedTuple):
         return v + change
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
-        """The nearest velocities with G v = b (``rates``), and the joint impulses μ that change v to them."""
+        """Nearest velocities to v with G v = b (``rates``), and the joint impulses μ that change v to them."""
         if not rates.size:
             return v, rates
         w = self.lower.T @ v
@@ -63,7 +63,7 @@ class Level(NamedTuple):
 
 
 def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
-    """The arrays with the pairs of groups that are closed in at least one of the given states."""
+    """Arrays in which groups have only the pairs that are closed in at least one of the given states."""
     if not a.contacts.groups:
         return a
     return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))
@@ -88,7 +88,7 @@ def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: 
 
 
 def _range(rows: Array) -> Array:
-    """Orthonormal basis (n, r) of the space of the rows."""
+    """Orthonormal basis (n, r) of the space that the rows span."""
     if not rows.shape[0]:
         return np.zeros((rows.shape[1], 0))
     length = np.linalg.norm(rows, axis=1)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from ..joints.rows.connection import Connection, Form
-from ..joints.rows.directions import fitting
-from ..joints.rows.gaps import Gap, GapGroup, GapKind
+from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
+from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, fitting
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .laws import ContactLaw
@@ -108,7 +106,7 @@ def _law(law: Any) -> ContactLaw:
 
 
 def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connection:
-    """The connection of a group of balls in mutual contact."""
+    """Make the connection of a group of balls, each in contact with every other."""
     ports, radii = tuple(str(ball.port) for ball in balls), tuple(ball.radius for ball in balls)
     if radii.count(0.0) > 1:
         raise ValueError(POINTS)
@@ -146,7 +144,7 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
 
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
-    """The pair with the round shape first; raises ValueError for pairs of shapes that are not supported."""
+    """Pair of shapes with the round one first; raises ValueError for pairs that are not supported."""
     if isinstance(first, Rim) or isinstance(second, Rim):
         return _ordered_rim(first, second)
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
@@ -167,7 +165,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 
 def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
-    """The pair with the rim first; raises ValueError unless it is on a body and the other is a plane."""
+    """Pair of shapes with the rim first; raises ValueError unless it is on a body and the other one is a plane."""
     first, second = (first, second) if isinstance(first, Rim) else (second, first)
     if not isinstance(second, Plane):
         raise ValueError(f"a Rim touches a Plane, got {type(second).__name__}: take spheres around the rim")
@@ -177,7 +175,7 @@ def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
-    """The gap of an ordered pair."""
+    """Gap of an ordered pair of shapes; raises ValueError if they do not fit the dimension or each other."""
     for shape in (first, second):
         if dim == 2 and isinstance(shape, Round) and shape.axis is not None:
             raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
@@ -212,7 +210,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
 
 
 def _between(first: PortName, second: PortName) -> Vector:
-    """The vector from the second port to the first; either may be on the ground."""
+    """Vector from the second port to the first; either may be on the ground."""
     if isinstance(first, Ground):
         back = between(second, GROUND)
         assert first.position is not None

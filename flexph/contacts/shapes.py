@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..joints.rows.directions import unit
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import Direction, Ground
+from ..joints.rows.vectors import Direction, Ground, unit
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
@@ -32,7 +31,7 @@ class Shape(ABC):
 
     @property
     def reach(self) -> float:
-        """Radius around the port [m]; 0 for shapes without one."""
+        """Radius of the shape around its port [m]; 0 for shapes without one."""
         return 0.0
 
 

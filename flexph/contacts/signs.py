@@ -60,7 +60,7 @@ class Disc(Sign):
 
 @dataclass(frozen=True)
 class Slab(Sign):
-    """A slab for the surface of a half space, as long as the path of the ports in contact with it."""
+    """A slab for the surface of a half space, wide enough for the paths of the ports in contact with it."""
 
     port: PortName
     normal: Direction
@@ -80,7 +80,7 @@ class Slab(Sign):
 
 @dataclass(frozen=True)
 class Pipe(Sign):
-    """A cylinder or the rim of a hole about an axis through a port, as long as the path of the ports in contact."""
+    """A cylinder, or the wall of a hole, about an axis through a port; drawn as long as the paths of its contacts."""
 
     port: PortName
     radius: float
@@ -103,7 +103,7 @@ class Pipe(Sign):
 
 @dataclass(frozen=True)
 class Barriers(Sign):
-    """Plates at offsets [m] from a port, or from the origin, along a direction in its section or in the world."""
+    """Plates at offsets [m] along a direction: from a port in axes of its section, or from the origin of the world."""
 
     port: PortName
     direction: Direction

@@ -8,15 +8,14 @@ import numpy as np
 
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
-from ..kernels.constraint_sizes import lever
 from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
-from ..kernels.resolution import coordinate_size
+from ..kernels.resolution import coordinate_size, lever
 from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .levels import gaps_at, near_at
 
 DEEP = 0.01
@@ -71,7 +70,7 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
 def _sizes(a: Arrays, c: Contacts) -> Array:
     """Reference lengths of contacts: sum of the radii of two balls, radius of a pin in a hole or of a ball on a plane.
 
-    The size of the mechanism for points, 1 for stops of angles.
+    It is the size of the mechanism for points, and 1 for stops of angles.
     """
     radius = np.where(
         (c.kind == OFFSET) | (c.sign < 0.0), np.abs(c.share[0] * np.where(c.kind == OFFSET, 1.0, c.offset)), c.offset
@@ -82,7 +81,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
 
 
 def _carrying(a: Arrays, c: Contacts) -> Array:
-    """Static penetrations (c,) of each contact under the weight of all bodies."""
+    """Static penetrations (c,) of the contacts, each under the weight of all bodies."""
     weight = float(np.linalg.norm(a.weight, axis=1).sum())
     moment = np.where(c.kind == ANGLE, lever(a), 1.0)
     carried: Array = (weight * moment / np.where(c.rigid, 1.0, c.stiffness)) ** (

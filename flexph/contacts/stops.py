@@ -8,11 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..joints.rows.connection import Connection, Form, Measure, angle_frame, angle_origin, planar_or_about
-from ..joints.rows.directions import Axes, fitting, unit, unit_axes
-from ..joints.rows.gaps import Gap
+from ..joints.rows.connection import Connection, Form, Gap, Measure, angle_frame, angle_origin, planar_or_about
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Product, Vector, along, between, body_port
+from ..joints.rows.vectors import (
+    GROUND,
+    Axes,
+    Ground,
+    PortName,
+    Product,
+    Vector,
+    along,
+    between,
+    body_port,
+    fitting,
+    unit,
+    unit_axes,
+)
 from ..kernels.arrays import Arrays
 from ..kernels.contacts.gap_arrays import ANGLE
 from ..kernels.contacts.gaps import gaps_between, vectors_of
@@ -132,7 +143,7 @@ def check_stops(
     after: tuple[Configuration, Derived],
     iterations: int,
 ) -> None:
-    """Raise MotionEnded if an angle with stops comes half a turn away: beyond, it would appear on the other side."""
+    """Raise MotionEnded if an angle moves half a turn away from its stops, where it would appear on the other side."""
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():
         return
@@ -156,7 +167,7 @@ def check_stops(
 def _spring(
     kind: Literal["component", "angle"], products: tuple[Product, ...], law: ElasticLaw, ends: tuple[float, float]
 ) -> Measure:
-    """Spring of a coordinate that acts beyond its limits."""
+    """Spring that acts on a coordinate beyond its limits."""
     return Measure(kind, products, 0.0, 0.0, 0.0, law=beyond(law, *ends))
 
 
@@ -183,7 +194,7 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
 
 
 def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
-    """V, W, U of the angle from the middle of the limits, so that it jumps in the middle of the forbidden range."""
+    """Vectors V, W, U of the angle from the middle of the limits: it jumps opposite to it, outside the limits."""
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
     cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())

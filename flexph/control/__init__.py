@@ -1,7 +1,7 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
-Imports: control.laws, control.loops, discretisation, files, interconnection, kernels, laws, linear, mechanisms.model,
-numerics, numerics.factors, numerics.loops, sensors, systems.
+Imports: control.loops, discretisation, files, interconnection, kernels, laws, mechanisms.model, numerics,
+numerics.factors, numerics.loops, sensors, systems.
 """
 
 import lazy_loader

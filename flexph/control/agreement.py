@@ -13,7 +13,7 @@ from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .agreement_arrays import LawFunctions, laid_feedback, law_arrays, linear_arrays
 from .continuous import LinearSteps
-from .laws.laws import DryFriction, Limit
+from .laws import DryFriction, Limit
 from .loops.agreement import agree_address
 from .loops.data import NEW, Agreement
 
@@ -135,7 +135,7 @@ class CompiledAgreement:
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
     def learn(self) -> None:
-        """Hand the present Jacobian and past inputs to the controllers, those of withdrawn steps included."""
+        """Store the present Jacobian and past inputs, those of withdrawn steps included, in ``joined``."""
         a = self._arrays
         (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
         numbers = scale[0], length[0], a.laws.force.copy(), speed[0]

@@ -12,7 +12,7 @@ from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import WHOLE, Callback, Struct, c_function
 from ..sensors.panel import Panel
 from .continuous import LinearSteps
-from .laws.laws import DryFriction, Law, Limit
+from .laws import DryFriction, Law, Limit
 from .loops.data import DRY, LIMIT, OTHER, Feedback, Laws, Linear, no_linear
 from .loops.functions import SIGNATURE
 

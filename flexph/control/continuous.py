@@ -15,12 +15,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers, dense
 from ..numerics.memo import read_only
-from ..systems.as_nonlinear import with_multipliers
 from ..systems.inputs import Input
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
-from .laws.laws import Law
-from .laws.terminated import Terminated
+from .laws import Law, Terminated
 
 
 @checked
@@ -130,7 +128,10 @@ class ControllerSteps(Protocol):
         """Advance a state by one step of length h."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """Jacobians of the mean outputs and rates of a step by the laws' forces, (m, laws) and (laws, laws)."""
+        """Derivatives of the mean outputs and rates of a step with respect to the laws' forces.
+
+        (m, laws) and (laws, laws).
+        """
 
     def rates(self, x: Array) -> Array:
         """Rates of the ports closed by laws, as far as the state stores them."""

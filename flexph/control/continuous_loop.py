@@ -11,17 +11,16 @@ from scipy import linalg
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
-from ..systems.as_nonlinear import with_multipliers
 from ..systems.inputs import Forcing
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
 from .continuous import Continuous, ControllerStep, steps_of
-from .laws.terminated import Terminated
+from .laws import Terminated
 
 CONSTRAINED = 1e-6
-"""Relative residual, over the sum of its terms, up to which a constraint counts as satisfied."""
+"""Residual, relative to the sum of its terms, up to which a constraint counts as satisfied."""
 NOTHING = 1e-9
-"""Velocity over the largest one of the mechanism below which it counts as zero."""
+"""Velocity, relative to the largest one of the mechanism, below which it counts as zero."""
 APART, SINGULAR = 1e-6, 1e-5
 """Step of finite differences, and the relative singular value below which their matrix counts as singular."""
 
@@ -69,7 +68,7 @@ class ContinuousLoop:
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
-        """External inputs over a step, (m,), less the mean rates of the references."""
+        """External inputs over a step, (m,), minus the mean rates of the references."""
         t0, t1 = span
         inputs = self._inputs.at(0.5 * (t0 + t1)) + self.held
         if not self.given.references:

@@ -117,7 +117,7 @@ class ControlLoops:
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Book the calls that loops made of each controller whose sensors they read, and its unwrapped angles."""
+        """Count the calls by loops of each controller whose sensors they read, and store its unwrapped angles."""
         for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
@@ -161,7 +161,7 @@ class ControlLoops:
             self._check(f" at t = {time:.6g} s")
 
     def follow(self, step: Any, time: float, start: Any) -> None:
-        """Keep the multipliers and flows of a step that ends at ``time`` [s], if controllers read them."""
+        """Store the multipliers and flows of a step that ends at ``time`` [s], if controllers read them."""
         if self.read_steps:
             row = step.row()
             self.last = LastStep(row["multipliers"], row["flows"], time - start.time, start.x)

@@ -13,11 +13,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
-from .laws.laws import DryFriction, Limit
-from .laws.terminated import Terminated
+from .laws import DryFriction, Limit, Terminated
 
 STEEP = 1e3
-"""Resistance against current above the limit, over that of the winding."""
+"""Resistance against current above the limit, relative to that of the winding."""
 
 
 @checked

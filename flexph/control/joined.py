@@ -13,11 +13,10 @@ from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from .continuous import Continuous
 from .continuous_loop import ContinuousLoop, check_start
-from .laws.meeting import Line
+from .laws import Line
 from .loops.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
-from .port_outputs import PortOutputs, outputs_at
 from .state_feedback import FeedbackLoop, StateFeedback
-from .trial_steps import Take, TrialStep, TrialSteps
+from .trial_steps import PortOutputs, Take, TrialStep, TrialSteps, outputs_at
 
 
 class JoinedStep(NamedTuple):
@@ -270,7 +269,7 @@ class Joined:
 
 
 def _over(values: Array, scale: float) -> float:
-    """Largest absolute value over a scale."""
+    """Largest absolute value, divided by a scale unless that is zero."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 

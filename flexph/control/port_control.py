@@ -14,7 +14,7 @@ from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
-from ..numerics.factors.definiteness import check_semi_definite, root_of
+from ..numerics.factors.signature import check_semi_definite, root_of
 from ..systems.linear import LinearPHDAE, linear_system
 
 

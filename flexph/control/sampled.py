@@ -16,13 +16,12 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
-from ..sensors.panel import Panel
+from ..sensors.panel import Panel, StepPanel
 from ..sensors.quantities import LastStep, Quantity
-from ..sensors.step_panel import StepPanel
 from .state_feedback import FeedbackLoop, Unusable
 
 FITS = 1e-9
-"""Distance of a sample and a time of the run, over the period, up to which they coincide."""
+"""Distance of a sample from a time of the run, relative to the period, up to which they coincide."""
 GOES_ON = {"memory", "near", "inputs", "since", "period", "calls"}
 """Keys of a controller's restart data."""
 
@@ -229,7 +228,7 @@ class CalledLoop:
         return inputs
 
     def _set(self, held: Array, port: str, value: Any, time: float) -> None:
-        """Set an input that is not simply a finite float at a port of one component."""
+        """Check an input of any shape and write it into ``held``; raises TimedError if it does not fit the port."""
         message = f"{self._label} at t = {time:.6g} s: "
         try:
             part = check.lookup("external port", port, self.ports, "the mechanism")

@@ -66,7 +66,7 @@ def canonical_form(
 
 
 class _Local(NamedTuple):
-    """Derivative Dφ, coupling E₃₂ and frame U at a state x̃."""
+    """Derivative Dφ (n, n), coupling E₃₂ and frame U (n, n) at a state x̃."""
 
     slope: Array
     coupling: Array
@@ -84,12 +84,12 @@ class _Form(Memo):
 
     @once
     def p(self) -> int:
-        """Number of functions."""
+        """Number p of the functions ψ₁."""
         return int(np.shape(self.functions(self.system.sample))[0])
 
     @once
     def sizes(self) -> Array:
-        """Size of each state, for pivoting that does not depend on units."""
+        """Typical size of each state, for a choice of pivots that does not depend on units."""
         x = self.system.sample
         size = np.maximum(np.abs(x), self.system.floor(x))
         return np.where(size > 0.0, size, 1.0)
@@ -110,7 +110,7 @@ class _Form(Memo):
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless Dψ₁ has full rank in the rows of E, and ∇H lies in those of Dψ₁, at the sample."""
+        """Raise ValueError unless, at the sample, Dψ₁ has full rank in the row space of E, and ∇H is in that of Dψ₁."""
         x, d = self.system.sample, self.decomposition
         d.blocks(x)
         slopes = self.slopes(x) * self.sizes
@@ -144,7 +144,7 @@ class _Form(Memo):
 
     @once
     def complement(self) -> Array:
-        """Q (r − p, r), orthonormal rows that complete ℓ at the sample."""
+        """Orthonormal rows Q (r − p, r) that complete the weights ℓ at the sample to a basis."""
         return kernel(self.weights(self.system.sample)).T
 
     def psi(self, x: Array) -> Array:
@@ -155,7 +155,7 @@ class _Form(Memo):
 
     @once
     def phi(self) -> Callable[[Array], Array]:
-        """Map x = φ(x̃) by Newton's method in the states that ψ₁ replaces, from the sample; with a cache."""
+        """Map x = φ(x̃) with a cache: Newton's method from the sample for the states that ψ₁ replaces."""
         solve = lru_cache(maxsize=8)(lambda key: self._solve(np.frombuffer(key)))
         return lambda x: solve(np.ascontiguousarray(x, dtype=float).tobytes()).copy()
 
@@ -193,14 +193,14 @@ class _Form(Memo):
 
     @once
     def _local(self) -> Callable[[Array], _Local]:
-        """Evaluation of Dφ, E₃₂ and U at a state x̃, cached for iterations that ask for each in turn."""
+        """Function of x̃ with Dφ, E₃₂ and U, whose latest values are cached."""
         local = lru_cache(maxsize=8)(lambda key: self._at(np.frombuffer(key)))
         return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 
     def _at(self, x: Array) -> _Local:
-        """E₃₂ = K₃⁻¹K₂ with ``Q T Dφ = [K₁, K₂, K₃]``; the rows of Uᵀ are ℓU₀₁ᵀ, the left null space of E, and
+        """Dφ, E₃₂ = K₃⁻¹K₂ and U at a state, with ``Q T Dφ = [K₁, K₂, K₃]``.
 
-        K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.
+        The rows of Uᵀ are ℓU₀₁ᵀ, the left null space of E, and K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.
         """
         d, at, (_, second, third) = self.decomposition, self.phi(x), self.choice
         one, weights, top = np.eye(self.system.size), self.weights(at), d.first[0][:, : d.rank].T

@@ -15,12 +15,12 @@ from ..numerics.memo import Memo, once
 from ..numerics.ranks import Subspaces, pivots, rank_of, subspaces
 
 LEFT_OVER = 1e-9
-"""Schur complement over its terms up to which E(x) has the rank of the reference state: round-off of a product
+"""Schur complement, relative to its terms, up to which E(x) has the rank of the reference state: round-off of a product
 with an inverse of six correct digits."""
 
 
 class Blocks(NamedTuple):
-    """``U₀ᵀE(x)V₀ = [[E₁₁, E₁₂], [E₂₁, E₂₂]]`` with E₁₁ (r, r) regular, E₂₂ = E₂₁E₁₁⁻¹E₁₂."""
+    """Blocks of ``U₀ᵀE(x)V₀ = [[E₁₁, E₁₂], [E₂₁, E₂₂]]``, with regular E₁₁ (r, r); E₂₂ follows as E₂₁E₁₁⁻¹E₁₂."""
 
     E11: Array
     E12: Array
@@ -101,7 +101,7 @@ class Echelon(Memo):
 
     @once
     def order(self) -> Array:
-        """Columns of E in their new order."""
+        """Indices of the columns of E in their new order."""
         d = self.decomposition
         rows = d.first[0][:, : d.rank].T @ dense(d.matrix(d.reference))
         chosen = pivots(rows)

@@ -1,6 +1,6 @@
 """Dirac structures: representations, composition and modulation ([survey] sec. 2, 3, 6, 7).
 
-Imports: dirac.relations, numerics, numerics.factors, systems.
+Imports: laws, numerics, numerics.factors, systems.
 """
 
 import lazy_loader

@@ -1,10 +1,12 @@
 """The public names of :mod:`flexph.dirac`: each is loaded when it is asked for."""
 
+from .characteristic import Characteristic as Characteristic
+from .characteristic import MultiportCharacteristic as MultiportCharacteristic
 from .composition import compose as compose
+from .composition import interconnect as interconnect
 from .composition import product as product
-from .constant_rank import Regularity as Regularity
-from .constant_rank import regularity as regularity
 from .coordinates import CanonicalCoordinates as CanonicalCoordinates
+from .coordinates import holonomic_coordinates as holonomic_coordinates
 from .elements import common_effort as common_effort
 from .elements import common_flow as common_flow
 from .elements import feedback_structure as feedback_structure
@@ -14,22 +16,20 @@ from .elements import symplectic_gyrator as symplectic_gyrator
 from .elements import transformer_structure as transformer_structure
 from .forms import ConstrainedForm as ConstrainedForm
 from .forms import KernelForm as KernelForm
-from .holonomic import holonomic_coordinates as holonomic_coordinates
 from .input_output import InputStateOutput as InputStateOutput
 from .input_output import input_state_output as input_state_output
-from .interconnection import interconnect as interconnect
 from .modulated import Integrability as Integrability
 from .modulated import ModulatedDirac as ModulatedDirac
+from .modulated import Regularity as Regularity
 from .modulated import closedness as closedness
 from .modulated import integrability as integrability
 from .modulated import jacobi_identity as jacobi_identity
-from .relations.characteristic import Characteristic as Characteristic
-from .relations.characteristic import MultiportCharacteristic as MultiportCharacteristic
-from .relations.lagrangian import LagrangianSubspace as LagrangianSubspace
-from .relations.resistance import LinearResistance as LinearResistance
-from .relations.resistance import ModulatedResistance as ModulatedResistance
-from .relations.resistance import Resistance as Resistance
-from .relations.storage import LagrangianStorage as LagrangianStorage
-from .representations import CanonicalForm as CanonicalForm
+from .modulated import regularity as regularity
+from .resistance import LinearResistance as LinearResistance
+from .resistance import ModulatedResistance as ModulatedResistance
+from .resistance import Resistance as Resistance
+from .storage import LagrangianStorage as LagrangianStorage
+from .storage import LagrangianSubspace as LagrangianSubspace
+from .structure import CanonicalForm as CanonicalForm
 from .structure import DiracStructure as DiracStructure
 from .system import PortHamiltonian as PortHamiltonian

@@ -15,11 +15,11 @@ from ..numerics.arrays import Array, block_diag
 from ..numerics.step_failed import StepFailed
 from .forms import ConstrainedForm, partition
 from .graph import Graph
-from .relations.resistance import Resistance
-from .relations.storage import LagrangianStorage
+from .resistance import Resistance
+from .storage import LagrangianStorage
 
 GROWN = 20.0
-"""Growth of the multipliers' forces b over their largest entry at the sample, at which their choice is abandoned."""
+"""Growth of the multipliers' forces b, relative to their largest entry at the sample, that ends this choice of them."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ LARGEST = 1e2
 """Entry of J above which flows and efforts are exchanged: a small bound is always possible, but fewer exchanges keep
 equations as they were given. The basis of the structure then has a condition number of at most about n LARGEST."""
 PREFERRED = 0.1
-"""Pivot of a flow, over that of an effort, above which the flow is an output."""
+"""Pivot of a flow, relative to that of an effort, above which the flow is an output."""
 ILL = 1e-6
 """Relative defect ‖J + Jᵀ‖/‖J‖ above which equations that conserve power are too nearly dependent."""
 

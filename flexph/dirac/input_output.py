@@ -12,9 +12,9 @@ from scipy.linalg import block_diag
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.factors.definiteness import check_semi_definite
+from ..numerics.factors.signature import check_semi_definite
 from ..systems.nonlinear import PHDAE, Constant
-from .relations.resistance import LinearResistance, ModulatedResistance, Resistance
+from .resistance import LinearResistance, ModulatedResistance, Resistance
 from .structure import DiracStructure
 from .system import PortHamiltonian
 

@@ -15,15 +15,13 @@ from ..numerics.arrays import Array, block_diag
 from ..numerics.memo import Remade, read_only
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
-from .constant_rank import check_continuous
+from .characteristic import resistance_of
 from .equations import DirectEquations, GeneralEquations, Layout
 from .forms import ConstrainedForm, KernelForm, partition
 from .graph import Graph
-from .modulated import ModulatedDirac, storage_of
-from .relations.characteristic import resistance_of
-from .relations.lagrangian import LagrangianSubspace
-from .relations.resistance import Resistance
-from .relations.storage import LagrangianStorage
+from .modulated import ModulatedDirac, check_continuous, storage_of
+from .resistance import Resistance
+from .storage import LagrangianStorage, LagrangianSubspace
 from .structure import DiracStructure
 
 

@@ -1,6 +1,6 @@
 """Discrete gradients of functions, and systems with a given discrete gradient ([dg] sec. 2.3, remarks 12 and 15).
 
-Imports: discretisation, numerics, systems.
+Imports: discretisation, laws, numerics, systems.
 """
 
 from ..discretisation.own_pair import with_pair

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
+from ..discretisation.own_pair import AtState, OverStep, View, middle_of
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
@@ -20,7 +20,7 @@ from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 MULTIPLIERS = "multipliers"
 """Name of the part of the states that holds the multipliers."""
 OFF = 1e-8
-"""Constraint over its largest terms up to which an initial state satisfies it."""
+"""Constraint, relative to its largest terms, up to which an initial state satisfies it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +99,19 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
 
 
 class _Held:
-    """Matrices of (x, μ) from those of the system and Dc, at a state or over a step."""
+    """Matrices of the system with states (x, μ), from those of the given system and Dc, at a state or over a step."""
 
     def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
         self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
         self._onto_over = lru_cache(maxsize=1)(self._onto_step)  # J̄, R̄ and B̄ are evaluated in turn at the same step
 
     def at(self, name: str, x: Array) -> Array:
-        """Matrix of a name at a state."""
+        """Matrix ``name`` at a state (x, μ)."""
         view = AtState(self.system, x[: self.system.size])
         return self._made(name, view, lambda: self.onto(view, dense(self.constraints.jacobian(view.place))), x)
 
     def over(self, name: str, x0: Array, x1: Array) -> Array:
-        """Matrix of a name over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
+        """Matrix ``name`` over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
         n = self.system.size
         first, last = x0[:n], x1[:n]
         view = OverStep(self.system, self.middle, first, last)
@@ -123,7 +123,7 @@ class _Held:
         return self.onto(OverStep(self.system, self.middle, x0, x1), slope)
 
     def onto(self, view: View, slope: Array) -> Array:
-        """Matrix [1; Zᵀ] (n + k, n)."""
+        """Matrix [1; Zᵀ] (n + k, n), with Z = E⁻ᵀDcᵀ from the given ``slope`` Dc."""
         Z = np.linalg.solve(view("E").T, slope.T)
         return np.vstack([np.eye(len(Z)), Z.T])
 
@@ -142,7 +142,7 @@ class _Held:
         return left if name in ("B", "P") else left @ T.T
 
     def defect(self, x: Array, step: float) -> str | None:
-        """Violated constraint of an initial state in a sentence, None if there is none."""
+        """Sentence on the most violated constraint of an initial state, None if all hold."""
         own = x[: self.system.size]
         values = np.asarray(self.constraints.function(own))
         scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))
@@ -153,7 +153,7 @@ class _Held:
 
 
 def _check_regular(held: _Held) -> None:
-    """Raise ValueError unless Zᵀ(J − R)Z, scaled to constraints of unit size, is regular at the sample."""
+    """Raise ValueError if Zᵀ(J − R)Z, with constraints scaled to unit size, is singular at the sample."""
     x, system = held.system.sample, held.system
     slope = dense(held.constraints.jacobian(x))
     size = np.abs(slope) @ np.maximum(np.abs(x), system.floor(x))

@@ -82,7 +82,7 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
-    """Difference quotients with the coordinates changed in the given order: Gonzalez' gradient along each of them."""
+    """Difference quotients (n,) as the coordinates change in this order: Gonzalez' gradient along each of them."""
     increments, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
     for i in order:
         middle, x = x.copy(), x.copy()
@@ -99,13 +99,13 @@ def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
 
 
 def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tuple[Scalar, Vector]:
-    """Both functions with checks of the values that they return."""
+    """Function and gradient, with checks of the shapes of their values."""
     scalar = partial(check.answer, "function", function, shape=())
     return lambda x: float(scalar(x)), partial(check.answer, "gradient", gradient, shape=shape)
 
 
 def _part(x: Any, states: Any) -> Array:
-    """Entries of the given states, zeros elsewhere."""
+    """Copy of x in which entries other than those of ``states`` are zero."""
     x = np.asarray(x, dtype=float)
     if states is None:
         return x

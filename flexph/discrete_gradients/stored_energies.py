@@ -9,10 +9,13 @@ so that S̃·Δ = ψ₁ − ψ₀. Strains are invariant under rotations, so tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..laws.elastic_laws import ElasticLaw
 from ..numerics.arrays import Array
 
 Index = np.ndarray
@@ -23,12 +26,14 @@ EXACT = 16.0 * float(np.finfo(float).eps)
 
 Laws may compute energies as differences of terms as large as the stiffness, as I₁ − 3: these have up to six times the
 machine precision of it as round-off, however small they are. Divided by |Δ|² it would exceed the stiffness."""
+KINK = 1e-10
+"""Distance of a strain from a kink of its law that is round-off."""
 SHORT = 1e-3
 """Change |Δ| of the strains in a short step: φ itself is of the order of 1e-22 of the stiffness there."""
 
 
 class Evaluated(NamedTuple):
-    """ψ (k,) [J/m³], S = ∂ψ/∂E (k, c) and ∂S/∂E (k, c, c) at k strains."""
+    """Energies ψ (k,) [J/m³], S = ∂ψ/∂E (k, c) and ∂S/∂E (k, c, c) at k strains."""
 
     energy: Array
     stress: Array
@@ -36,21 +41,51 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """Stored energy ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy density ψ of strains E (k, c), shear strains doubled."""
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ and its derivatives at strains (k, c)."""
+        """ψ, S and ∂S/∂E at strains (k, c)."""
+
+
+@dataclass(frozen=True)
+class LineEnergy:
+    """Stored energy V(ε) per length [J/m] of one strain, by an elastic law without its factor of time.
+
+    Within round-off of a kink the stiffness is the larger one of both sides, as rods at rest may be just slack.
+    """
+
+    law: ElasticLaw
+
+    def at(self, strain: Array) -> Evaluated:
+        """V, V' and V'' at strains (k, 1)."""
+        x, law = strain[:, 0], self.law
+        stiffness = law.stiffness(x)
+        if law.edges:
+            stiffness = np.maximum(law.stiffness(x - KINK), law.stiffness(x + KINK))
+        return Evaluated(law.energy(x), law.force(x)[:, None], stiffness[:, None, None])
 
 
 class LawRows(NamedTuple):
-    """Strain rows (k, c), which are strains times volumes (k,) [m³], with the stored energy of these strains."""
+    """Strain rows (k, c), which are strains times volumes (k,) [m³], and the law of their stored energy.
+
+    Of a rod or cable c is 1, and volumes are lengths [m].
+    """
 
     rows: Index
     volume: Array
     law: StoredEnergy
 
+    @property
+    def factor(self) -> Callable[[float], float] | None:
+        """Factor a(t) of the energy of a scheduled law."""
+        return self.law.law.factor if isinstance(self.law, LineEnergy) else None
+
+    def factor_at(self, time: float) -> float:
+        """Factor of the energy at a time, 1 without a schedule."""
+        return 1.0 if self.factor is None else float(self.factor(time))
+
     def strain(self, rows: Array) -> Array:
-        """Strains E (k, c) from all strain rows (e,)."""
+        """Strains E (k, c) of this law, from the vector of all strain rows (e,)."""
         strain: Array = rows[self.rows] / self.volume[:, None]
         return strain
 
@@ -73,7 +108,7 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Mean stress of the rule with ∂/∂E₁, φ (zero if round-off), |Δ|², and the evaluation at the end of the step."""
+    """ψ₁ − ψ₀ with Gauss' mean of S and its derivative ∂/∂E₁; φ (zero if only round-off), |Δ|², and values at E₁."""
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))
     energy, stress, tangent = (

@@ -12,7 +12,7 @@ from ..numerics.arrays import Array, dense
 from ..numerics.gauss_tableau import gauss_points
 from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
-from ..systems.port_matrices import PortMatrices
+from ..systems.ports import PortMatrices
 from .descriptor_split import CostateMap, Split
 from .discretised import Advance, Discretised, Latest, Means, ports_over
 from .newton import Newton, StepEquations
@@ -44,7 +44,7 @@ DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
 class History(NamedTuple):
-    """H from the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its rate."""
+    """H by the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its Δx/h."""
 
     account: float
     exchanged: float

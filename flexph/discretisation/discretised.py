@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
-from ..systems.port_matrices import PortMatrices
+from ..systems.ports import PortMatrices
 
 Means = Mapping[str, Callable[[Array, Array], Any]]
 

@@ -1,4 +1,4 @@
-"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1)."""
+"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1), with consistent ends of steps."""
 
 from __future__ import annotations
 
@@ -7,11 +7,31 @@ import numpy as np
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD, forward
 from ..numerics.gauss_tableau import gauss
+from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE
-from .consistent_end import consistent_end
-from .descriptor_split import ParametrizedDescriptor, differential_states, null_space_varies
+from .descriptor_split import ParametrizedDescriptor, differential_states, null_space_varies, split_of
 from .discretised import Advance
 from .newton import Newton, StepEquations
+
+
+def consistent_end(system: PHDAE, x: Array, h: float, u: Array, size: Array) -> Array:
+    """Solve ``E(½(x + x₁))(x₁ − x) + h U₂U₂ᵀ(x₁) f(x₁) = 0``, f = (J − R)z + (B − P)u, for x₁ in systems of index 1.
+
+    Both terms vanish, as near x₁ the range of E and U₂ are complementary: x₁ satisfies the algebraic equations and is
+    reached from x along the null space of E. A quadratic H keeps its value, as with the midpoint rule; others change by
+    the third power of the distance. The step length h gives both terms the same units. Raises StepFailed."""
+
+    def terms(x1: Array, part: float) -> tuple[Array, None]:
+        z = system.z(x1)
+        flow = system.J(x1) @ z - system.R(x1) @ z
+        flow = flow + system.port_matrices(x1).flow(u) if u.size else flow
+        return dense(system.E(0.5 * (x + x1))) @ (x1 - x) + h * split_of(dense(system.E(x1))).unseen(flow), None
+
+    try:
+        return Newton().solve(StepEquations(terms), x, size).x
+    except StepFailed as failed:
+        reason = f"{failed} in the algebraic equations at the end of the step"
+        raise StepFailed(reason, failed.iterations, failed.defect) from failed
 
 
 class GaussCollocation:
@@ -73,7 +93,7 @@ class GaussCollocation:
         return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end), closing=closing)
 
     def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
-        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
+        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` with respect to slopes and algebraic states of all stages."""
         (points, slopes), V1, V2, s = stages, self.V1, self.V2, self.stages
         r, n = V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
@@ -85,7 +105,7 @@ class GaussCollocation:
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
-        """Derivative of ``E(x)k − (J − R)z − Bu`` by x, from the system's derivatives or by forward differences."""
+        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x, from the system's derivatives or by forward differences."""
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)

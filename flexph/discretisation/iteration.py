@@ -97,12 +97,12 @@ def is_last(c: Correction) -> bool:
 
 
 def relative(correction: Array, x: Array, size: Array) -> float:
-    """Largest correction of an unknown over its size."""
+    """Largest correction, each divided by the size of its unknown."""
     return float(np.max(np.abs(correction) / np.maximum(np.abs(x), size)))
 
 
 def update(inverse: Array, step: Array, change: Array) -> None:
-    """Apply Broyden's update for a step and the change of the residual along it, unless nearly singular."""
+    """Apply Broyden's update to ``inverse``, by a step and the change of the residual, unless nearly singular."""
     image = inverse @ change
     scale = step @ image
     if abs(scale) > NEWTON.singular_update * (step @ step):
@@ -110,7 +110,10 @@ def update(inverse: Array, step: Array, change: Array) -> None:
 
 
 def invert(matrix: Array, inverse: Array) -> bool:
-    """Write the inverse of a matrix; False if it is singular. Rows are scaled by their largest entries."""
+    """Write the inverse of a matrix into ``inverse``.
+
+    False if it is singular. Rows are scaled by their largest entries.
+    """
     rows = np.abs(matrix).max(axis=1)
     if not np.all(np.isfinite(matrix)) or np.any(rows == 0.0):
         return False
@@ -128,7 +131,7 @@ class Problem(Protocol):
         """Residual (n,), and the terms that it is computed from."""
 
     def jacobian(self, x: Array, defect: Array, size: Array) -> Array:
-        """Jacobian (n, n) by unknowns over their sizes; ``defect`` is the residual at x."""
+        """Jacobian (n, n) with respect to the unknowns divided by their sizes; ``defect`` is the residual at x."""
 
 
 def newton(problem: Problem, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int, float]]:

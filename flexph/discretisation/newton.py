@@ -42,7 +42,7 @@ class StepEquations:
         return self.terms(x, self.part)
 
     def jacobian(self, x: Array, defect: Array, size: Array) -> Array:
-        """Jacobian of the residual by unknowns over their sizes."""
+        """Jacobian of the residual with respect to the unknowns divided by their sizes."""
         return self.differences(x, defect, size) if self.derivative is None else self.derivative(x, self.part) * size
 
     def differences(self, x: Array, defect: Array, size: Array) -> Array:

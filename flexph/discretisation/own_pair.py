@@ -1,11 +1,14 @@
-"""Discrete gradient pairs defined by a system itself, or taken from a method ([dg] definition 7 and eq. (18))."""
+"""Discrete gradient pairs defined by a system itself, or taken from a method ([dg] definition 7 and eq. (18)).
+
+Composite systems read the matrices of their parts at a state or over a step by one interface.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import check_discrete_gradient
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
+from .descriptor_split import differential_states
 from .dirac_form import Dirac
 from .discrete_gradient_pairs import GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over
@@ -121,3 +125,52 @@ class OwnPair:
         E, J, R = (at(x0, x1, middle) for at in self._means)
         matrices = self._ports(x0, x1, middle) if ports else None
         return Discretised(E, J, R, matrices, self.system.means["z"](x0, x1), E @ (x1 - x0))
+
+
+class View(Protocol):
+    """Access to E, J, R, B (dense) and z of a system by name, with the state ``place`` for other functions."""
+
+    place: Array
+
+    def __call__(self, name: str) -> Array:
+        """Matrix or vector E, J, R, B or z."""
+
+
+class AtState:
+    """System at a state."""
+
+    def __init__(self, system: PHDAE, x: Array) -> None:
+        self.system, self.place = system, x
+
+    def __call__(self, name: str) -> Array:
+        """Matrix or vector E, J, R, B or z."""
+        return dense(getattr(self.system, name)(self.place))
+
+
+class OverStep:
+    """System over a step: its means, or its functions in the middle ([dg] definition 8)."""
+
+    def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
+        self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
+
+    def __call__(self, name: str) -> Array:
+        """Discretised Ē, J̄, R̄, B̄ or z̄."""
+        if name == "z":
+            return np.asarray(self.system.means["z"](self.x0, self.x1))
+        return dense(discretised(self.system, name, self.system.means)(self.x0, self.x1, self.place))
+
+
+def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
+    """Evaluation point of functions without a mean: middle of differential states, end of algebraic ones."""
+    if "z" in system.means:
+        return lambda x0, x1: 0.5 * (x0 + x1)
+    own = differential_states(system)[0]
+    onto_states = own @ own.T
+    return lambda x0, x1: x1 - 0.5 * (onto_states @ (x1 - x0))
+
+
+def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
+    """The systems, all with a discrete gradient pair if one of them has one; others take that of ``gonzalez``."""
+    if not any("z" in s.means for s in systems):
+        return systems
+    return tuple(s if "z" in s.means else with_pair(s) for s in systems)

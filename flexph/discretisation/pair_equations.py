@@ -14,7 +14,7 @@ CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
 MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS, GIVEN = 0, 1, 2, 3, 4
 """Kinds of costates; GIVEN is a user's discrete gradient of (x₀, x₁)."""
 FED_BACK = 1e-9
-"""Error of H, over the exchanged energy of a step, that counts as round-off and is compensated in the step."""
+"""Error of H, relative to the exchanged energy of a step, that counts as round-off and is compensated in the step."""
 
 
 class Matrix(NamedTuple):
@@ -102,7 +102,7 @@ def part(projector: Array, x: Array, diagonal: bool) -> Array:
 
 
 def inner(pair: Pair, matrix: Array) -> Array:
-    """Derivative by x₁ from one by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀)."""
+    """Derivative with respect to x₁ from that with respect to the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀)."""
     return matrix * (1.0 - 0.5 * pair.states[0]) if pair.diagonal else matrix - 0.5 * (matrix @ pair.states)
 
 
@@ -193,7 +193,7 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 
 
 def slopes(given: Step, x1: Array) -> Array:
-    """Derivative of the equation by x₁ if the system has derivatives.
+    """Derivative of the equation with respect to x₁ if the system has derivatives.
 
     If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
     middle approximate them to the order of the step.

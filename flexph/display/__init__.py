@@ -1,4 +1,4 @@
-"""Values for notebooks and for other packages: tables of HTML, labelled arrays, and bars of progress.
+"""Values for notebooks and for other packages: HTML tables, labelled arrays, and progress bars.
 
 Imports: no other room.
 """

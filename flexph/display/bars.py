@@ -1,24 +1,31 @@
-"""Progress bars: lines in a terminal, widgets in a notebook, nothing elsewhere."""
+"""Progress bars, in notebooks and on terminals."""
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from tqdm import tqdm
 
-from .kernels import in_notebook
+
+def in_notebook() -> bool:
+    """True if a kernel of Jupyter runs this process."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+
 
 PATIENCE = 1.0
-"""Seconds after which a bar appears in a notebook, where it would stay on the page."""
+"""Delay [s] after which a bar appears in a notebook, so that short runs leave no trace on the page."""
 
 
 def bar(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """A bar of tqdm with its ``options``: none unless it is ``shown``, and where there is no terminal and no notebook.
+    """Progress bar of tqdm with its ``options``, silent if not ``shown`` and outside of terminals and notebooks.
 
-    In notebooks it is a widget where ipywidgets is installed, and the variable ``TQDM_DISABLE`` of the environment
-    leaves it out.
+    In notebooks it is a widget if ipywidgets is installed. The environment variable ``TQDM_DISABLE`` turns it off.
     """
     if not (shown and in_notebook()):
         return tqdm(over, disable=None if shown else True, **options)
@@ -31,3 +38,38 @@ def _notebook_bar() -> type[tqdm[Any]]:
     from tqdm.notebook import tqdm as widget
 
     return widget
+
+
+log = logging.getLogger("flexph")
+
+
+def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> Any:
+    """A progress bar (:func:`flexph.display.bars.bar`), hidden if the logger "flexph" drops warnings (``--quiet``)."""
+    return bar(over, shown=shown and log.isEnabledFor(logging.WARNING), **options)
+
+
+class Bar(Protocol):
+    """Protocol of a progress bar used as a context manager."""
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Any: ...
+
+    def update(self, n: float | None = 1) -> Any: ...  # noqa: D102
+
+
+class NoBar:
+    """A progress bar that does nothing; a disabled bar of tqdm takes as much time as some short runs."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def update(self, n: float | None = 1) -> None:
+        """Do nothing."""

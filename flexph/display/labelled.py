@@ -16,7 +16,7 @@ EXTRA = 'pip install "flexph[studies]"'
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """Values over named dimensions, with their unit and a description."""
+    """Values with named dimensions, a unit and a description."""
 
     dims: tuple[str, ...]
     values: NDArray[Any]
@@ -25,14 +25,14 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and description under the names of the CF conventions."""
+        """Unit and description as attributes with the names of the CF conventions; empty ones are left out."""
         told = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in told.items() if text}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables over a first dimension ``along``, with coordinates of the dimensions and attributes of the whole."""
+    """Variables whose first dimension is ``along``, coordinates of the dimensions, and attributes of the whole."""
 
     along: str
     variables: Mapping[str, Variable]
@@ -40,7 +40,10 @@ class Labels:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
     def dataset(self) -> Any:
-        """The ``xarray.Dataset``. Raises ModuleNotFoundError, naming what to install, where there is no xarray."""
+        """Variables and coordinates as an ``xarray.Dataset``.
+
+        ModuleNotFoundError that says what to install without xarray.
+        """
         xarray = needed("xarray", "to_xarray")
         variables, coordinates = (
             {name: (v.dims, v.values, v.attrs) for name, v in own.items()} for own in (self.variables, self.coordinates)
@@ -48,9 +51,11 @@ class Labels:
         return xarray.Dataset(variables, coordinates, dict(self.attrs))
 
     def frame(self) -> Any:
-        """The ``pandas.DataFrame`` of the variables over the first dimension; ``attrs["units"]`` has units by column.
+        """Variables as a ``pandas.DataFrame``, with a row for each entry of ``along``.
 
-        Raises ModuleNotFoundError, naming what to install, where there is no pandas.
+        Its ``attrs["units"]`` has the units.
+
+        Raises ModuleNotFoundError that says what to install without pandas.
         """
         pandas = needed("pandas", "to_dataframe")
         columns, units = dict[str, NDArray[Any]](), dict[str, str]()
@@ -64,7 +69,7 @@ class Labels:
         return frame
 
     def _columns(self, name: str, variable: Variable) -> Iterator[tuple[str, NDArray[Any]]]:
-        """A column for each entry of a variable, named by the coordinates of its other dimensions."""
+        """Yield a column for each entry of a variable, named by the coordinates of its other dimensions."""
         for entry in np.ndindex(variable.values.shape[1:]):
             labels = [self._label(dim, k) for dim, k in zip(variable.dims[1:], entry, strict=True)]
             yield " ".join([name, *labels]), variable.values[(slice(None), *entry)]
@@ -74,37 +79,37 @@ class Labels:
 
 
 class Labelled(ABC):
-    """Base of values that are labelled arrays for other packages."""
+    """Base of values that other packages can take as labelled arrays."""
 
     __slots__ = ()
 
     @abstractmethod
     def _labels(self) -> Labels:
-        """The variables with their coordinates."""
+        """Variables with their coordinates."""
 
     def to_xarray(self) -> Any:
-        """The values as an ``xarray.Dataset``, with coordinates, units and long names.
+        """Values as an ``xarray.Dataset``, with coordinates, units and long names.
 
         Returns
         -------
         xarray.Dataset
-            Raises ModuleNotFoundError, naming what to install, where there is no xarray.
+            Raises ModuleNotFoundError without xarray; the message says what to install.
         """
         return self._labels().dataset()
 
     def to_dataframe(self) -> Any:
-        """The values as a ``pandas.DataFrame``, a column for each number; ``attrs["units"]`` has the units.
+        """Values as a ``pandas.DataFrame``, a column for each number; ``attrs["units"]`` has the units.
 
         Returns
         -------
         pandas.DataFrame
-            Raises ModuleNotFoundError, naming what to install, where there is no pandas.
+            Raises ModuleNotFoundError without pandas; the message says what to install.
         """
         return self._labels().frame()
 
 
 def needed(name: str, by: str) -> ModuleType:
-    """The module of an optional package. Raises ModuleNotFoundError that says what needs it and how to install it."""
+    """Module of an optional package; ModuleNotFoundError that says what needs it and how to install it."""
     from importlib import import_module
 
     try:

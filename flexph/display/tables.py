@@ -7,12 +7,12 @@ from html import escape
 from typing import Any
 
 ROWS = 12
-"""Rows of a table that are shown; of more the number is told."""
+"""Largest number of rows that are shown; the number of the others follows."""
 LEFT = "text-align:left"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "") -> str:
-    """A table with a caption: numbers with four digits, of many rows the first ones."""
+    """HTML table with ``title`` as caption, numbers with four digits; of many rows only the first ones."""
     listed = list(rows)
     names = "".join(f'<th style="{LEFT}">{escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in listed[:ROWS])
@@ -23,22 +23,22 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of plain words."""
+    """HTML paragraph of plain text."""
     return f"<p>{escape(text)}</p>"
 
 
 def warning(text: str) -> str:
-    """A paragraph that is seen."""
+    """HTML paragraph with a red bar at its left."""
     return f'<p style="border-left:4px solid #d62728;padding-left:0.6em">{escape(text)}</p>'
 
 
 def number(value: float, unit: str = "") -> str:
-    """A number with four digits and its unit."""
+    """Text of a number with four digits and its unit."""
     return f"{value:.4g}{unit and ' '}{unit}"
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Names in a row, of many the first ones and their number."""
+    """Names separated by commas; of many only the first ones, and the number of all."""
     own = list(names)
     return ", ".join(own[:most]) + (f", … ({len(own)})" if len(own) > most else "")
 

@@ -1,9 +1,10 @@
-"""Surfaces of rigid shapes: box, cylinder, sphere, and any triangles."""
+"""Surfaces of rigid shapes (box, cylinder, sphere, any triangles), and sections swept along a line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,18 +52,18 @@ class Shape:
         return f"<Shape of {len(self.points)} points, {len(self.triangles)} triangles>"
 
     def moved(self, position: Sequence[float] | Array = (0.0, 0.0, 0.0), axes: Array | None = None) -> Shape:
-        """The shape with its origin at a position (3,) [m] and its axes along the columns of a matrix (3, 3)."""
+        """Shape with its origin at a position (3,) [m] and its axes along the columns of a matrix (3, 3)."""
         turned = self.points if axes is None else self.points @ np.asarray(axes).T
         return Shape(turned + np.asarray(position, dtype=float), self.triangles)
 
     def scaled(self, factor: float | Array) -> Shape:
-        """The shape scaled by a factor, one for all axes or one for each."""
+        """Shape scaled by a factor, one for all axes or one for each."""
         return Shape(self.points * factor, self.triangles)
 
 
 @checked
 def box_shape(size: Sequence[float], *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """A box with edges (l_x, l_y, l_z) [m] along the axes.
+    """Box with edges (l_x, l_y, l_z) [m] along the axes.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def cylinder_shape(
     axis: Sequence[float] = (1.0, 0.0, 0.0),
     centre: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Shape:
-    """A cylinder or a tube along an axis; lengths in [m], ``centre`` in the middle of the axis.
+    """Cylinder or tube along an axis, with ``centre`` in its middle; lengths in [m].
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def cylinder_shape(
 
 @checked
 def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """A sphere; lengths in [m].
+    """Sphere; lengths in [m].
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) ->
 
 @checked
 def joined_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Several shapes joined into one.
+    """One shape of the surfaces of several.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def joined_shapes(shapes: Sequence[Shape]) -> Shape:
 
 
 def axes_along(direction: Sequence[float] | Array) -> Array:
-    """A rotation (3, 3) whose first column points along a direction (2,) or (3,)."""
+    """Rotation matrix (3, 3) whose first column points along a direction (2,) or (3,)."""
     x = np.zeros(3)
     x[: len(direction)] = direction
     x /= np.linalg.norm(x)
@@ -169,7 +170,7 @@ def axes_along(direction: Sequence[float] | Array) -> Array:
 
 
 def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
-    """A closed surface about x, normals out: rings at both ends outside and inside (the axis, if it is solid)."""
+    """Closed surface about x, normals outwards: rings at both ends outside and inside (on the axis, if it is solid)."""
     angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     ring = lambda x, r: np.column_stack([np.full(SEGMENTS, x), r * circle])  # noqa: E731
@@ -187,7 +188,7 @@ def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
 
 
 def _octasphere(levels: int) -> tuple[Array, Array]:
-    """Unit sphere: an octahedron whose triangles are halved along their edges and pushed outwards."""
+    """Unit sphere from an octahedron: in each level triangles are split in four, with new points on the sphere."""
     points = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=float)
     cells = np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
     for _ in range(levels):
@@ -202,8 +203,52 @@ def _octasphere(levels: int) -> tuple[Array, Array]:
 
 
 def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
-    """Merge equal points and drop triangles without area."""
+    """Points without duplicates, and cells on them without triangles of two equal corners."""
     unique, inverse = np.unique(points, axis=0, return_inverse=True)
     cells = inverse.reshape(-1)[cells]
     a, b, c = cells.T
     return unique, cells[(a != b) & (b != c) & (c != a)]
+
+
+@dataclass(frozen=True, eq=False)
+class SweptSection:
+    """Section of a body that is drawn as a line along its x axis.
+
+    Parameters
+    ----------
+    outline : array
+        Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
+    rotation : matrix
+        Sparse matrix (p·s, n): to first order the sections at the p points of the line turn by ψu.
+    """
+
+    outline: Array
+    rotation: Any
+
+    @property
+    def corners(self) -> int:
+        """Number of corners of the section."""
+        return len(self.outline)
+
+    def offsets(self, dim: int) -> tuple[Array, Array]:
+        """Vectors (q, 3) from the line to the corners, and their derivatives (q, 3, s) by the turn ψ of the section."""
+        y, z = self.outline.T
+        none = np.zeros_like(y)
+        vectors = np.column_stack([none, y, z])
+        if dim == 2:
+            return vectors, np.column_stack([-y, none, none])[:, :, None]
+        turns = np.array([[none, z, -y], [-z, none, none], [y, none, none]])
+        return vectors, np.moveaxis(turns, 2, 0)
+
+    def sides(self, rings: int) -> Array:
+        """Quadrilaterals ((rings − 1) q, 4) between the outlines at successive points of the line."""
+        q = self.corners
+        start, k = q * np.arange(rings - 1)[:, None], np.arange(q)
+        a, b = start + k, start + (k + 1) % q
+        return np.stack([a, b, b + q, a + q], axis=-1).reshape(-1, 4)
+
+    def caps(self, rings: int) -> Array:
+        """Triangles (2 (q − 2), 3) that close both ends."""
+        k = np.arange(1, self.corners - 1)
+        fan = np.column_stack([np.zeros_like(k), k, k + 1])
+        return np.vstack([fan[:, ::-1], self.corners * (rings - 1) + fan])

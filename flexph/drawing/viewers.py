@@ -1,4 +1,4 @@
-"""Viewers of the entry-point group ``flexph.viewers``: what ``solution.show()`` and ``solution.animate()`` call."""
+"""Viewers of the entry-point group ``flexph.viewers``, for ``solution.show()`` and ``solution.animate()``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from ..display.kernels import in_notebook
+from ..display.bars import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
 WINDOW, HTML, FILM = "window", "html", "film"
-"""Viewers outside and within notebooks, the second of which returns HTML, and the one that writes films."""
+"""Names of the viewers: in a window, in a notebook (returns HTML), and to write films."""
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
@@ -36,7 +36,7 @@ def html_of(shown: Any, **options: Any) -> str:
 
 
 def film_of(path: str | Path, shown: Any, **options: Any) -> Path:
-    """Write the film of a run; returns its path."""
+    """Write a film of a run; return its path."""
     written: Path = _viewer(FILM)(path, shown, **options)
     return written
 

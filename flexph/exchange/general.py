@@ -10,7 +10,7 @@ from scipy import sparse
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.factors.definiteness import check_semi_definite, root_of
+from ..numerics.factors.signature import check_semi_definite, root_of
 from ..numerics.ranks import rank_of
 from ..systems.linear import LinearPHDAE
 
@@ -126,7 +126,7 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """System multiplied by Qᵀ, without Q."""
+    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, in which Q = 1."""
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None

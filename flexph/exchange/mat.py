@@ -1,13 +1,16 @@
-"""Linear systems as MATLAB files."""
+"""Linear systems as MATLAB files, whose elements are checked before scipy reads them."""
 
 from __future__ import annotations
 
 import io
 import json
+import math
+import struct
 import warnings
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,11 +20,99 @@ from ..files.durable import refuse_suffix, staged
 from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
-from ..systems.as_nonlinear import with_multipliers
-from ..systems.linear import LinearPHDAE, linear_system
+from ..systems.linear import LinearPHDAE, linear_system, with_multipliers
 from .general import from_general
-from .mat_elements import checked_elements
 from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
+
+HEADER = 128
+MATRIX, COMPRESSED = 14, 15
+CHAR, SPARSE = 4, 5
+NUMERIC = range(6, 16)
+COMPLEX = 0x0800
+SIZES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
+"""Bytes of the numeric data types."""
+TEXTS = {**SIZES, 16: 1, 17: 2, 18: 4}
+"""Bytes of the character data types."""
+RATIO = 1032
+"""Largest compression ratio of zlib."""
+
+
+class Part(NamedTuple):
+    """Tagged part of an element: its data type and its bytes."""
+
+    kind: int
+    data: bytes
+
+
+def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, list[str]]:
+    """Header and wanted elements of a file, uncompressed, and the names of the other elements.
+
+    Raises ValueError for a file of another version, and for an element that is truncated, damaged, complex, or neither
+    numbers nor text. Files of version 4, with a zero among their first four bytes, are returned unchanged.
+    """
+    if len(content) >= 4 and 0 in content[:4]:
+        return content, []
+    order = {b"IM": "<", b"MI": ">"}.get(content[126:HEADER])
+    if order is None or struct.unpack(order + "H", content[124:126])[0] != 0x0100:
+        raise ValueError("it must be a MATLAB file of version 4 to 7.2")
+    wanted, others = [], []
+    for kind, data in _elements(content[HEADER:], order):
+        if kind == COMPRESSED:
+            ((kind, data),) = _elements(_decompressed(data), order)
+        if kind != MATRIX:
+            raise ValueError(f"it must be made of matrices, got an element of type {kind}")
+        flags, dimensions, name, *values = _elements(data, order)
+        if name.data.decode("ascii") not in names:
+            others.append(name.data.decode("ascii"))
+            continue
+        _refuse_misfits(name.data.decode("ascii"), (flags, dimensions, *values), order)
+        wanted.append(struct.pack(order + "II", MATRIX, len(data)) + data)
+    return content[:HEADER] + b"".join(wanted), others
+
+
+def _elements(content: bytes, order: str) -> Iterator[Part]:
+    """Yield the parts of a content, each checked to lie within it; small parts have their data in the tag."""
+    at = 0
+    while at < len(content):
+        kind, size = struct.unpack_from(order + "II", content, at)
+        start, padding = at + 8, 0 if kind == COMPRESSED else -size % 8
+        if kind >> 16:
+            kind, size, start, padding = kind & 0xFFFF, kind >> 16, at + 4, 4 - (kind >> 16)
+        if size > len(content) - start or padding < 0:
+            raise ValueError("it ends within an element")
+        yield Part(kind, content[start : start + size])
+        at = start + size + padding
+
+
+def _decompressed(data: bytes) -> bytes:
+    inflating = zlib.decompressobj()
+    content = inflating.decompress(data, RATIO * len(data) + 64)
+    if not inflating.eof or inflating.unused_data:
+        raise ValueError("it ends within a compressed element")
+    return content
+
+
+def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
+    """Raise ValueError unless flags, dimensions and values of a matrix fit each other."""
+    flags, dimensions, *values = parts
+    word, _ = struct.unpack(order + "II", flags.data)
+    shape = struct.unpack(f"{order}{len(dimensions.data) // 4}i", dimensions.data)
+    kinds = [value.kind for value in values]
+    if word & COMPLEX:
+        raise ValueError(f"{name} must be real")
+    if (flags.kind, dimensions.kind) != (6, 5) or len(shape) != 2 or min(shape) < 0:
+        raise ValueError(f"{name} must be a matrix")
+    if word & 0xFF == SPARSE:
+        fits = len(kinds) == 3 and kinds[:2] == [5, 5] and kinds[2] in SIZES
+        fits = fits and len(values[1].data) == 4 * (shape[1] + 1)
+    else:
+        sizes = TEXTS if word & 0xFF == CHAR else SIZES if word & 0xFF in NUMERIC else {}
+        fits = len(kinds) == 1 and kinds[0] in sizes
+        # Characters in UTF-8 and UTF-16 may take more than one byte each.
+        fits = fits and (kinds[0] > 15 or len(values[0].data) == math.prod(shape) * sizes[kinds[0]])
+    if not fits:
+        raise ValueError(f"the values of {name} do not fit its shape {shape}")
+
 
 REQUIRED = ("E", "J", "R")
 MATRICES = (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift")
@@ -125,7 +216,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """Matrices as bytes that do not depend on their storage format."""
+    """Yield matrices as bytes that do not depend on their storage format."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
@@ -137,7 +228,7 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """System from matrices in the convention."""
+    """System from the matrices of a file in the convention of :func:`write_mat`."""
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

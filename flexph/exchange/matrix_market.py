@@ -104,7 +104,7 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
 
 
 def _shapes(header: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Shapes by name, in the order of writing."""
+    """Shapes of the matrices of a header by name, in the order of writing."""
     strange = [*(header.keys() - set(MATRICES)), *(set(MATRICES[:REQUIRED]) - header.keys())]
     if strange:
         raise ValueError(f"shapes must be those of {', '.join(MATRICES)}, got {', '.join(map(repr, header))}")

@@ -16,7 +16,10 @@ CHECKSUM = "sha256"
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
-    """Ports and parts as name: [start, stop], causality, constraints, and indices of the velocities (or None)."""
+    """Plain data of a system: ports and parts as name: [start, stop], causality, constraints, indices of velocities.
+
+    These are None if they are not known.
+    """
     spans = lambda named: {name: [s.start or 0, s.stop] for name, s in named.items()}  # noqa: E731
     return {
         "ports": spans(system.ports),

@@ -101,7 +101,10 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
 
 
 def _halved(name: str, a: Any, sign: float) -> Any:
-    """Symmetric or skew part of a matrix that is symmetric or skew up to the round-off of a projection."""
+    """Symmetric (sign 1) or skew part (−1) of a matrix that is so up to the round-off of a projection.
+
+    Raises ValueError otherwise.
+    """
     rest = check.norm(a - sign * a.T)
     if rest > PROJECTED * check.norm(a):
         kind = "symmetric" if sign > 0.0 else "skew-symmetric"

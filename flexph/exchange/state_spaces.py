@@ -13,9 +13,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE, linear_system
-from .energy import ACCURACY, NoEnergy, defect_of, find_energy
 from .general import from_general
-from .passivity import violation
+from .passivity import ACCURACY, NoEnergy, defect_of, find_energy, violation
 
 UNIT = 1e-12
 """Defect up to which Q = 1 counts as the energy, and the coordinates stay unchanged."""
@@ -62,8 +61,8 @@ def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | N
     model : scipy.signal.StateSpace
         Model in continuous time with as many outputs as inputs.
     energy : array_like, optional
-        Q = Qᵀ ≻ 0 (n, n); by default Q = 1 if it fits, else computed (:func:`flexph.exchange.energy.find_energy`) and
-        checked.
+        Q = Qᵀ ≻ 0 (n, n); by default Q = 1 if it fits, else computed
+        (:func:`flexph.exchange.passivity.find_energy`) and checked.
     ports : mapping, optional
         Slices of the inputs by name; by default ``u`` for all.
 
@@ -171,7 +170,7 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Matrix [[R, P], [Pᵀ, S]] with eigenvalues that round-off made negative lifted to zero."""
+    """R, P and S of the matrix [[R, P], [Pᵀ, S]], with eigenvalues that round-off made negative lifted to zero."""
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)
     inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)

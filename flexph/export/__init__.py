@@ -1,13 +1,12 @@
 """Files for mesh viewers and spreadsheets: modes, time series, stress envelopes.
 
-Imports: bodies, bodies.stresses, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files,
-numerics, results, scenes.
+Imports: bodies, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files, numerics, results,
+scenes.
 """
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope
 from .modes import write_modes
-from .series import write_series
-from .series_files import Series, read_series
+from .series import Series, read_series, write_series
 
 __all__ = [
     "Series",

@@ -9,7 +9,7 @@ from pathlib import Path
 import meshio
 import numpy as np
 
-from ..bodies.stresses.points import BodyState, StressPoints, stress_points
+from ..bodies.stresses import BodyState, StressPoints, stress_points
 from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -46,7 +46,7 @@ class StressEnvelope:
 
     @property
     def columns(self) -> dict[str, Array]:
-        """Columns of the table, with a row for each cell."""
+        """Columns of the table by header, with a row for each cell."""
         axes = {f"{axis} [m]": x for axis, x in zip("xyz", self.centres.T, strict=False)}
         values = {name: getattr(self, name) for name in _QUANTITIES}
         units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in values}
@@ -122,7 +122,7 @@ def _points(solution: Solution, body: str, tensor: str | None) -> Mapping[str, S
 
 @checked
 def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str] = ()) -> Path:
-    """Write stress envelopes of bodies (by default all with stress points); returns the path.
+    """Write stress envelopes of bodies (by default all with stress points); return the path.
 
     The suffix of the path sets the format. ``.vtu``: the undeformed bodies in their body axes, with cell data
     ``body`` and, for each tensor, ``stress_peak_von_mises``, ``stress_peak_time``, … of :class:`StressEnvelope` (NaN

@@ -1,4 +1,4 @@
-"""Frames of a series: positions of the points of bodies, and the data at points and in cells."""
+"""Frames of a series: positions of points of bodies, and data at points and in cells."""
 
 from __future__ import annotations
 
@@ -11,9 +11,20 @@ import numpy as np
 
 from ..bodies.fields import TensorField, View
 from ..bodies.nodal_body import AnyBody, NodalBody
-from ..bodies.stress_fields import at_nodes, principal_stresses, stress_error, tensors, von_mises
-from ..bodies.stresses.deformation import deformation_gradients
-from ..bodies.stresses.points import BodyState, body_state, kind_of, largest_in_cells, numbers_of, stress_points
+from ..bodies.stresses import (
+    BodyState,
+    at_nodes,
+    body_state,
+    deformation_gradients,
+    kind_of,
+    largest_in_cells,
+    numbers_of,
+    principal_stresses,
+    stress_error,
+    stress_points,
+    tensors,
+    von_mises,
+)
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 
@@ -26,14 +37,14 @@ Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """Options for the points of frames: separate points for each cell, or smoothed stresses."""
+    """Options for the points of frames: separate points for each cell, or smoothed stresses at the points."""
 
     discontinuous: bool = False
     smoothed: bool = False
 
 
 class Layout(NamedTuple):
-    """Points of a body in the frames: their indices in the view (P,), and the cells over them (c, n).
+    """Points of a body in the frames: indices of the points of its view (P,), and cells of these points (c, n).
 
     ``corners``: index of each point among the nodes of all cells, cell by cell.
     """
@@ -56,7 +67,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """Material of each drawn cell."""
+    """Numbers of the materials of the drawn cells."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -64,37 +75,37 @@ def _material(field: TensorField) -> Array:
 
 
 def spatial(vectors: Array) -> Array:
-    """Planar vectors padded to the spatial ones that viewers expect."""
+    """Vectors padded with zeros to three components, as viewers expect."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
 def viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> list[Viewed]:
-    """Index, name, body and view of all bodies with a view, or of the named ones."""
+    """List of index, name, body and view, for each body with a view or each of the named ones."""
     bodies = enumerate(mechanism.bodies.items())
     return [(i, k, b, b.view) for i, (k, b) in bodies if b.view is not None and (not names or k in names)]
 
 
 def numbered_cells(views: Sequence[View]) -> list[tuple[str, Array]]:
-    """Types and cells of several bodies, numbered over the joined points."""
+    """Cell types and cells of several views, with indices of points that count through all views."""
     starts = np.cumsum([0, *(len(view.points) for view in views)])
     return [(view.cell_type, view.cells + start) for view, start in zip(views, starts, strict=False)]
 
 
 def chunks(pick: Array, entries: int) -> list[Array]:
-    """Saved times in chunks of at most :data:`ENTRIES` numbers, with so many entries for each time."""
+    """Indices of saved times in chunks: with ``entries`` numbers for each time, a chunk has at most :data:`ENTRIES`."""
     size = max(1, ENTRIES // max(entries, 1))
     return [pick[i : i + size] for i in range(0, len(pick), size)]
 
 
 def instants(solution: Solution, pick: Array) -> Solution:
-    """The run at the saved times of these indices, for quantities that depend on the states alone."""
+    """Run at the saved times of these indices only, for quantities that depend on the states alone."""
     return replace(solution, times=solution.times[pick], states=solution.states[pick])
 
 
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """Times and meshes at the saved times of these indices."""
+    """Yield time and mesh for each saved time of these indices."""
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
@@ -121,7 +132,10 @@ def frames_of(
 def _moved(
     part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout], *, deformed: bool = True
 ) -> tuple[Array, Array]:
-    """World positions and velocities of the points of all bodies, (k, P, d) each; positions undeformed if asked."""
+    """World positions and velocities of the points of all bodies, (k, P, d) each.
+
+    Undeformed positions if not ``deformed``.
+    """
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
     factors = [float(deformed or isinstance(body, NodalBody)) for _, _, body, _ in shown]
     positions = [
@@ -133,7 +147,10 @@ def _moved(
 
 
 def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
-    """Quantities (k, n[, components]) of several bodies by name, NaN for bodies (of n = len(like)) without one."""
+    """Quantities of several bodies by name: for each a list of arrays (k, n, …), one a body, NaN if a body lacks it.
+
+    ``like`` has one array for each body, of its n points or cells.
+    """
     shapes = {name: (len(values), values.shape[2:]) for own in quantities for name, values in own.items()}
     return {
         name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(quantities, like, strict=True)]
@@ -148,7 +165,7 @@ def state_at(solution: Solution, body: str, pick: Array) -> BodyState:
 
 
 def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[str, Array]:
-    """Stress quantities in the cells of one body, (k, cells[, components]).
+    """Stress quantities in the cells of a body by name, (k, cells, …).
 
     Tensors are means over the cells; quantities that are nonlinear in the stresses are evaluated at the stress
     points, and the largest of each cell is taken.
@@ -180,7 +197,7 @@ def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
 
 
 def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
-    """Stress quantities at the points of one body, (k, P[, components])."""
+    """Stress quantities at the points of a body by name, (k, P, …)."""
     quantities: dict[str, Array] = {}
     invariant = stress_points(part.mechanism.bodies[body])
     if not (points.discontinuous or points.smoothed):

@@ -24,7 +24,7 @@ from .frames import Viewed, numbered_cells, spatial, viewed
 
 @checked
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
-    """Write mode shapes on the undeformed pose or the equilibrium of the modes as a VTU file; returns its path.
+    """Write mode shapes on the undeformed pose or the equilibrium of the modes as a VTU file; return its path.
 
     Point data ``mode_1``, …: displacement of each mode, scaled to a largest one of 1 m; cell data ``body``: index of
     the body. Bodies without a view are left out.
@@ -44,7 +44,7 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
 
 
 class ModeShapes(NamedTuple):
-    """Bodies with a view, their points (p, d) [m] at rest, and the displacements of each mode, the largest 1 m."""
+    """Bodies with a view, their points (p, d) [m] at rest, and their displacements in each mode, 1 m at the largest."""
 
     shown: list[Viewed]
     points: list[Array]
@@ -52,7 +52,7 @@ class ModeShapes(NamedTuple):
 
 
 def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> ModeShapes:
-    """Points of all bodies with a view at rest, undeformed or in equilibrium, and their displacements in the modes."""
+    """Points of all bodies with a view, undeformed or in equilibrium, and their displacements in the modes."""
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     base, shown = MechanismView(mechanism, x), viewed(mechanism)
     points = [base.points(name, view.points, view.shape) for _, name, _, view in shown]

@@ -1,21 +1,65 @@
-"""Durable, atomic writing of files: in a temporary folder, synchronised to the disk, then moved to the final path.
-
-A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is kept: the
-file that it refers to is replaced. The temporary folder is on the same file system as the final path.
-"""
+"""Durable, atomic writing of files: in a temporary folder, synchronised, moved to the final path; deferred signals."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
+import signal
 import stat
 import sys
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+
+@contextmanager
+def deferred_signals() -> Iterator[None]:
+    """Context that defers signals with Python handlers, such as Ctrl-C, to its end.
+
+    HDF5 crashes if a Python function that it calls raises. Does nothing outside of the main thread, which alone
+    receives signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    received: list[int] = []
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: received.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for late in dict.fromkeys(received):
+            signal.raise_signal(late)
+
+
+class Terminated(KeyboardInterrupt):
+    """Exception for SIGTERM, the request to terminate the process; handled like Ctrl-C."""
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Context that raises Terminated on SIGTERM; it does nothing outside of the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def raise_terminated(number: int, frame: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -26,7 +70,7 @@ PREFIX = ".flexph-"
 
 @contextmanager
 def staged(path: str | Path) -> Iterator[Path]:
-    """A path of the same name in a temporary folder; the file written there replaces ``path`` at the end of the block.
+    """Context with a path of the same name in a temporary folder; the file written there replaces ``path`` at its end.
 
     If the block raises, ``path`` stays unchanged. Raises OSError, naming ``path``, if it is not a regular file or its
     folder cannot be written to.
@@ -57,7 +101,7 @@ def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path in the same folder; the file written there replaces ``path`` at the end of the block.
+    """Context with a temporary path in the same folder; the file written there replaces ``path`` at its end.
 
     A reader sees the old file or the complete new one. The file is not synchronised to the disk: for thousands of files
     whose damage is detected on reading and which can be computed again. Killed processes leave temporary files behind.
@@ -72,7 +116,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(parent: Path, shown: str | Path | None = None) -> Iterator[Path]:
-    """A new temporary folder within ``parent``, locked until the end of the block and removed then.
+    """Context with a new temporary folder within ``parent``, locked until its end and then removed.
 
     Raises OSError, naming the path ``shown`` (``parent`` by default), if the folder cannot be created.
     """
@@ -117,13 +161,13 @@ def remove(path: Path) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Temporary folders in a folder that no process uses any more, left by killed processes."""
+    """Temporary folders within a folder that no process uses any more, left by killed processes."""
     return [path for path in sorted(folder.glob(f"{PREFIX}*")) if path.is_dir() and not _is_used(path)]
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Lock a folder against other processes until the end of the block; yields False if locks are not available.
+    """Context in which a folder is locked against other processes; it yields False if locks are not available.
 
     Raises BlockingIOError if another process holds the lock.
     """
@@ -145,7 +189,7 @@ def locked(folder: Path) -> Iterator[bool]:
 
 
 def place(path: str | Path) -> Path:
-    """The path of the file itself, existing or to be created, after symbolic links are followed.
+    """Path of the file itself, existing or to be created, after symbolic links are followed.
 
     Raises IsADirectoryError for a folder, OSError for anything else that is not a regular file.
     """

@@ -25,7 +25,7 @@ BLANK = re.compile(rb"\n(?=[ \t\r]*\n)")
 
 
 def matrix_market(text: str, size: int = 0) -> Any:
-    """The matrix of a text in the Matrix Market format, in CSR or dense.
+    """Matrix from a text in the Matrix Market format, in CSR or dense.
 
     ``size``: size of the files that the text belongs to [bytes], by default that of the text. Raises ValueError for a
     text that is cut off, has another number of lines than it declares, or has malformed numbers.

@@ -1,13 +1,17 @@
-"""Checked reading of files from other sources: declared sizes are compared with file sizes, errors are unified."""
+"""Checked reading of files from other sources: sizes, NumPy archives, XML; errors are unified."""
 
 from __future__ import annotations
 
 import errno
+import math
 import os
+import xml.etree.ElementTree as ET
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +22,9 @@ SPARE = 1_000_000
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn any exception of the block into a ValueError ``WHAT cannot be read from PATH: …``.
+    """Context that turns any exception into a ValueError ``WHAT cannot be read from PATH: …``.
 
-    Raises FileNotFoundError or another OSError before the block if the path is not a regular file.
+    Raises FileNotFoundError or another OSError at its start if the path is not a regular file.
     """
     refuse_missing(what, path)
     try:
@@ -60,7 +64,10 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
 
 
 def sound(matrix: Any) -> Any:
-    """The matrix, dense or in CSR; raises ValueError for indices out of range and for entries that occur twice."""
+    """Matrix, dense or in CSR, unchanged in value.
+
+    Raises ValueError for indices out of range and for repeated entries.
+    """
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):
@@ -74,3 +81,72 @@ def sound(matrix: Any) -> Any:
         if twice.nnz < matrix.nnz:
             raise ValueError("it must have every entry once, some occur again")
     return csr
+
+
+EXPANSION = 200
+"""Largest accepted ratio of the expanded size of an archive or text to the size of its compressed file."""
+
+
+def refuse_misfits(path: Path) -> int:
+    """Expanded size of an archive [bytes]; raises ValueError if it is too large or an array has not its declared size.
+
+    Arrays of Python objects are refused, too: they can run code.
+    """
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        if size > EXPANSION * path.stat().st_size + SPARE:
+            raise ValueError(f"it expands to {size} bytes, more than {EXPANSION} times its size")
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                heading = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                shape, _, kind = heading[version](file)
+                if kind.hasobject:
+                    raise ValueError(f"{member.filename} holds Python objects, which can run code")
+                if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
+                    raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
+    return size
+
+
+DEEPEST = 1000
+"""Largest nesting depth of elements; parsers of nested elements are recursive."""
+
+
+def parsed(path: str | os.PathLike[str]) -> ET.Element:
+    """Root element of an XML file.
+
+    Raises ValueError for a document type declaration or deep nesting, ParseError if the file is not well-formed XML.
+    """
+    content = Path(path).read_bytes()
+    refuse_entities(content)
+    return ET.fromstring(content)
+
+
+def refuse_entities(content: bytes) -> None:
+    """Raise ValueError for XML with a document type declaration or deep nesting.
+
+    Malformed XML is left to the parser.
+    """
+    depth = 0
+
+    def refuse(*_: Any) -> None:
+        raise ValueError("it has a document type, which is not read: remove <!DOCTYPE …>")
+
+    def enter(*_: Any) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError(f"its elements are nested deeper than {DEEPEST} levels")
+
+    def leave(*_: Any) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = enter, leave
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError:
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # lenient parsers continue after an error and reach it
+            refuse()

@@ -1,4 +1,4 @@
-"""The results folder of a run: a summary, written last, and a checkpoint until then."""
+"""Results folder of a run: a summary, written last, and a checkpoint until then."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .durable import leftovers, locked, publish, remove, staged
-from .interrupts import deferred_signals
+from .durable import deferred_signals, leftovers, locked, publish, remove, staged
 
 SUMMARY, CHECKPOINT, RUN = "summary.json", "checkpoint", "run.json"
 UNFINISHED = ("unfinished", "unfinished.h5")
@@ -18,19 +17,19 @@ UNFINISHED = ("unfinished", "unfinished.h5")
 
 
 class FolderRefused(ValueError):
-    """Error for a folder that cannot take the results of the run."""
+    """Error: a folder cannot take the results of the run."""
 
 
 @dataclass(frozen=True)
 class ResultsFolder:
-    """A folder ``path`` for the results of a run, which ``run`` describes by texts and numbers in JSON types."""
+    """Folder ``path`` for the results of a run, which ``run`` describes by texts and numbers in JSON types."""
 
     path: Path
     run: Mapping[str, Any]
 
     @property
     def checkpoint(self) -> Path:
-        """The folder of the checkpoint of an unfinished run."""
+        """Path of the folder with the checkpoint of an unfinished run."""
         return self.path / CHECKPOINT
 
     @property
@@ -53,7 +52,7 @@ class ResultsFolder:
         return False
 
     def _resume(self) -> bool:
-        """True if the results already exist; otherwise the run is continued, or started."""
+        """Prepare the folder to continue or start the run; return True if the results already exist."""
         for name in (f"{CHECKPOINT}/{RUN}", SUMMARY):
             if (self.path / name).is_file():
                 self._refuse_another(name)
@@ -67,7 +66,7 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Hold the checkpoint of the run until the end of the block; yields the interval between checkpoints [s].
+        """Context that keeps the checkpoint of the run until its end; it yields the interval between checkpoints [s].
 
         If ``every`` is None: the interval of the continued run, or None without one.
         """
@@ -88,9 +87,9 @@ class ResultsFolder:
             raise FolderRefused(f"{self.path} is in use by another process") from None
 
     def publish(self, source: Path) -> list[Path]:
-        """Move the files of a folder to the results, the summary last: no summary exists while old and new files mix.
+        """Move the files of a folder to the results, the summary last; return their paths.
 
-        Ctrl-C is deferred until all files are moved.
+        No summary exists while old and new files mix. Ctrl-C is deferred until all files are moved.
         """
         with deferred_signals():
             remove(self.path / SUMMARY)

@@ -65,7 +65,7 @@ def kinds_of(kind: Any) -> dict[str, Any]:
 
 
 def entries_of(kind: Any) -> Any:
-    """The type of the entries of a sequence type, or of the value of an optional type; None for other types."""
+    """Type of the entries of a sequence type, or of the value of an optional type; None for other types."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments:
         return next(one for one in arguments if one is not NoneType)
@@ -138,6 +138,6 @@ def _write_array(group: h5py.Group, name: str, values: Array) -> None:
 
 
 def escaped(name: str) -> str:
-    """A name as the name of one HDF5 group or dataset, with slashes escaped."""
+    """Name for one HDF5 group or dataset, with slashes escaped."""
     escaped = name.replace("%", "%25").replace("/", "%2F")
     return "%2E" if escaped == "." else escaped

@@ -1,4 +1,4 @@
-"""Arrays of a saved run that stay in their file, for runs larger than memory."""
+"""Arrays of a saved run that stay in their file and are read on access, for runs larger than memory."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class StoredArray(NDArrayOperatorsMixin):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Add the file's name to errors of reading."""
+        """Context that adds the file's name to errors of reading."""
         try:
             yield
         except OSError as error:
@@ -82,5 +82,5 @@ class StoredArray(NDArrayOperatorsMixin):
 
 
 def in_file(dataset: h5py.Dataset) -> Any:
-    """Matrices as arrays in the file, vectors over the saved times as read values."""
+    """Matrix as an array that stays in the file; a vector as read values."""
     return StoredArray(dataset) if dataset.ndim > 1 and dataset.size else dataset[()]

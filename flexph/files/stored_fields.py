@@ -1,6 +1,6 @@
 """Reading of dataclasses from HDF5: declared shapes and types are checked before memory is allocated.
 
-The file must be opened by :func:`flexph.files.contained.open_contained`, which refuses links to other files.
+The file must be opened by :func:`flexph.files.hdf5.open_contained`, which refuses links to other files.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def refuse_expansion(file: h5py.File) -> None:
 
 
 class Declared:
-    """Reader of datasets that returns zeros of the declared shapes without using memory.
+    """Reader of datasets that returns zeros of the declared shapes without using memory, to check shapes first.
 
     ``declared`` counts the memory that the values would take [bytes]; ``size`` is the size of the file.
     """
@@ -65,7 +65,7 @@ class Declared:
 
 
 def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
-    """The texts of an attribute of fixed length."""
+    """Texts of an attribute of fixed length; raises OSError if it is missing or of another type."""
     import h5py
 
     if name not in group.attrs:
@@ -78,7 +78,7 @@ def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
 
 
 def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = None, leaf: Leaf = values_of) -> Any:
-    """A dataclass from the fields stored in a group and the ``given`` ones; ``leaf`` reads each dataset.
+    """Dataclass from the fields stored in a group and the ``given`` ones; ``leaf`` reads each dataset.
 
     Raises OSError, naming the field, if one is missing or of another type.
     """
@@ -88,7 +88,7 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
-    """The value of an annotated type stored under a name. Raises OSError as :func:`read_fields`."""
+    """Value of an annotated type that is stored under a name. Raises OSError as :func:`read_fields`."""
     import h5py
 
     origin = get_origin(kind)
@@ -111,7 +111,7 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
-    """A mapping, a sequence, or an optional value."""
+    """Mapping, sequence, or optional value, from a group."""
 
     names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
@@ -125,7 +125,7 @@ def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
 
 
 def _matrix(stored: StoredMatrix, name: str) -> Any:
-    """The sparse matrix of its stored arrays; raises OSError if they do not fit together."""
+    """Sparse matrix from its stored arrays; raises OSError if they do not fit together."""
     rows, columns = (whole_number(count, 0) for count in stored.shape)
     entries, starts, at = stored.entries, stored.starts, stored.columns
     if entries.shape == (rows, columns) and not (starts.size or at.size):
@@ -137,7 +137,7 @@ def _matrix(stored: StoredMatrix, name: str) -> Any:
 
 
 def _nested(tree: StoredTree) -> Any:
-    """The nested value of its stored text and arrays."""
+    """Nested value from its stored text and arrays."""
     text = indices("text", tree.text, 256).astype(np.uint8).tobytes()
     arrays = [_array(kind, codes) for kind, codes in zip(tree.kinds, tree.arrays, strict=True)]
     return decoded(text, lambda k: arrays[k])
@@ -158,14 +158,14 @@ def indices(name: str, values: Array, count: int) -> Array:
 
 
 def whole_number(value: float, least: int) -> int:
-    """A number as an integer; raises OSError if it is not a whole number or less than ``least``."""
+    """Number as an integer; raises OSError if it is not a whole number or less than ``least``."""
     if not (value == np.floor(value) and least <= value <= np.iinfo(np.int32).max):
         raise OSError(f"{value} must be an integer of at least {least}")
     return int(value)
 
 
 def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
-    """One number, or a tuple of them."""
+    """One number, or a tuple of numbers, of the annotated type; raises OSError for others."""
     count = 1 if isinstance(kind, type) else len(get_args(kind))
     if stored.shape != (count,):
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")
@@ -178,13 +178,13 @@ def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
-    """An array of texts from the indices stored for it."""
+    """Array of texts from the indices stored for it."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
     return texts[indices(stored.name, values, texts.size)]
 
 
 def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
-    """A member of a group; raises OSError if it is missing or of another kind."""
+    """Member of a group; raises OSError if it is missing or of another kind."""
     if name not in group:
         raise OSError(f"{_place(group, name)} is missing")
     member: Any = group[name]
@@ -194,7 +194,7 @@ def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
 
 
 def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Dataset:
-    """A dataset of doubles (or singles) stored without compression; raises OSError for any other."""
+    """Dataset of doubles (or singles) stored without compression; raises OSError for any other."""
     import h5py
 
     dataset = _member(group, name, h5py.Dataset)

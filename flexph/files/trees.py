@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .contained import open_contained
-from .hdf5 import write_hdf5
+from .hdf5 import open_contained, write_hdf5
 
 if TYPE_CHECKING:
     import h5py
@@ -40,7 +39,7 @@ def write_tree(path: str | Path, tree: Any) -> None:
 
 
 def read_tree(path: str | Path) -> Any:
-    """Read a nested value from a file; raises OSError if it is damaged or of another format."""
+    """Nested value from a file; raises OSError if it is damaged or of another format."""
     try:
         with open_contained(path) as file:
             if file.attrs.get("format") != FORMAT:
@@ -56,18 +55,18 @@ def _put(file: h5py.File, name: str, values: Any) -> None:
 
 
 def encoded(tree: Any) -> tuple[str, list[Any]]:
-    """A nested value as a JSON text and a list of its arrays; raises ValueError for unsupported types."""
+    """JSON text and list of arrays for a nested value; raises ValueError for unsupported types."""
     arrays: list[Any] = []
     return json.dumps(_encoded(tree, arrays)), arrays
 
 
 def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
-    """A nested value from its JSON text; ``array`` returns the entries of an array by its number, in any shape."""
+    """Nested value from its JSON text; ``array`` returns the entries of an array by its number, in any shape."""
     return _decoded(json.loads(text), array)
 
 
 def separate(tree: Any) -> Any:
-    """A copy of a nested value that shares no mutable part with it; raises ValueError for unsupported types.
+    """Copy of a nested value that shares no mutable part with it; raises ValueError for unsupported types.
 
     Read-only arrays that own their memory are shared: repeated copies of a growing tree copy only what is new.
     """
@@ -82,13 +81,13 @@ def separate(tree: Any) -> Any:
 
 
 def to_bytes(tree: Any) -> bytes:
-    """A nested value as a JSON text that includes the bytes of its arrays in hexadecimal."""
+    """JSON text of a nested value that includes the bytes of its arrays in hexadecimal."""
     text, arrays = encoded(tree)
     return json.dumps([text, [[array.dtype.str, array.tobytes().hex()] for array in arrays]]).encode()
 
 
 def from_bytes(content: bytes) -> Any:
-    """The nested value of :func:`to_bytes`; raises ValueError for any other content. No code is run."""
+    """Nested value from the text of :func:`to_bytes`; raises ValueError for any other content. No code is run."""
     try:
         text, arrays = json.loads(content)
         return decoded(text, lambda k: numbers(arrays[k][0], bytes.fromhex(arrays[k][1])))
@@ -97,14 +96,14 @@ def from_bytes(content: bytes) -> Any:
 
 
 def numbers(kind: str, content: bytes) -> Any:
-    """An array (k,) of numbers or bytes from its memory and its NumPy type ``kind``; ValueError for other types."""
+    """Array (k,) of numbers or bytes from its memory and its NumPy type ``kind``; raises ValueError for other types."""
     if re.fullmatch(r"[<>|=][biufcS]\d{1,9}", kind) is None:
         raise ValueError(f"arrays must be of numbers or bytes, got kind {kind!r}")
     return np.frombuffer(content, np.dtype(kind)).copy()
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:
-    """A nested value for JSON; its arrays are appended to ``arrays`` and replaced by their numbers."""
+    """Nested value in JSON types; its arrays are appended to ``arrays`` and replaced by their numbers."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}

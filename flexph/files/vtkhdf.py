@@ -14,8 +14,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .contained import LINKED, open_contained
-from .hdf5 import write_hdf5
+from .hdf5 import LINKED, open_contained, write_hdf5
 from .reading import reading
 
 SUFFIX, ROOT, OWN = ".vtkhdf", "VTKHDF", "flexph"
@@ -33,7 +32,7 @@ Values = NDArray[Any]
 
 
 class Frames(NamedTuple):
-    """Points (m, p, 3) at m times, with point data (m, p, …) and cell data (m, c, …) by name."""
+    """Points (m, p, 3) of a mesh at m times, with point data (m, p, …) and cell data (m, c, …) by name."""
 
     points: Values
     point_data: Mapping[str, Values]
@@ -55,12 +54,15 @@ class Block:
 
 
 def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Write blocks over times (k,) frame by frame, completely or not at all; ``about``: further data in JSON types."""
+    """Write meshes at the times (k,), frame by frame, completely or not at all.
+
+    ``about``: further data in JSON types.
+    """
     write_hdf5(path, lambda file: put_vtkhdf(file, times, blocks, about))
 
 
 def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Write blocks as :func:`write_vtkhdf` to an open file, which may have other groups."""
+    """Write meshes as :func:`write_vtkhdf` does to an open file, which may have other groups."""
     root = _group(file, ROOT, "PartitionedDataSetCollection")
     root.attrs[OWN] = json.dumps(dict(about))
     assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
@@ -76,7 +78,7 @@ def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: M
 
 
 def _own_name(name: str, used: set[str]) -> str:
-    """A valid VTK name for a node of its tree, different from the ``used`` ones, to which it is added."""
+    """Valid VTK name for a node of its tree that is not in ``used``; it is added to these."""
     plain = re.sub(r"[^0-9A-Za-z_.-]+", "_", name).strip("_.-")
     plain = own = plain if plain[:1].isalpha() else f"part_{plain}"
     for k in range(2, len(used) + 2):
@@ -119,7 +121,7 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
 
 
 def _tables(frames: Frames) -> dict[str, Values]:
-    """Points and data of frames by the names of their datasets."""
+    """Points and data of frames, by the names of their datasets."""
     data = {f"{kind}/{name}": v for kind, own in zip(DATA, frames[1:], strict=True) for name, v in own.items()}
     return {"Points": frames.points, **data}
 
@@ -158,7 +160,7 @@ def _put(grid: h5py.Group, name: str, values: Values) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A block read from a file: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
+    """A mesh read from a file: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
 
     name: str
     group: str
@@ -170,7 +172,7 @@ class Grid:
 
 
 def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
-    """Times, blocks and the further data ``about`` of a file written by :func:`write_vtkhdf`.
+    """Times, meshes and the further data ``about`` of a file written by :func:`write_vtkhdf`.
 
     Raises ValueError, naming the file, if it is damaged, of another program or with links to other files; OSError if it
     is missing.
@@ -196,7 +198,7 @@ def _read_block(grid: h5py.Group) -> Grid:
 
 
 def _read_cells(grid: h5py.Group) -> tuple[tuple[str, Values], ...]:
-    """Cells by type: consecutive cells of one type together."""
+    """Cells by type; consecutive cells of one type are one entry."""
     kinds, ends, nodes = (np.asarray(grid[name]) for name in ("Types", "Offsets", "Connectivity"))
     names = {number: name for name, number in CELLS.items()}
     starts = np.flatnonzero(np.diff(kinds.astype(int), prepend=-1))

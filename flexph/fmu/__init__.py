@@ -1,7 +1,7 @@
 """Mechanisms as functional mock-up units (FMI 2, co-simulation) for other simulators (extra ``fmi``).
 
-Imports: console, control, files, integration, integration.methods, mechanisms, mechanisms.model, models,
-models.schema, numerics, sensors.
+Imports: console, control, files, integration, integration.methods, mechanisms, mechanisms.model, models, models.schema,
+numerics, sensors.
 """
 
 import lazy_loader

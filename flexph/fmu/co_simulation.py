@@ -15,8 +15,8 @@ from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.memo import read_only
+from ..sensors.panel import StepPanel
 from ..sensors.quantities import LastStep, Quantity
-from ..sensors.step_panel import StepPanel
 
 Entry = tuple[str, int]
 """A name of a port or sensor, and the index of one of its components."""
@@ -80,27 +80,30 @@ class CoSimulation:
 
     @property
     def input_variables(self) -> dict[str, Entry]:
-        """Components of ports by the names of their variables."""
+        """Port and component of each input variable, by its name."""
         slices = self.mechanism.network.input_slices
         return _variables({port: slices[port].stop - slices[port].start for port in self.inputs or ()})
 
     @property
     def output_variables(self) -> dict[str, Entry]:
-        """Components of sensors by the names of their variables."""
+        """Sensor and component of each output variable, by its name."""
         start = self.start
         sensors = StepPanel(self.mechanism, self.outputs, start.anchors)
         readings, _ = sensors.read(start.time, start.x, LastStep.none(start.multipliers, start.x), None)
         return _variables({name: 1 if isinstance(value, float) else len(value) for name, value in readings.items()})
 
     def simulator(self) -> Simulator:
-        """The mechanism at its start."""
+        """Simulator of the mechanism at its start."""
         return Simulator(
             self.mechanism, self.start, method=self.method, sensors=self.outputs, controllers=self.controllers
         )
 
 
 def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:
-    """Names that every simulator accepts: letters, digits, underscores; components end in ``_x``, ``_y`` and ``_z``."""
+    """Names of the variables of components, of letters, digits and underscores, which every simulator accepts.
+
+    One of several components ends in ``_x``, ``_y`` or ``_z``, one of more than three in its index.
+    """
     names: dict[str, Entry] = {}
     for name, size in sizes.items():
         legal = re.sub(r"\W", "_", name, flags=re.ASCII)

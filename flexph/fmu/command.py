@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..console.verbosity import tell
+from ..console.options import tell
 from ..models.commands import SETTINGS, TRUST, loaded, refusals
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(file: Path, out: Path, run: str | None, settings: Sequence[str], tru
 
 
 def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
-    """Co-simulation, or the function that makes it, defined by a Python file. Raises ValueError without either."""
+    """Co-simulation defined by a Python file, or the function that makes it; ValueError if the file has neither."""
     from .co_simulation import CoSimulation
 
     module = _imported(file)
@@ -59,7 +59,10 @@ def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
 
 
 def _imported(file: Path) -> ModuleType:
-    """Module of a file: imported from its package if it has one, otherwise alone and pickled with its contents."""
+    """Module of a Python file, imported through its package if it is in one.
+
+    A file outside of packages is imported alone, and pickled with its contents.
+    """
     import cloudpickle
 
     folder, names = file.resolve().parent, [file.stem]
@@ -81,7 +84,7 @@ def _imported(file: Path) -> ModuleType:
 
 
 def of_model(model: Any, run: str | None) -> CoSimulation:
-    """Co-simulation of a run of a model file: start, method, controllers, and the sensors that the run records."""
+    """Co-simulation of a run in time of a model file: start, method, controllers, and sensors that the run records."""
     from ..models.schema.entry import Builder, Entry
     from ..models.schema.runs import Reading
     from ..models.schema.sensors import OF_JOINTS

@@ -78,14 +78,14 @@ def fmu_controller(
 
 
 class _Unit(NamedTuple):
-    """A unit in its file, and the references of its variables by name."""
+    """Functional mock-up unit: its file, and the value references of its variables by name."""
 
     path: Path
     references: dict[str, int]
 
     @classmethod
     def read(cls, path: Path) -> _Unit:
-        """Read a unit from a file; raises ValueError."""
+        """Unit of a file; ValueError unless it is one of FMI 2 for co-simulation."""
         fmpy = _fmpy()
         refuse_missing("functional mock-up unit", path)
         try:
@@ -104,7 +104,7 @@ Told = tuple[Array, ...]
 
 @dataclass(eq=False)
 class _Law:
-    """Control law of a unit; one running instance is reused between calls."""
+    """Control law that steps a unit; the running instance is kept between calls."""
 
     unit: _Unit
     period: float
@@ -126,7 +126,7 @@ class _Law:
         return answer, {"told": told}
 
     def _step(self, slave: Any, row: Array) -> dict[str, Any]:
-        """Set the inputs of a row, read the outputs and take a step."""
+        """Set inputs from a row (time, inputs), read the outputs, and take a step; return the outputs of each port."""
         time, *inputs = row.tolist()
         references = self.unit.references
         slave.setReal([references[name] for name in self.sensors], inputs)
@@ -135,7 +135,7 @@ class _Law:
         return answer
 
     def _slave(self, told: Told, time: float) -> Any:
-        """Instance with a history of inputs: the running one, or a new one that repeats the history."""
+        """Instance that has had a history of inputs: the running one, or a new one that repeats the history."""
         if self._running is not None and told and _same(self._running[0], told):
             return self._running[1]
         rows = self._rows(told)
@@ -145,7 +145,7 @@ class _Law:
         return slave
 
     def _rows(self, told: Any) -> Array:
-        """All calls (k, 1 + inputs) of a history, possibly read from a file: raises ValueError if it is invalid."""
+        """Rows (k, 1 + inputs) of all calls of a history; ValueError if a history, as from a file, is invalid."""
         width = 1 + len(self.sensors)
         blocks = [block for block in told if isinstance(block, np.ndarray)] if isinstance(told, tuple) else []
         if not isinstance(told, tuple) or len(blocks) < len(told) or any(b.shape[1:] != (width,) for b in blocks):
@@ -175,7 +175,7 @@ class _Law:
 
 
 def _with_row(told: Told, row: Array) -> Told:
-    """Append a call to the history; blocks of equal length are merged, so that their number stays small."""
+    """History with a further call; blocks of equal length are merged, so that their number stays small."""
     blocks = [*told, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
         blocks[-2:] = [np.concatenate(blocks[-2:])]

@@ -99,7 +99,7 @@ def _builder() -> Any:
 
 
 def _made_of(simulation: Any) -> tuple[Callable[..., CoSimulation], dict[str, float]]:
-    """Function that makes the co-simulation, and the default values of its parameters."""
+    """Function that makes the co-simulation, and its parameters by name with their default values."""
     if isinstance(simulation, CoSimulation):
         return lambda: simulation, {}
     parameters = {}

@@ -23,7 +23,7 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 
 
 class MechanismSlave(Fmi2Slave):
-    """A mechanism as an FMI 2 slave; derived classes only set its name."""
+    """FMI 2 slave of a mechanism; the written units derive a class of it and set its name."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -69,7 +69,7 @@ class MechanismSlave(Fmi2Slave):
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
     def to_xml(self, *options: Any) -> Any:
-        """Description of the unit, with the outputs among the initial unknowns, as FMI 2 requires."""
+        """XML description of the unit, with the outputs among the initial unknowns, as FMI 2 requires."""
         root = super().to_xml(*options)
         outputs = root.find("ModelStructure/Outputs")
         if outputs is not None:
@@ -90,7 +90,7 @@ class MechanismSlave(Fmi2Slave):
             self._inputs = inputs
 
     def do_step(self, current_time: float, step_size: float) -> bool:
-        """Take one step of the method."""
+        """Take one step of the method with the present inputs."""
         self._simulator.advance_to(current_time + step_size + self._offset, self._inputs)
         self._readings = None
         return True

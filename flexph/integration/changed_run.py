@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
-from ..mechanisms.changed.passage import Booking, booked_together, passed
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import begun, booked, joined
-from ..results.result import Occurrences
+from ..results.result import InputError, IntegrationError, IntegrationInterrupted, Occurrences, Unfinished
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
-from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
 from .times.events import ON_ZERO, Event, event_value
@@ -75,7 +75,8 @@ def go_on(
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
     bodies = old.bodies
-    if list(bodies) != list(mechanism.bodies) or any(bodies[name] is not mechanism.bodies[name] for name in bodies):
+    pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
+    if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
@@ -89,8 +90,13 @@ def go_on(
         raise
 
 
+def _whole(body: AnyBody) -> AnyBody:
+    """Body before elements of it broke."""
+    return body.whole or body
+
+
 CHANGED = "change of joints"
-"""Account of what is lost when a run goes on with other joints."""
+"""Account of the energy lost when a run goes on with other joints."""
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
@@ -144,7 +150,7 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """State after changes at its time, in their order, and what they book."""
+        """State after the changes ``due`` at its time, made in their order, and the energies that they book."""
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
@@ -237,8 +243,8 @@ class _ChangedRun:
         """The next pending change of each joint."""
         seen: set[str] = set()
         for action in self.pending:
-            if action.change.name not in seen:
-                seen.add(action.change.name)
+            if action.change.subject not in seen:
+                seen.add(action.change.subject)
                 yield action
 
     def _event(self, given: Any) -> Event:
@@ -246,14 +252,14 @@ class _ChangedRun:
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _due(self, time: float, part: Solution | None = None) -> list[Action]:
-        """Changes that happen at a time: at which conditions are met, and whose time it is."""
+        """Changes that happen at a time: those whose condition is met, and those whose time has come."""
         met = [] if part is None else [name for name, given in self._conditions() if self._is_met(given, part, name)]
         due: list[Action] = []
         waits: set[str] = set()
         for action in self.pending:
             change = action.change
             is_due = action.name in met if change.at is None else change.at <= time
-            if is_due and change.name in waits:
+            if is_due and change.subject in waits:
                 if change.at is not None:
                     raise InputError(
                         f"{action.name} at t = {change.at:.6g} s: the change of {change.name!r} listed before it has "
@@ -264,7 +270,7 @@ class _ChangedRun:
             if is_due:
                 due.append(action)
             else:
-                waits.add(change.name)
+                waits.add(change.subject)
         return due
 
     def _is_met(self, given: Any, part: Solution, name: str) -> bool:

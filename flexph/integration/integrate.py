@@ -20,9 +20,8 @@ from ..results.trajectory import Trajectory
 from ..switching.run import integrate_switching
 from ..switching.system import SwitchingPHDAE
 from ..switching.trajectory import SwitchingTrajectory
-from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .changed_run import go_on, run_with_changes
 from .general.of_mechanisms import integrate_mechanism

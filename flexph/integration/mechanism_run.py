@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,17 +24,15 @@ from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
-from ..systems.validity import ValidityWarning
-from .blocks.controlled_steps import controlled_in_blocks
-from .blocks.of_scheme import blocks_of
+from ..systems.nonlinear import ValidityWarning
+from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
 from .blocks.pairs import PairBlocks
-from .blocks.prescribed_steps import in_blocks
 from .controllers import loops_of, springs_set_by
 from .methods import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .schemes.of_method import scheme_from
 from .schemes.record import recorder_of, solution_of
-from .schemes.start import StepStart
+from .schemes.scheme import StepStart
 from .times.events import ContinuedWatch
 from .times.grid import ascending_from, refuse_short
 from .times.journal import Journal, StartForm, opened
@@ -46,8 +44,7 @@ from .times.sampled import ControlledForcing, one_by_one
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
 from .times.step_size import StepSizeControl
-from .with_controllers.agreed_pairs import AgreedPairs
-from .with_controllers.agreed_steps import held_in_loops
+from .with_controllers.agreed_steps import AgreedPairs, held_in_loops
 from .with_controllers.sampled_steps import in_chunks
 
 if TYPE_CHECKING:
@@ -155,6 +152,8 @@ class _Task(NamedTuple):
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """Open the journal of the run's checkpoint; of a start it keeps what :attr:`Solution.final` needs."""
+        if self.options.checkpoint is None:
+            return nullcontext()
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
         return opened(self.options.checkpoint, self.signature, form)
 
@@ -195,11 +194,11 @@ class _Task(NamedTuple):
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
-        warn_of_doubts(done, run.longest or self.scheme.longest * float(np.diff(self.grid).max()))
-        is_chosen = self.scheme.tolerance is not None
-        reached = self.grid[: 0 if is_chosen else np.searchsorted(self.grid, done.times[-1]) + 1]
-        if told := long_drives(self.mechanism, self.initial.anchors, reached):
-            warn(told, ValidityWarning)
+        warn_of_doubts(done, run.longest or self.scheme.longest * float((self.grid[1:] - self.grid[:-1]).max()))
+        if self.scheme.tolerance is None and self.scheme.table.varies:
+            reached = self.grid[: np.searchsorted(self.grid, done.times[-1]) + 1]
+            if told := long_drives(self.mechanism, self.initial.anchors, reached):
+                warn(told, ValidityWarning)
         if self._is_one and moves_from_rest(done):
             warn(
                 f"the motion from rest over {float(np.ptp(self.grid)):.3g} s was one step: {ONE_STEP}", ValidityWarning

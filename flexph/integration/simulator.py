@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from ..control.control_loops import Controller, check_known
-from ..control.port_outputs import outputs_at
+from ..control.trial_steps import outputs_at
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..mechanisms.poses.resolution import shortest_step
@@ -14,14 +14,13 @@ from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
+from ..sensors.panel import StepPanel
 from ..sensors.quantities import Quantity
-from ..sensors.step_panel import StepPanel
 from .controllers import loops_of
 from .methods import Exact, MechanismMethod
 from .schemes.failures import explain_step
 from .schemes.of_method import scheme_from
-from .simulator_controllers import ControlledSteps, OuterInputs, forcing_of
-from .simulator_steps import HeldInputs, PlainSteps, Steps
+from .simulator_steps import ControlledSteps, HeldInputs, OuterInputs, PlainSteps, Steps, forcing_of
 from .times.grid import SPACINGS
 
 

@@ -1,4 +1,7 @@
-"""Systems assembled from others, with matrices that follow from those of the parts, at a state or over a step."""
+"""Systems assembled from others, with matrices that follow from those of the parts, at a state or over a step.
+
+Parts without given derivatives have those by forward differences.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import AtState, OverStep, View, all_paired, middle_of
+from ..discretisation.own_pair import AtState, OverStep, View, all_paired, middle_of
 from ..numerics.arrays import Array, block_diag, dense
+from ..numerics.differences import FORWARD, forward, state_sizes
 from ..numerics.memo import Memo, once
 from ..systems.derivatives import Derivatives, KnownDerivatives
-from ..systems.differenced import derivatives_of
 from ..systems.nonlinear import PHDAE, Constant
+
+
+def derivatives_of(system: PHDAE) -> Derivatives:
+    """Derivatives given with a system, or by forward differences of its non-constant functions."""
+    return differenced(system) if system.derivatives is None else system.derivatives
+
+
+def differenced(system: PHDAE) -> KnownDerivatives:
+    """Derivatives of a system by forward differences."""
+    fed = system.has_feedthrough
+    constant = {name: isinstance(getattr(system, name), Constant) for name in ("E", "J", "R", "B")}
+    fixed_ports = constant["B"] and (not fed or isinstance(system.P, Constant))
+
+    def slope(function: Callable[[Array], Any], x: Array) -> Array:
+        return slope_of(function, x, system)
+
+    return KnownDerivatives(
+        costate=lambda x: slope(system.z, x),
+        descriptor=None if constant["E"] else lambda x, w: slope(lambda at: system.E(at) @ w, x),
+        structure=None
+        if constant["J"] and constant["R"]
+        else lambda x, w: slope(lambda at: system.J(at) @ w - system.R(at) @ w, x),
+        inputs=None if fixed_ports else lambda x, u: slope(lambda at: system.port_matrices(at).flow(u), x),
+        outputs=None if fixed_ports else lambda x, w: slope(lambda at: _outputs(system, at) @ w, x),
+        accuracy=FORWARD,
+    )
+
+
+def slope_of(function: Callable[[Array], Any], x: Array, system: PHDAE) -> Array:
+    """Derivative ∂f/∂x (m, n) of a function of the state, by forward differences."""
+    steps = FORWARD * state_sizes(x, system.parts.values())
+    values = lambda at: np.asarray(function(at), dtype=float)  # noqa: E731
+    return forward(values, x, values(x), steps)
+
+
+def _outputs(system: PHDAE, x: Array) -> Any:
+    """Output matrix (B + P)ᵀ."""
+    B = dense(system.B(x))
+    return (B + dense(system.P(x)) if system.has_feedthrough else B).T
+
 
 Matrix = Callable[[str, Sequence[View], Array], Any]
 """Function for E, J, R, B or z of an assembled system, by name, views of the parts and additional states."""
@@ -21,7 +64,10 @@ Slope = Callable[[Array, Array], Array]
 
 
 class Assembled(Memo):
-    """System with the states of its parts (x₁, …) and additional states w, which are stage values over a step."""
+    """System with the states (x₁, …) of its parts and additional states w.
+
+    Means over a step take stage values for w.
+    """
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
         self.systems, self.matrix = tuple(systems), matrix
@@ -48,13 +94,17 @@ class Assembled(Memo):
         return self.matrix(name, views, x[self.spans[-1].stop :])
 
     def over(self, name: str, x0: Array, x1: Array) -> Any:
-        """Mean of E, J, R, B or z over a step."""
+        """Mean of E, J, R, B or z in a step from x0 to x1."""
         parts = zip(self.paired, self.middles, self.spans, strict=True)
         views = [OverStep(system, middle, x0[own], x1[own]) for system, middle, own in parts]
         return self.matrix(name, views, x1[self.spans[-1].stop :])
 
     def phdae(self, additional: Array, means: Iterable[str], parts: Mapping[str, slice], **given: Any) -> PHDAE:
-        """Build the system from ``additional`` states of the sample, names of means, parts, and further arguments."""
+        """System with the states of the parts and ``additional`` ones.
+
+        ``additional`` are values of the sample, ``means`` names of means, ``parts`` slices of states by name; ``given``
+        are further arguments of :class:`PHDAE`.
+        """
         systems, spans, means = self.systems, self.spans, sorted(means)
         every = list(zip(systems, spans, strict=True))
         sample = np.concatenate([*(system.sample for system in systems), additional])
@@ -73,7 +123,7 @@ class Assembled(Memo):
 
 
 def spans_of(systems: Sequence[PHDAE]) -> list[slice]:
-    """Slices of the states of each system among those of all."""
+    """Slice of the states of each system among those of all."""
     ends = np.cumsum([system.size for system in systems]).tolist()
     return [slice(end - s.size, end) for end, s in zip(ends, systems, strict=True)]
 
@@ -83,12 +133,12 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 
 
 def with_structure(means: Iterable[str]) -> set[str]:
-    """Names of means of a system whose J contains the B of a port: with B̄, J has a mean, too."""
+    """Names of means of a system whose J contains the B of a port: J has a mean, too, if B has one."""
     return {*means, "J"} if "B" in means else {*means}
 
 
 class PartDerivatives:
-    """Derivatives of the parts of an assembled system, by differences for parts without given ones.
+    """Derivatives of the parts of an assembled system; parts without given ones are differentiated numerically.
 
     ``additional`` is the number of additional states.
     """
@@ -113,17 +163,17 @@ class PartDerivatives:
         )
 
     def costate(self, x: Array) -> Array:
-        """Derivative ∂z/∂x; additional states are their own costates."""
+        """Derivative ∂z/∂x (n, n); additional states are their own costates."""
         own = (dense(d.costate(x[span])) for d, span in zip(self.each, self.spans, strict=True))
         return block_diag(*own, np.eye(self.additional))
 
     def descriptor(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(E w)/∂x."""
+        """Derivative ∂(E w)/∂x (n, n) for a fixed w."""
         parts = zip(self.each, self.spans, strict=True)
         return block_diag(*(d.of_descriptor(x[own], w[own]) for d, own in parts), np.zeros((self.additional,) * 2))
 
     def structure(self, x: Array, w: Array) -> Array:
-        """Derivative ∂((J − R) w)/∂x of the parts, without couplings."""
+        """Derivative ∂((J − R) w)/∂x (n, n) of the parts without couplings, for a fixed w."""
         slope = np.zeros((self.size, self.size))
         for derivatives, own in zip(self.each, self.spans, strict=True):
             if derivatives.structure is not None:
@@ -131,7 +181,10 @@ class PartDerivatives:
         return slope
 
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x of a part with inputs u at the columns ``port`` only; x is the state of all parts."""
+        """Derivative ∂(B u)/∂x of a part, with inputs u in the columns ``port`` and zeros in others.
+
+        X is the state of all parts.
+        """
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:
             return np.zeros((self.systems[part].size,) * 2)
@@ -140,11 +193,11 @@ class PartDerivatives:
         return dense(derivatives.inputs(x[own], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part, with x and w of all parts."""
+        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part; x and w are those of all parts."""
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
 
     @property
     def varying_ports(self) -> bool:
-        """True if any B depends on the state."""
+        """True if B of any part depends on the state."""
         return any(own.inputs is not None or own.outputs is not None for own in self.each)

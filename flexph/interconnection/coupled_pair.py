@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import View
+from ..discretisation.own_pair import View
 from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arrays import Array, block_diag, dense
 from ..numerics.differences import FORWARD
-from ..systems.differenced import slope_of
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, PartDerivatives, with_structure
+from .assembled import Assembled, PartDerivatives, slope_of, with_structure
 from .direct_sum import MULTIPLIERS, merged, numbered
 from .feedthrough import without_feedthrough
 
@@ -24,7 +23,10 @@ Coupling = Callable[[Array, Array], Any]
 def coupled(
     first: PHDAE, second: Any, ports: tuple[str, str], coupling: Any, *, slope: Any, with_multiplier: bool
 ) -> PHDAE:
-    """Transformer or gyrator interconnection of two systems; C is evaluated in the middle of a step."""
+    """Transformer (with a multiplier) or gyrator interconnection of two systems.
+
+    Means take C at the middle of a step.
+    """
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")
     if slope is not None and not callable(coupling):
@@ -46,7 +48,10 @@ def coupled(
 
 
 class _Pair:
-    """Pair with ``u₁ = −C u₂``, u₂ = λ the multiplier of 0 = Cᵀy₁ − y₂; or u₂ = Cᵀy₁, u₁ = −C y₂ without multiplier."""
+    """Pair of systems with ``u₁ = −C u₂``: u₂ = λ is the multiplier of 0 = Cᵀy₁ − y₂.
+
+    Without a multiplier, u₂ = Cᵀy₁ and u₁ = −C y₂.
+    """
 
     def __init__(
         self, systems: tuple[PHDAE, PHDAE], ports: tuple[str, str], coupling: Any, slope: Any, with_multiplier: bool
@@ -67,7 +72,7 @@ class _Pair:
     # --- the equations
 
     def matrix(self, name: str, views: Sequence[View], multipliers: Array) -> Any:
-        """Matrix E, J, R, B or costate z of the pair."""
+        """Matrix E, J, R or B, or costate z, of the pair."""
         m = self.multipliers
         if name == "z":
             return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
@@ -105,7 +110,7 @@ class _Pair:
         )
 
     def slopes(self, x: Array, w: Array) -> Array:
-        """Derivative ∂((J − R) w)/∂x of the pair."""
+        """Derivative ∂((J − R) w)/∂x of the pair for a fixed w."""
         (one, two), parts = self.parts.spans, self.parts
         both, slope = two.stop, parts.structure(x, w)
         b1, b2 = (dense(s.B(x[at]))[:, own] for s, at, own in zip(self.systems, (one, two), self.own, strict=True))
@@ -128,7 +133,7 @@ class _Pair:
         return slope
 
     def _of_coupling(self, x: Array, force: Array, y1: Array) -> tuple[Array, Array]:
-        """Derivatives ∂(C f)/∂(x₁, x₂) and ∂(Cᵀy₁)/∂(x₁, x₂)."""
+        """Derivatives ∂(C f)/∂(x₁, x₂) and ∂(Cᵀy₁)/∂(x₁, x₂) for fixed f and y₁."""
         (one, two), both = self.parts.spans, sum(self.sizes)
         if self.constant:
             return np.zeros((self.widths[0], both)), np.zeros((self.widths[1], both))
@@ -141,12 +146,12 @@ class _Pair:
         return np.asarray(force @ by_states), np.tensordot(y1, by_states, 1)
 
     def _inputs(self, x: Array, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x for the remaining inputs."""
+        """Derivative ∂(B u)/∂x for the inputs of the ports that stay free."""
         first = self.others[0].size
         of_each = (self.parts.inputs(k, x, self.others[k], v) for k, v in enumerate((u[:first], u[first:])))
         return block_diag(*of_each, np.zeros((self.multipliers,) * 2))
 
     def _outputs(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x for the remaining inputs."""
+        """Derivative ∂(Bᵀw)/∂x for the outputs of the ports that stay free."""
         of_each = (self.parts.outputs(k, x, self.others[k], w) for k in (0, 1))
         return block_diag(*of_each, np.zeros((0, self.multipliers)))

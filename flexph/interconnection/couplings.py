@@ -187,7 +187,7 @@ def transformer(
 def _joined(
     first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str], slope: Any
 ) -> tuple[LinearPHDAE, Any, Any]:
-    """Direct sum of two systems, and the inputs of a port of each."""
+    """Direct sum of two systems, and the columns of B of a port of each."""
     if slope is not None:
         raise ValueError(
             "slope= goes with a function C of two PHDAE, but the C of linear systems is constant: leave slope= out"

@@ -69,12 +69,12 @@ def block_diagonal(systems: Sequence[LinearPHDAE], *, lean: bool) -> dict[str, A
 
 
 def lifted_size(system: LinearPHDAE) -> int:
-    """Number of the states that ``parts`` names."""
+    """Number of states that ``parts`` refers to: rows of the lift, if there is one."""
     return int(system.size if system.lift is None else system.lift.shape[0])
 
 
 def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]) -> dict[str, slice]:
-    """Merge named slices of several systems, shifted to follow each other; raises ValueError for equal names."""
+    """Named slices of several systems, each shifted by the sizes of the systems before; ValueError for equal names."""
     together: dict[str, slice] = {}
     start = 0
     for own, size in zip(names, sizes, strict=True):
@@ -88,7 +88,7 @@ def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]
 
 
 def numbered(name: str, taken: Mapping[str, slice]) -> str:
-    """Free name: parts of multipliers and feed-through are numbered if taken, other names are unchanged."""
+    """Name that is not taken: names of multipliers and feed-through get a number if needed, others stay."""
     if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
         return name
     number, base = 1, name

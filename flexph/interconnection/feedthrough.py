@@ -1,4 +1,4 @@
-"""Removal of feed-through: inputs and outputs become algebraic states."""
+"""Removal of feed-through, and the causality of a port, the choice of its input variable ([flex] sec. 5.1)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..discretisation.over_a_step import View
+from ..discretisation.own_pair import View
+from ..numerics import spans
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array, dense
+from ..numerics.arrays import Array, block_diag, dense
 from ..numerics.differences import FORWARD
-from ..systems.differenced import slope_of
 from ..systems.discrete_gradients import padded
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
-from .assembled import Assembled, PartDerivatives
+from .assembled import Assembled, PartDerivatives, slope_of, with_structure
 
 PART = "feedthrough"
 """Name of the part of states that are inputs w = u and their multipliers λ = y."""
@@ -64,7 +64,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     seen = given is not None and (given.outputs is not None or constant["P"])
 
     def rows_of_inputs(at: Array, whole: Array) -> Array:
-        """Row (N − S) w − (B + P)ᵀz for fixed z and w, or only its terms without known derivatives."""
+        """Row (N − S) w − (B + P)ᵀz of the equations, without terms whose derivatives are already known."""
         row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
         return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]
 
@@ -86,4 +86,63 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
         ports=system.ports,
         derivatives=of_parts.whole(structure, accuracy=0.0 if seen and passed_on else FORWARD),
         invariants=None if system.invariants is None else padded(system.invariants, n, 2 * m),
+    )
+
+
+@checked
+def interchange(system: PHDAE, port: str) -> PHDAE:
+    """Exchange input and output of one port ([flex] eq. (43)).
+
+    The former input becomes a multiplier and the new output. The new input prescribes the former output in an algebraic
+    equation, so that the system is improper until it is interconnected, unless the port has feed-through.
+
+    Parameters
+    ----------
+    system : PHDAE
+        The system.
+    port : str
+        Name of the port.
+
+    Returns
+    -------
+    PHDAE
+        System with one additional multiplier for each component of the port.
+    """
+    system = without_feedthrough(system)
+    n, m = system.inputs(system.sample, port).shape
+    own, kept = system.ports[port], {name: span for name, span in system.ports.items() if name != port}
+    others = spans.indices(kept.values())
+
+    def matrix(name: str, views: Sequence[View], multiplier: Array) -> Array:
+        (view,) = views
+        if name == "z":
+            return np.concatenate([view("z"), multiplier])
+        if name == "J":
+            b = view("B")[:, own]
+            return np.block([[view("J"), b], [-b.T, np.zeros((m, m))]])
+        if name == "B":
+            return block_diag(view("B")[:, others], np.eye(m))
+        return block_diag(view(name), np.zeros((m, m)))
+
+    of_parts = PartDerivatives((system,), m)
+
+    def structure(x: Array, w: Array) -> Array:
+        slope = of_parts.structure(x, w)
+        slope[:n, :n] += of_parts.inputs(0, x, own, w[n:])
+        slope[n:, :n] -= of_parts.outputs(0, x, own, w)
+        return slope
+
+    def inputs(x: Array, u: Array) -> Array:
+        return block_diag(of_parts.inputs(0, x, others, u[: u.size - m]), np.zeros((m, m)))
+
+    def outputs(x: Array, w: Array) -> Array:
+        return block_diag(of_parts.outputs(0, x, others, w), np.zeros((m, m)))
+
+    moving = of_parts.varying_ports
+    return Assembled((system,), matrix).phdae(
+        np.zeros(m),
+        with_structure(system.means),
+        {**system.parts, f"{port} multiplier": slice(n, n + m)},
+        ports=spans.consecutive({**spans.widths(kept), port: m}),
+        derivatives=of_parts.whole(structure, inputs=inputs if moving else None, outputs=outputs if moving else None),
     )

@@ -13,8 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
 from .direct_sum import block_diagonal, lifted_size
-from .links import Clamp, Couple, Link, Tie
-from .wiring import Wiring
+from .wiring import Clamp, Couple, Link, Tie, Wiring
 
 
 @checked

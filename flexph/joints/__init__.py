@@ -1,37 +1,23 @@
-"""Joints and force elements between named ports; one file each.
+"""Joints and force elements between named ports.
 
-Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, laws, numerics, units.
+Imports: joints.forces, joints.rolling, joints.rows, laws, numerics, units.
 """
 
-from .cylindrical import cylindrical
-from .distance import distance
 from .drive import drive
 from .forces.bushing import bushing
 from .forces.cartesian_spring_damper import cartesian_spring_damper
 from .forces.load import distributed_load, force, torque
 from .forces.rope import Sheave, rope
 from .forces.spring_damper import spring_damper, torsion_spring
-from .hinge import hinge
-from .planar import planar
+from .lower_pairs import cylindrical, hinge, planar, prismatic, revolute, screw, slider, spherical, universal
 from .point_on_curve import point_on_curve
-from .prismatic import prismatic
-from .revolute import revolute
-from .rolling.knife_edge import knife_edge
-from .rolling.railway_wheel import railway_wheel
-from .rolling.rolling_disc import rolling_disc
-from .rolling.slipping_wheel import slipping_wheel
-from .rolling.wheel import wheel
+from .rolling.rolling import knife_edge, rolling_disc, wheel
+from .rolling.slipping_wheel import railway_wheel, slipping_wheel
 from .rows.connection import Connection
 from .rows.friction import CoulombFriction
 from .rows.vectors import GROUND, Ground
-from .screw import screw
-from .slider import slider
-from .spherical import spherical
-from .transmissions.belt import belt
-from .transmissions.gear import gear
-from .transmissions.rack import rack
-from .universal import universal
-from .weld import weld
+from .transmissions import belt, gear, rack
+from .weld import distance, weld
 
 __all__ = [
     "GROUND",

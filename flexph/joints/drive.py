@@ -13,11 +13,21 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
 from ..units.arguments import quantities
 from .rows.connection import GROUND, Connection, Form, Measure, PortName, Row, angle_row, planar_or_about, same_rotation
-from .rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
-from .rows.directions import axis as unit_axis
 from .rows.laws import Offset
 from .rows.signs import Solid
-from .rows.vectors import Product, Vector, along, between
+from .rows.vectors import (
+    Axes,
+    Product,
+    Vector,
+    along,
+    between,
+    fitting,
+    frame_about,
+    transported_frame,
+    unit,
+    unit_axes,
+)
+from .rows.vectors import axis as unit_axis
 
 Motion = Callable[[float], Any]
 
@@ -103,7 +113,8 @@ def drive(
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise ValueError("drive takes one of angle=, displacement=, position= or rotation=, a function of time")
-    what, motion = named[0], given[named[0]]
+    what = named[0]
+    motion: Motion | None = given[what]
     if not callable(motion):
         raise ValueError(f"{what} must be a function of time, got {motion!r}")
     if what == "position" and reference != GROUND:
@@ -154,14 +165,14 @@ def _compliance(
 
 
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
-    """Zero direction of a driven angle in the first section, and its image in the second one at each time."""
+    """Function of time: zero direction of a driven angle in the first section, and its image in the second one."""
     x = frame_about(axes[0])[0]
     along_x, along_y = (np.array(d) for d in transported_frame(*axes, zero))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
-    """Axis number ``index`` of the first section, and its image in the second one at each time."""
+    """Function of time: axis number ``index`` of the first section, and its image in the second one."""
     return lambda t: (
         unit_axis(index, 3),
         tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),

@@ -11,12 +11,11 @@ from ..laws.resistive_relations import Relation
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, Input, PortName, Row
-from .rows.curve_laws import CurveShape, PlaceOnCurve, PointOnCurve
-from .rows.directions import axis
 from .rows.friction import CoulombFriction
+from .rows.laws import CurveShape, PlaceOnCurve, PointOnCurve
 from .rows.resistance import friction_of_sliding, resists_along_curve
 from .rows.signs import Solid
-from .rows.vectors import GROUND, Ground, Product, along, between
+from .rows.vectors import GROUND, Ground, Product, along, axis, between
 
 
 @checked

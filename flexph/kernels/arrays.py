@@ -19,9 +19,9 @@ from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
-from .rates.bearings import Bearings
 from .rates.curves import Curve
-from .rates.slips import Slips
+from .rates.flows import Flow
+from .rates.slips import Bearings, Slips
 from .ropes import Ropes
 from .strains import NONE, Strains
 
@@ -45,11 +45,11 @@ class Arrays(NamedTuple):
     J: Array  # (b, s, s)
     s: Array  # (s, s, n)
     n: Array  # (s, n)
-    stack: Any  # ((1 + s + s²) n, n): M, N_a, K_ab over each other
+    stack: Any  # ((1 + s + s²) n, n): the matrices M, N_a, K_ab (see kernels.state), one below the other
     mean: Any  # φ̄ (d·b, n) or None when folded in
     border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
     border_stack: Any  # ((1 + s + s²) n, r): left factors of the part of the stack that they remove, or None
-    moments: Any  # (d² n, n), ∫ρφ_iφ_j over each other: a third of the entries of the stack, or None
+    moments: Any  # (d² n, n), ∫ρφ_iφ_j, one below the other: a third of the entries of the stack, or None
     forms: Any  # (1 + s + s², d²), combinations of the moments that give the stack
     viscous: Any  # (n, n), α M and further constant damping
     strain: Any  # (m, n)
@@ -67,7 +67,7 @@ class Arrays(NamedTuple):
     vector_fixed: Array  # (v, d)
     first: Index  # (p,) vectors of each product
     second: Index
-    select_first: Any  # (p, v) selections of the same
+    select_first: Any  # (p, v), selections of the first and of the second vector of each product
     select_second: Any
     term_row: Index  # (t,)
     term_product: Index
@@ -87,8 +87,8 @@ class Arrays(NamedTuple):
     faces: Faces | None  # loads that follow faces
     columns: Columns
     sum_coordinates: Any  # (b, n), sums over the flexible coordinates of each body
-    sum_nodes: Any  # (b, k), sums over the nodes of each body,
-    sum_points: Any  # (b, k), and over its points only
+    sum_nodes: Any  # (b, k), sums over the nodes of each body
+    sum_points: Any  # (b, k), sums over the points of each body, without directions
     rise: Any  # (m, n), C⁻¹ strain
     bend: Any  # (m, g), C⁻¹ weights
     is_viscous: bool
@@ -101,20 +101,21 @@ class Arrays(NamedTuple):
     joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
     of_length: Array  # (n,), √(m/M_ii): flexible coordinate with the inertia of a unit displacement of its body
-    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.constraint_sizes
+    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.resolution
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
+    flows: tuple[Flow, ...] = ()
 
 
 class Joined(NamedTuple):
-    """The part of the arrays for products of joints, springs and loads, which precede those of strain rows."""
+    """Part of the arrays for the products of joints, springs and loads, which come before those of strain rows."""
 
     arrays: Arrays  # of some nodes, the first vectors and the first products
     nodes: Index  # these nodes among all
 
 
 def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
-    """The part of the arrays with the first ``vectors`` and ``products``, and the nodes that they need."""
+    """Part of the arrays with the first ``vectors`` vectors and ``products`` products, and the nodes that they need."""
     incidence = sparse.csr_array(a.incidence)[:vectors]
     nodes = np.unique(incidence.indices)
     rows = (a.dim * nodes[:, None] + np.arange(a.dim)).ravel()
@@ -128,7 +129,7 @@ def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
 
 
 class Rolling(NamedTuple):
-    """Terms w Π_by Π̇ of constraints on velocities, the spin terms a·Ω in them, and the kinds of their rows.
+    """Terms w Π_by Π̇ and spin terms a·Ω of constraints on velocities, and the kinds of the rows (see kernels.rolling).
 
     In a row on positions, the term is a square ½ w Π² (by = product).
     """
@@ -138,7 +139,7 @@ class Rolling(NamedTuple):
     by: Index
     weight: Array
     square: Index  # (w,), 1 if the row is one of positions
-    angular: Index  # (w,), 1 if the term is one of the two of an angle, over Π² + Π_by²
+    angular: Index  # (w,), 1 if the term is one of the two of an angle, whose rate is divided by Π² + Π_by²
     spin_row: Index  # (m,)
     spin_body: Index
     spin_axis: Array  # (m, s), in the world
@@ -149,7 +150,7 @@ class Rolling(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of ṙ (b, d), ω (b, s; −1 for point masses) and u̇ (n,) among the velocities."""
+    """Indices of ṙ (b, d), ω (b, s; −1 for point masses) and u̇ (n,) in the vector of all velocities."""
 
     v: Index
     omega: Index
@@ -197,7 +198,7 @@ class Springs(NamedTuple):
 
     @property
     def scales(self) -> tuple[float, float]:
-        """Sums of the characteristic stiffness of lengths [N/m] and of angles [N m/rad]."""
+        """Characteristic stiffness summed over all springs on lengths [N/m], and over those on angles [N m/rad]."""
         turning = float(self.scale[self.angles].sum())
         return float(self.scale.sum()) - turning, turning
 
@@ -214,7 +215,7 @@ class Springs(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Derivative of the state by the extension (springs,): k, or 1 for springs with a law."""
+        """Derivatives of the states with respect to the extensions (springs,): k, or 1 for springs with a law."""
         gain = self._with_laws(self.stiffness, lambda law: 1.0)
         return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
 
@@ -244,7 +245,11 @@ class Springs(NamedTuple):
         return slopes
 
     def stiffness_sizes(self, states: Array) -> Array:
-        """Characteristic stiffness (springs,): k, or of a law the larger of those at rest and at its state."""
+        """Characteristic stiffness (springs,) at states (stored,).
+
+        It is k, the larger of the stiffness at rest and at the state for an elastic law, or |∂F/∂x| at the state for a
+        force law.
+        """
         sizes = self.scale.copy()
         for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
             sizes[i] = max(sizes[i], abs(float(law.stiffness(states[self.state[i]]))))
@@ -253,7 +258,7 @@ class Springs(NamedTuple):
         return sizes
 
     def rate_slopes(self, extension: Array, time: float, rate: Array) -> Array:
-        """Slopes (springs,) of force laws by the rate, ∂F/∂v; zero of others."""
+        """Derivatives ∂F/∂v (springs,) of force laws with respect to the rate; zero for other springs."""
         slopes = np.zeros(extension.size)
         for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
             slopes[i] = law.damping(float(extension[i]), float(rate[i]), time)
@@ -264,7 +269,7 @@ class Springs(NamedTuple):
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array, time: float = 0.0) -> Array:
-        """Stored energies (stored,) [J] of states (stored,) at a time: ½ e²/k, V(x), or ½ k z²; zero of force laws."""
+        """Stored energies (stored,) [J] of states (stored,) at a time: ½ e²/k, V(x), or ½ k z²; zero for force laws."""
         k, of = self.stiffness[self.state >= 0], at_time(ElasticLaw.energy, time)
         energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, of)
         energies[self.state[self.forced]] = 0.0
@@ -273,7 +278,7 @@ class Springs(NamedTuple):
         return energies
 
     def state_slopes(self, states: Array) -> Array:
-        """Derivatives (stored,) of the elastic forces by the states: 1, or V''(x)."""
+        """Derivatives (stored,) of the elastic forces with respect to the states: 1, or V''(x)."""
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
@@ -296,12 +301,12 @@ class Springs(NamedTuple):
 
 
 def at_time(of: Callable[[ElasticLaw, Any], Any], time: float) -> Callable[[ElasticLaw, Any], Any]:
-    """Function of a law and an extension, with the factor of the law at a time."""
+    """Function of a law and an extension that returns ``of(law, x)`` times the factor of the law at a time."""
     return lambda law, x: of(law, x) if law.factor is None else law.factor_at(time) * of(law, x)
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
-    """The dependent fields of the arrays, computed from the others, sparse or dense like these."""
+    """Dependent fields of the arrays by their names, computed from the others, sparse or dense like these."""
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
@@ -333,10 +338,10 @@ def _columns(bodies: int, dim: int, spins: tuple[int, int], turning: Index) -> C
 
 
 def _sums(index: Index, weights: Array, size: int) -> Any:
-    """Weighted sums by index: sparse (size, entries)."""
+    """Sparse matrix (size, entries) that adds up weighted entries with the same index."""
     return sparse.csc_array((weights, index, np.arange(index.size + 1)), shape=(size, index.size))
 
 
 def total(index: Index, values: Array, size: int) -> Array:
-    """Sums of the values by index, (size,), as floats even for empty input (unlike ``numpy.bincount``)."""
+    """Sums of the values with the same index, (size,), as floats even for empty input (unlike ``numpy.bincount``)."""
     return np.bincount(index, weights=values, minlength=size).astype(float, copy=False)

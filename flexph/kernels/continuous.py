@@ -46,7 +46,7 @@ def shifted(a: Arrays, block: int) -> Any:
 
 
 def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) -> Any:
-    """A matrix over (ṙ, ω, u̇) from its blocks on ṙ and ω, above and below the diagonal, and on u̇."""
+    """Matrix in (ṙ, ω, u̇) of blocks on ṙ and on ω, blocks that couple ω with u̇ above and below them, and one on u̇."""
     (first, turning), (above, below) = rigid, coupling
     w, u = first.shape[0], first.shape[0] + turning.shape[0]
     blocks = [(0, 0, first), (w, w, turning), (w, u, above), (u, w, below), (u, u, flexible)]
@@ -55,12 +55,12 @@ def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) 
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """Sparse mass matrix diag(m, M(u)) over (ṙ, ω, u̇); unless ``deforming`` without M_uu, which the shift fills."""
+    """Sparse mass matrix diag(m, M(u)) in (ṙ, ω, u̇); unless ``deforming``, its block on u̇, often full, is left out."""
     return sparse.csr_array(mass_of(a, u, deforming=deforming))
 
 
 def mass_of(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """The mass matrix as in :func:`mass_matrix`, dense or sparse like the arrays."""
+    """Mass matrix as in :func:`mass_matrix`, dense or sparse like the arrays."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
     across = spin_block(a, a.n + Pu[1 : 1 + s])
@@ -69,7 +69,7 @@ def mass_of(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
 
 
 def rigid_mass(a: Arrays, u: Array) -> Any:
-    """Mass matrix diag(m, J(u)) over (ṙ, ω), dense or sparse like the arrays."""
+    """Mass matrix diag(m, J(u)) in (ṙ, ω), dense or sparse like the arrays."""
     masses = _rigid_masses(a, u, inertia_products(a, u))
     return sparse_block_diag(masses) if is_sparse(a) else block_diag(*masses)
 
@@ -84,7 +84,7 @@ def _zeros(a: Arrays, size: int) -> Any:
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
-    """Gyroscopic matrix Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇), with [p_r]× on ω; sparse."""
+    """Gyroscopic matrix Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, in (ṙ, ω, u̇), with [p_r]× on ω; sparse."""
     w, flexible = c.omega[a.body_u], sparse.csr_array((a.body_u.size,) * 2)
     for i in range(a.n.shape[0]):
         flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
@@ -158,14 +158,14 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Matrix S(q) of the rates of the measures of spring-dampers by velocities, (springs, n_v)."""
+    """Matrix S(q) (springs, n_v) from velocities to the rates of the measures of spring-dampers."""
     return spring_rates(a.springs, d.product, product_matrix(a, c.R, d.arm, d.vector))
 
 
 def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
-    """Matrix (slips, n_v) of slips along curves by velocities, at rest, and the slopes ρ'(0) of their friction.
+    """Matrix (slips, n_v) from velocities to slips along curves, and the slopes ρ'(0) of their friction at rest.
 
-    ``rates``: rates of the products with the velocities, (p, n_v).
+    ``rates`` is the matrix (p, n_v) from velocities to the rates of the products.
     """
     own, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
     rows = np.zeros((own.size, product.size))
@@ -176,25 +176,25 @@ def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
 
 
 def strain_rates(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Matrix of the strain rates by velocities, (e, n_v), dense or sparse like the arrays."""
+    """Matrix (e, n_v) from velocities to the rates of the strain rows, dense or sparse like the arrays."""
     return strain_rows(a, d) @ product_matrix(a, c.R, d.arm, d.vector)
 
 
 def strain_rows(a: Arrays, d: Derived) -> Any:
-    """Matrix of the strain rates by rates of the products, sparse (e, p)."""
+    """Matrix (e, p) from rates of the products to the rates of the strain rows, sparse."""
     return gradient_rows(a.strains, gradient(a.strains, d.product), a.first.size)
 
 
-def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None) -> Array:
-    """Forces on the products (p,) from stresses of the strain rows (e,), by default C⁻¹ε at the state."""
-    stress = strain_stresses(a.strains, d.product) if stress is None else stress
+def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None, time: float = 0.0) -> Array:
+    """Forces on the products (p,) from stresses of the strain rows (e,), by default those at the state and time."""
+    stress = strain_stresses(a.strains, d.product, time) if stress is None else stress
     return -(strain_rows(a, d).T @ stress)
 
 
 def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
-    """Matrix (n_v, i) of the forces on (ṙ, ω, u̇) by external inputs; inputs that follow a section are in its axes.
+    """Matrix (n_v, i) from external inputs to forces on (ṙ, ω, u̇); inputs that follow a section are in its axes.
 
-    From the rotations R, and the arms and positions (``place``) of the nodes.
+    It depends on the rotations R of the bodies, and on the arms and positions (``place``) of the nodes.
     """
     nodes = node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])
     count = a.input_node.shape[1]
@@ -211,9 +211,11 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
-    """Positive semidefinite damping matrix over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and dampers by c + ρ(s)/s.
+    """Positive semidefinite damping matrix in (ṙ, ω, u̇), of bodies, spring-dampers, strain rows and slips along curves.
 
-    With ``of=`` :func:`flexph.kernels.springs.damping_slopes` the matrix linearised about the velocities.
+    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇, dampers have the resistance c + ρ(s)/s at their rate s, and slips along
+    curves the slope ρ'(0) at rest. With ``of=`` :func:`flexph.kernels.springs.damping_slopes` dampers have c + ρ'(s)
+    instead: the matrix is then that linearised about the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():

@@ -1,4 +1,4 @@
-"""The decaying scheme: free vibrations of bodies, by which it takes energy; dense.
+"""The decaying scheme: free vibrations of bodies, which determine how much energy it dissipates; dense.
 
 With w = (ω, u̇) of all bodies that turn, p = M(u)w their momenta and ŵ the mean rates by which a step moves them,
 
@@ -29,9 +29,10 @@ MANY = 300
 
 
 class Vibrations(NamedTuple):
-    """Free vibrations of a body over (ω, u̇): ω² (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k), D₀V.
+    """Free vibrations of a body in its velocities (ω, u̇): squared angular frequencies and modes, ascending.
 
-    ``rows`` (m,) and ``columns`` (w,): indices of its stresses and velocities among those of all bodies.
+    They are ``squares`` (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k) and strains D₀V (m, k). ``rows``
+    (m,) and ``columns`` (w,) are the indices of its stresses and velocities among those of all bodies.
     """
 
     squares: Array
@@ -60,7 +61,7 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
 
 
 def _stiffness(a: Arrays, rows: Index) -> Any:
-    """C⁻¹ of some stresses, sparse of many: few of them are coupled."""
+    """C⁻¹ of some stresses, sparse if these are more than ``MANY``, as each is coupled with few others."""
     own = a.stiffness[rows][:, rows]
     return sparse.csr_array(own) if rows.size > MANY else dense(own)
 

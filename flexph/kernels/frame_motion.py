@@ -23,9 +23,9 @@ ROUND_OFF = 1e-13
 
 
 def from_frames(a: Arrays) -> Arrays:
-    """The arrays without the shift φ̄ (nodes relative to the frames), and without mean axes in the masses.
+    """Arrays without the shift φ̄ (nodes relative to the frames), and without mean axes in the masses.
 
-    For statics, which do not depend on the inertia of deformations.
+    They are for statics, which do not depend on the inertia of deformations.
     """
     return a._replace(mean=0.0 * a.mean, border_stack=sparse.csr_array(a.border_stack.shape))
 
@@ -63,5 +63,5 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
 
 
 def is_parted(a: Arrays, spin: Array) -> bool:
-    """True for the statics of large bodies: separate shift, and no spin."""
+    """True for the statics of large bodies: their shift is kept separately, and there is no spin."""
     return a.mean is not None and not np.any(spin)

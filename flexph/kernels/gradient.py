@@ -1,9 +1,9 @@
-"""Jacobians of nodes, vectors and products by the velocities: dense for small mechanisms, sparse for large ones."""
+"""Jacobians from velocities to rates of nodes, vectors and products: dense for small mechanisms, sparse for large."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -76,13 +76,13 @@ def scale_both(m: Any, rows: Array, columns: Array) -> Any:
 
 
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
-    """Velocities of the nodes by unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
+    """Velocities of the nodes at unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
     levers = unit_sweeps(lever)
     return levers if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), levers)
 
 
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
-    """Rows [scale χ 1, spin, frame φ] of all nodes: spin (k, s, d), frame (k, d, d)."""
+    """Rows [scale χ 1, spin, frame φ] of all nodes, χ = 0 for directions, else 1; spin (k, s, d), frame (k, d, d)."""
     if is_sparse(a):
         moves = a.translating
         turned = block_diagonal(frame)
@@ -129,7 +129,7 @@ def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
 
 
 def _along(matrix: Any, axis: int, dim: int) -> Any:
-    """Columns (p, v) as those of one component of vectors, (p, v·d)."""
+    """Matrix (p, v·d) with the columns of a matrix (p, v) as those of one component of the vectors."""
     matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape
     return sparse.csr_array((matrix.data, dim * matrix.indices + axis, matrix.indptr), shape=(rows, dim * count))
 
@@ -147,8 +147,8 @@ def constraint_matrix(
 ) -> Any:
     """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v); nonholonomic rows are 0 = G v.
 
-    From the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms of
-    :mod:`flexph.kernels.rolling`, by default the products of the vectors.
+    It depends on the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms
+    of :mod:`flexph.kernels.rolling`, by default the products of the vectors.
     """
     if a.joined is not None:
         few, nodes = a.joined
@@ -176,7 +176,7 @@ def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
 
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
-    """Jacobian of the products by the velocities, (p, n_v)."""
+    """Jacobian (p, n_v) from velocities to the rates of the products."""
     return product_rows(a, vector, pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])))
 
 
@@ -188,7 +188,7 @@ def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
 
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
-    """Velocities R(e_s × x) of all nodes by unit spins, (k, s, d)."""
+    """Velocities R(e_s × x) of all nodes at unit spins, (k, s, d)."""
     return body_levers(a, R.transpose(0, 2, 1), arm)
 
 
@@ -208,7 +208,7 @@ def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, co
 
 
 def placed(a: Arrays, values: Array) -> Any:
-    """Matrix (k·d, spins) from values (k, s, d) of the nodes in the columns of the spins of their bodies."""
+    """Matrix (k·d, spins) with values (k, s, d) of the nodes in the columns of the spins of their bodies."""
     _, cw, _ = a.columns
     first = len(a.mass) * a.dim
     k, s, d = values.shape
@@ -219,7 +219,7 @@ def placed(a: Arrays, values: Array) -> Any:
 
 
 def spin_block(a: Arrays, values: Array) -> Any:
-    """Block (spins, n) from values (s, n) in the spin rows of the body of each flexible coordinate."""
+    """Matrix (spins, n) with values (s, n) in the spin rows of the body of each flexible coordinate."""
     cv, cw, _ = a.columns
     s, n = values.shape
     rows = (cw[a.body_u] - cv.size).T  # every flexible body has rotations
@@ -244,3 +244,24 @@ def section_rows(a: Arrays, R: Array) -> Any:
     return sparse.csr_array(
         sparse.hstack([sparse.csr_array((t * s, first)), spin, block_diagonal(frame) @ a.torque_shape])
     )
+
+
+class Velocities(NamedTuple):
+    """Velocities ṙ (b, d), ω (b, s) and u̇ (n,), or displacements."""
+
+    v: Array
+    omega: Array
+    du: Array
+
+
+def flatten(a: Arrays, x: Velocities) -> Array:
+    """Velocities as one vector (n_v,)."""
+    return np.concatenate([x.v.ravel(), x.omega.take(a.turning, axis=0).ravel(), x.du])
+
+
+def unflatten(a: Arrays, y: Array) -> Velocities:
+    """Inverse of :func:`flatten`."""
+    omega, u = velocity_slices(a)
+    spin = np.zeros(a.columns.omega.shape)
+    spin[a.turning] = y[omega].reshape(-1, a.n.shape[0])
+    return Velocities(y[: omega.start].reshape(a.weight.shape), spin, y[u])

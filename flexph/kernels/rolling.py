@@ -18,17 +18,17 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
 from .rates.on_curves import curve_sums
-from .rates.terms import term_gains, term_slopes
+from .rates.slips import term_gains, term_slopes
 from .state import Configuration, Derived
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by of all terms, for angles times κ, (w,), from the products at both ends."""
+    """Gains w Π̄_by (w,) of all terms, of angles κ w Π̄_by, from the products at both ends."""
     return term_gains(a.rolling, before, after)
 
 
 def gain_slopes(a: Arrays, before: Array, after: Array) -> tuple[Array, Array]:
-    """Derivatives of the gains by Π and by Π_by at the end, (w,) each."""
+    """Derivatives of the gains with respect to Π and to Π_by at the end, (w,) each."""
     return term_slopes(a.rolling, before, after)
 
 
@@ -41,7 +41,7 @@ def squares(a: Arrays, product: Array) -> Array:
 
 
 def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
-    """Sums Σ gain ΔΠ + a·θ of all rows, (g,)."""
+    """Sums Σ gain ΔΠ + a·θ of all rows, (g,), with changes ΔΠ of products and rotations θ of bodies, or their rates."""
     rate = total(t.row, gain * change.take(t.product), t.free.size)
     if t.spin_row.size:
         rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), t.free.size)
@@ -49,7 +49,7 @@ def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
 
 
 def add_forces(a: Arrays, lam: Array, gain: Array, on_product: Array) -> None:
-    """Add the constraint forces λ w Π̄_by to the forces on products, in place."""
+    """Add the constraint forces λ·gain to the forces on products, in place."""
     if gain.size:
         np.add.at(on_product, a.rolling.product, lam.take(a.rolling.row) * gain)
 
@@ -68,7 +68,10 @@ def weights(a: Arrays, values: Array, products: Array) -> Any:
 
 
 def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
-    """Derivatives of the forces on products by end products, dense (p, p); at a state half of the derivative."""
+    """Derivatives of the forces λ·gain on products by the end products of a step, dense (p, p).
+
+    If both ends are the same state, they are half of the derivatives at this state.
+    """
     t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
     own, across = gain_slopes(a, before, after)
     np.add.at(form, (t.product, t.product), pushed * own)
@@ -77,7 +80,7 @@ def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
 
 
 def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
-    """Jacobian of the spin terms a·(frame ω) of all rows by the velocities, sparse (g, n_v), with frames (b, d, d)."""
+    """Matrix (g, n_v) from velocities to the spin terms a·(frame ω) of all rows, sparse, with frames (b, d, d)."""
     t, cw = a.rolling, a.columns.omega
     values = np.einsum("mi,mij->mj", t.spin_axis, spin_map(frame).take(t.spin_body, axis=0))
     columns = cw.take(t.spin_body, axis=0)

@@ -1,4 +1,4 @@
-"""Massless ropes over sheaves: lengths, and their derivatives by products of world vectors.
+"""Massless ropes over sheaves: lengths, and their derivatives with respect to products of world vectors.
 
 A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j (zero at ends and eyes) and δ_j = ρ_j −
 ρ_{j+1}. Tangents and arcs add up to
@@ -35,7 +35,7 @@ CLOSE = 1e-6
 
 
 class Ropes(NamedTuple):
-    """Ropes (r) by their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
+    """Ropes (r) with their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
 
     The angles have the weights ``radius``: ρ of the span that leaves a sheave, −ρ of the one that arrives.
     """
@@ -126,18 +126,18 @@ def out_of_plane(ropes: Ropes, product: Array) -> Array:
 
 
 class Slopes(NamedTuple):
-    """First and second derivatives of the spans by V·V, and of the weighted angles by sine and cosine."""
+    """First and second derivatives of spans with respect to V·V, and of weighted angles to the sine and cosine."""
 
     span: Array  # (k,)
     by_sine: Array  # (w,)
     by_cosine: Array
     span_2: Array  # (k,)
-    sine_2: Array  # (w,), minus that by the cosine twice
-    mixed_2: Array
+    sine_2: Array  # (w,), by the sine twice; that by the cosine twice is its negative
+    mixed_2: Array  # by both
 
 
 def slopes_of(ropes: Ropes, product: Array) -> Slopes:
-    """Derivatives of the parts of the ropes at products (p,)."""
+    """Derivatives of spans and angles of the ropes at products (p,)."""
     square, (straight, _) = product[ropes.square], tangents(ropes, product)
     s, c = product[ropes.sine], product[ropes.cosine]
     size = s * s + c * c
@@ -152,7 +152,10 @@ def slopes_of(ropes: Ropes, product: Array) -> Slopes:
 
 
 def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
-    """Derivatives (r, p) of the lengths by the products, sparse; ``absolute``: sums of the terms' absolute values."""
+    """Derivatives (r, p) of the lengths with respect to the products, sparse.
+
+    With ``absolute`` the absolute values of their terms are added up.
+    """
     own = slopes_of(ropes, product)
     values = np.concatenate([own.span, own.by_sine, own.by_cosine])
     rows = np.concatenate([ropes.span_rope, ropes.angle_rope, ropes.angle_rope])
@@ -162,7 +165,10 @@ def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
 
 
 def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bool = False) -> Any:
-    """Second derivatives of Σ T L by the products at constant tensions T (r,), sparse (p, p)."""
+    """Second derivatives of Σ T L with respect to the products at constant tensions T (r,), sparse (p, p).
+
+    With ``absolute`` the absolute values of their terms are added up.
+    """
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
     entries = tension[owner] * values
@@ -171,14 +177,14 @@ def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bo
 
 
 def second_entries(ropes: Ropes, product: Array) -> tuple[Index, Index, Array]:
-    """Second derivatives of the lengths as entries: products i and j, and ∂²L/∂π_i∂π_j; spans, then angles."""
+    """Second derivatives of the lengths as entries (i, j, ∂²L/∂π_i∂π_j): those of spans, then those of angles."""
     own, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
     rows, columns = np.concatenate([ropes.square, i, j, i, j]), np.concatenate([ropes.square, i, j, j, i])
     return rows, columns, np.concatenate([own.span_2, own.sine_2, -own.sine_2, own.mixed_2, own.mixed_2])
 
 
 def rope_slope_changes(ropes: Ropes, product: Array, rate: Array) -> Any:
-    """Derivatives (r, p) of Σ_j ∂L/∂π_j π̇_j by the products at constant rates π̇ (p,), sparse."""
+    """Derivatives (r, p) of Σ_j ∂L/∂π_j π̇_j with respect to the products at constant rates π̇ (p,), sparse."""
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
     entries = values * rate[columns]

@@ -10,12 +10,13 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, total
+from .rates.flows import flow_energies
 from .rates.on_curves import OnCurve, all_at_state
 from .strains import law_energies
 
 
 class Configuration(NamedTuple):
-    """Positions, velocities and stresses: r (b, d), R (b, d, d), u (n,), ṙ (b, d), ω (b, s), u̇ (n,), σ (m,), e."""
+    """Positions r (b, d), R (b, d, d), u (n,), velocities ṙ (b, d), ω (b, s), u̇ (n,), stresses (m,), spring states."""
 
     r: Array
     R: Array
@@ -209,22 +210,22 @@ def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array
 
 
 def derive(a: Arrays, c: Configuration) -> Derived:
-    """The quantities derived from a configuration."""
+    """Quantities derived from a configuration."""
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
     return derive_at(a, c, (arm, vector, products(a, vector)))
 
 
 def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -> Derived:
-    """The quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
+    """Quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))
 
 
-def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
-    """Elastic energies of the bodies, ½ σᵀCσ and those of material laws, (b,) [J]."""
-    own = law_energies(a.strains, product)
+def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Array:
+    """Elastic energies of the bodies at a time, ½ σᵀCσ and those of laws of strains, (b,) [J]."""
+    own = law_energies(a.strains, product, time)
     if own:
         sigma = sigma.copy()
         sigma[a.strains.stress[np.concatenate([rows.ravel() for rows, _ in own])]] = 0.0
@@ -235,13 +236,14 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
 
 
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring at a time [J]."""
+    """Kinetic, elastic and potential energy of each body (b,), and of each spring and flow, at a time [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
-    elastic = _elastic_energy(a, c.sigma, d.product)
+    elastic = _elastic_energy(a, c.sigma, d.product, time)
     return {
         "kinetic": kinetic,
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
+        "flow": flow_energies(a.flows, c.r, time),
     }

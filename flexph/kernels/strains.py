@@ -1,4 +1,4 @@
-"""Strain rows of nodal bodies: products divided by lengths of directors, with a compliance and a stress state σ.
+"""Strain rows of nodal bodies: products divided by lengths of directors (frame vectors), with a stress state σ.
 
     ε = w Π m_i m_j − ε₀,   m = (n)^(−½),   Cσ = ε
 
@@ -39,7 +39,7 @@ class Strains(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """Derivatives (e,) of the strains by Π and by the squares of both directors, discrete over a step or at a state."""
+    """Derivatives (e,) of strains by Π and by the squares of both directors, at a state or as a discrete gradient."""
 
     product: Array
     first: Array
@@ -63,29 +63,30 @@ def strains(s: Strains, product: Array) -> Array:
     return s.factor * value / (first * second) - s.reference
 
 
-def strain_stresses(s: Strains, product: Array) -> Array:
-    """Stresses (e,) from the products: σ = C⁻¹ε, or by the material law."""
+def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
+    """Stresses (e,) from the products: σ = C⁻¹ε, or by the law, at a time."""
     own = strains(s, product)
     stresses: Array = s.stiffness @ own
     for part in s.laws:
-        stresses[part.rows] = part.law.at(part.strain(own)).stress
+        stresses[part.rows] = part.factor_at(time) * part.law.at(part.strain(own)).stress
     return stresses
 
 
-def law_energies(s: Strains, product: Array) -> list[tuple[Index, Array]]:
-    """Strain rows (k, c) and energies (k,) [J] of each material law."""
+def law_energies(s: Strains, product: Array, time: float = 0.0) -> list[tuple[Index, Array]]:
+    """Strain rows (k, c) and energies (k,) [J] of each law at a time."""
     own = strains(s, product) if s.laws else product
-    return [(part.rows, part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
+    return [(part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
 
 
-def end_stiffness(s: Strains, product: Array) -> Any:
-    """Tangent stiffness ∂σ/∂ε at a state, sparse (e, e)."""
+def end_stiffness(s: Strains, product: Array, time: float = 0.0) -> Any:
+    """Tangent stiffness ∂σ/∂ε at a state and time, sparse (e, e)."""
     own = strains(s, product) if s.laws else product
-    return _with_laws(s, s.stiffness, [part.law.at(part.strain(own)).tangent for part in s.laws])
+    slopes = [part.factor_at(time) * part.law.at(part.strain(own)).tangent for part in s.laws]
+    return _with_laws(s, s.stiffness, slopes)
 
 
 def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:
-    """Derivative ∂σ̃/∂ε by the end strain of a step, sparse (e, e); ``softened`` (e,): ½ + β/h = ∂σ̃/∂σ."""
+    """Derivative of σ̃ with respect to the end strain of a step, sparse (e, e); ``softened`` (e,): ½ + β/h = ∂σ̃/∂σ."""
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
     if s.laws:
@@ -108,7 +109,7 @@ def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
 
 
 def gradient(s: Strains, product: Array) -> Gradient:
-    """Derivatives of the strains by the products at a state."""
+    """Derivatives of the strains with respect to the products at a state."""
     value, first, second = _lengths(s, product)
     own = s.factor / (first * second)
     return Gradient(own, -0.5 * value * own / first**2, -0.5 * value * own / second**2)

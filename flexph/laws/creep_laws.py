@@ -59,7 +59,7 @@ class CreepLaw:
         return force
 
     def slopes(self, slip: Array, travel: float) -> Array:
-        """Derivatives (k, k + 1) of the force by the components of slip and by the rolling speed."""
+        """Derivatives (k, k + 1) of the force with respect to the components of slip and the rolling speed."""
         *_, least = self.parameters
         stiffness, limit, speed = np.array(self.parameters[: slip.size]), self.parameters[2], max(abs(travel), least)
         pushed = stiffness * slip
@@ -75,7 +75,7 @@ class CreepLaw:
         return np.column_stack([by_slip, by_speed])
 
     def ratio(self, x: float) -> tuple[float, float]:
-        """Saturation q(x) and its slope."""
+        """Saturation q(x) of this law, and its slope."""
         if self.kind == "hyperbolic":
             return 1.0 / (1.0 + x), -1.0 / (1.0 + x) ** 2
         if self.kind == "cubic":
@@ -85,7 +85,7 @@ class CreepLaw:
 
 
 def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]:
-    """sin(C atan(Bx − E(Bx − atan Bx)))/x for B C = 1, and its slope."""
+    """Saturation of the Magic Formula, sin(C atan(Bx − E(Bx − atan Bx)))/x with B C = 1, and its slope."""
     if x < NEAR:
         bend = (curvature + 1.0) / (3.0 * shape**2) + 1.0 / 6.0
         return 1.0 - bend * x * x, -2.0 * bend * x

@@ -19,12 +19,13 @@ from ..units.arguments import quantities
 
 Function = Callable[[float], float]
 PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
-"""Extensions at which force and energy of a user are compared, as far as they have values there."""
+"""Extensions at which the force of a user is compared with the energy, if both have values there."""
 APART = (1e-3, -1e-5, 1e-6)
-"""Distances of the two extensions between which they are compared, relative to the extension: one must do, since others
-may lie over a kink."""
+"""Distances of the two extensions between which force and energy are compared, relative to the extension. They must
+agree over one of these, since there may be a kink within the others."""
 CONSISTENT = 1e-6
-"""Defect of ΔV = F Δx at which they are refused, relative to |F Δx|: energies of which eight digits cancel keep it."""
+"""Defect of ΔV = F Δx, relative to |F Δx|, above which a force is refused; it leaves room for energies that cancel in
+eight digits."""
 STEP = 1e-6
 """Step of the differences of a force without its derivative, relative to the extension or to one."""
 POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
@@ -128,11 +129,11 @@ class ElasticLaw(Remade):
 
 
 def mean_force(law: ElasticLaw, before: float, after: float) -> float:
-    """Mean force over a step: F with F Δx = ΔV to round-off, and F → V' as Δx → 0.
+    """Mean force F of a law over a step: F Δx = ΔV to round-off, and F → V' as Δx → 0.
 
-    Of pieces it is the mean of V' by Gauss' rule of three points in each, which is exact up to the fifth power. Of
-    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off. That of
-    −μ/x is known.
+    For piecewise polynomials it is the mean of V' by Gauss' rule of three points in each piece, which is exact up to
+    the fifth power. For functions it is that mean of the whole step, corrected by the defect ΔV − F Δx where this is
+    not round-off. For V = −μ/x it is known in closed form.
     """
     change = after - before
     if law.strength and min(before, after) > 0.0:
@@ -390,7 +391,7 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
         raise ValueError(f"exponent must be at least 1, got {n}")
 
     def log_of(x: float) -> float:
-        """log(L/(L + x))."""
+        """Return log(L/(L + x))."""
         if x <= -height:
             raise OutOfRange(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
         return -log1p(x / height)
@@ -572,7 +573,10 @@ def _call(function: Function, x: float, of: str) -> float:
 def _check_derivative(
     law: ElasticLaw, name: str, function: Callable[[float], Any], slope: Callable[[float], Any]
 ) -> None:
-    """Raise ValueError where a function is no derivative of the one before it, or neither has values."""
+    """Raise ValueError if ``slope`` is not the derivative of ``function``, or if they have no values at all.
+
+    ``name`` is that of the derivative, for the message.
+    """
     if not any(_changes(function, slope, x, APART[0] * x) for x in PROBES.tolist()):
         float(function(1.0))  # their own error, where they raise
         float(slope(1.0))
@@ -593,7 +597,7 @@ def _check_derivative(
 def _changes(
     function: Callable[[float], Any], slope: Callable[[float], Any], x: float, change: float
 ) -> tuple[float, float, float] | None:
-    """A function at both ends, and the integral of its slope; None where one of them has no value."""
+    """Values of a function at both ends of a change of x, and the integral of its slope; None if one has no value."""
     try:
         with np.errstate(all="ignore"):
             first, last = float(function(x)), float(function(x + change))

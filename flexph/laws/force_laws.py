@@ -18,8 +18,9 @@ REACH = 1e-6
 class ForceLaw(Remade):
     """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
 
-    It stores nothing. In a step it is taken at the mean extension, the mean rate and the middle time, and does the work
-    −F Δx: what it takes (F v > 0) is dissipation of its element, what it gives is work under the same name.
+    It stores no energy. In a step it is evaluated at the mean extension, the mean rate and the middle time, and does
+    the work −F Δx on the mechanism. The ledger counts energy that it takes (F v > 0) as dissipation of its element,
+    and energy that it supplies as work under the same name.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class HysteresisLaw(Remade):
         return np.array(z)
 
     def _slope(self, z: float, sign: float) -> float:
-        """dz/ds of a slow slip in a direction."""
+        """Slope dz/ds at z during a slow slip with a sign."""
         if self.kind == "bristle":
             return 1.0 - sign * self.stiffness * z / self.parameters[3]
         _, beta, gamma, exponent = self.parameters
@@ -63,7 +63,7 @@ class HysteresisLaw(Remade):
 
     @property
     def _size(self) -> float:
-        """Largest |z| of a long slow slip."""
+        """Limit of |z| along a long slow slip."""
         if self.kind == "bristle":
             return self.parameters[3] / self.stiffness
         _, beta, gamma, exponent = self.parameters

@@ -14,7 +14,7 @@ Piece = tuple[float, tuple[float, ...]]
 
 
 def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
-    """Law of a coordinate q that is held within limits: V(q − upper) above, V(lower − q) below, nothing between.
+    """Law of a coordinate q with stops: V(q − upper) above, V(lower − q) below, and no force between.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _mirrored(powers: tuple[float, ...]) -> tuple[float, ...]:
 def _outside(
     function: Callable[[float], float], lower: float, upper: float, order: int, offset: float
 ) -> Callable[[float], float]:
-    """Energy (order 0), force (1) or stiffness (2) outside of the limits, zero between them."""
+    """Make the function of q for the energy (order 0), force (1) or stiffness (2), which is zero between the limits."""
     sign, away = -1.0 if order == 1 else 1.0, offset if order == 0 else 0.0
 
     def outside(q: float) -> float:

@@ -30,8 +30,8 @@ DIFFERENCE = 1e-6
 class Relation:
     """Resistive relation f = ρ(s) of a rate s [m/s or rad/s] and the force or torque f against it [N or N m].
 
-    The dissipated power must not be negative, ``s ρ(s) ≥ 0``, so that R ⪰ 0. Made by :func:`viscous`,
-    :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
+    The dissipated power must not be negative, ``s ρ(s) ≥ 0``: then the dissipation matrix R of a system, with entries
+    ρ(s)/s, is ⪰ 0. Made by :func:`viscous`, :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Relation:
 
     @property
     def _unit(self) -> float:
-        """Rate over which the slope of the relation may change."""
+        """Rate that is the scale on which the slope of the relation changes."""
         return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
 
     def _curvature(self) -> float:

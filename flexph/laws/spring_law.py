@@ -22,7 +22,7 @@ def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | N
 
 
 def check_at_rest(name: str, law: SpringLaw | None, remedy: str) -> None:
-    """Raise ValueError if an elastic law has no force at the extension 0, at which a spring begins by default.
+    """Raise ValueError if an elastic law is not defined at the extension 0, at which a spring begins by default.
 
     Laws of a distance such as :func:`flexph.laws.gravitation` have none.
     """

@@ -1,4 +1,4 @@
-"""Elimination of constraints by a null-space basis ([flex] eq. (47))."""
+"""Elimination of constraints by congruent projection on a null-space basis ([flex] eq. (47)), and their multipliers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,52 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
-from ..numerics.arguments import computing, warn
+from ..numerics.arguments import checked, computing, warn
 from ..numerics.arrays import Array
+from ..numerics.factors.ldl import semi_definite_product
+from ..numerics.factors.singular_systems import solve_regular
 from ..numerics.factors.sparse_null_space import sparse_null_space
 from ..systems.linear import LinearPHDAE, linear_system, unknowns
-from .projection import project
+
+
+class ReductionWarning(UserWarning):
+    """Warning of a reduced system or body with a large error."""
+
+
+def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) -> LinearPHDAE:
+    """Congruent projection x = P x̂: ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``.
+
+    It keeps the kind of system, H and y, for any basis P (n, r) of full column rank, sparse or dense; Ĝ is dropped if
+    it is round-off ([flex] eq. (47)). Entries of E and R that are round-off of their terms become zero
+    (:func:`flexph.numerics.factors.ldl.semi_definite_product`): stiffness does not damp a rigid motion. The result is
+    sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities; None if they do not
+    split.
+    """
+    lean = system.is_sparse and sparse.issparse(basis)
+    p = sparse.csr_array(basis) if lean else (basis.toarray() if sparse.issparse(basis) else np.asarray(basis))
+    e, r = (semi_definite_product(name, a, p) for name, a in (("E", system.E), ("R", system.R)))
+    j = p.T @ (system.J @ p)
+    left = system.G @ p
+    kept = check.norm(left) > check.ROUND_OFF * max(system.G.shape) * check.norm(system.G) * _largest_column(p)
+    return LinearPHDAE(
+        E=e,
+        J=0.5 * (j - j.T),
+        R=r,
+        B=p.T @ system.B if lean or not system.is_sparse else (system.B.T @ p).T,
+        G=left if kept else None,
+        ports=system.ports,
+        causality=system.causality,
+        parts=system.parts,
+        constraints=system.constraints if kept else (),
+        kinetic=kinetic,
+        lift=p if system.lift is None else system.lift @ p,
+    )
+
+
+def _largest_column(p: Any) -> float:
+    squares = p.multiply(p) if sparse.issparse(p) else p * p
+    return float(np.sqrt(np.max(squares.sum(axis=0), initial=0.0)))
+
 
 LARGEST_DENSE = 16
 """Number of constraints in a connected group up to which its null space is computed by dense QR."""
@@ -183,3 +224,61 @@ def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:
         }
         dependent.append({int(pivot[k]): 1.0} | others)
     return q[:, rank:], dependent
+
+
+@checked
+def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
+    """Multipliers λ of ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G ẋ``, by ``(G E⁻¹Gᵀ) λ = −G E⁻¹((J − R) x + B u)``.
+
+    The system ``[[E, −Gᵀ, 0], [G, 0, N], [0, Nᵀ, 0]]`` is solved, sparse and without an inverse of E; redundant
+    constraints get multipliers of least norm, Nᵀλ = 0 with range N = null Gᵀ. With the implicit midpoint rule the
+    multipliers of a step belong to ½(x₀ + x₁) and the u of that step.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        System with its constraints.
+    x : array_like
+        States (n,) with G x = 0, or several (n, k). For a solution x̂ of the eliminated system they are
+        ``eliminate(system).expand(x̂)``, if the system itself was not projected before.
+    u : array_like, optional
+        Inputs (m,) or (m, k); zero by default.
+
+    Returns
+    -------
+    array
+        λ (g,) or (g, k).
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, x violates the constraints by more than 1e-6, or E is singular on motions that the
+        constraints admit, so that x and u do not determine the multipliers.
+    """
+    n, m, g = system.size, system.B.shape[1], system.G.shape[0]
+    x = check.numbers("x", x)
+    columns = x.shape[1:]
+    x = check.array("x", x, (n, *columns[:1])).reshape(n, *columns or (1,))
+    given = np.zeros((m, *columns)) if u is None else u
+    u = check.array("u", given, (m, *columns)).reshape(m, x.shape[1])
+    left = np.linalg.norm(system.G @ x)
+    if left > 1e-6 * check.norm(system.G) * np.linalg.norm(x):
+        raise ValueError(
+            f"x must satisfy the constraints: ‖G x‖ = {left:.1e}; give states of the system with constraints"
+        )
+    E, G, N = sparse.csr_array(system.E), sparse.csr_array(system.G), _left_null_space(system.G)
+    matrix = sparse.block_array([[E, -G.T, None], [G, None, N], [None, N.T, None]]).tocsr()
+    force = (system.J @ x) - (system.R @ x) + (system.B @ u)
+    solution = solve_regular(matrix, np.vstack([force, np.zeros((g + N.shape[1], force.shape[1]))]))
+    if solution is None:
+        raise ValueError("multipliers need E positive definite on the motions that the constraints admit")
+    return solution[n : n + g].reshape(g, *columns)
+
+
+def _left_null_space(g: Any) -> sparse.csr_array:
+    """N (g, g − rank) with Nᵀ G = 0, one column for each redundant row."""
+    dependent = analysed(g)[1]
+    rows = [i for weights in dependent for i in weights]
+    columns = [k for k, weights in enumerate(dependent) for _ in weights]
+    values = [value for weights in dependent for value in weights.values()]
+    return sparse.coo_array((values, (rows, columns)), shape=(g.shape[0], len(dependent))).tocsr()

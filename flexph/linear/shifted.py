@@ -1,10 +1,13 @@
-"""Systems shifted to a point of the complex plane, for responses, time steps and Krylov spaces."""
+"""Systems shifted to a point of the complex plane, for responses, time steps and Krylov spaces.
+
+Systems of velocities and stresses are condensed to their second-order form.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +15,49 @@ from scipy.sparse.linalg import splu
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
+from ..numerics.factors.low_rank import inverse_by_blocks
 from ..numerics.memo import Memo, once
 from ..systems.linear import LinearPHDAE
-from .second_order import Split, split
+
+
+class Split(NamedTuple):
+    """Blocks ``E = diag(M, C), J = [[J_v, −Dᵀ], [D, 0]], R = diag(R_v, 0), B = [B_v; 0], G = [G_v, 0]`` ([flex] (45)).
+
+    Velocities v (n,) and stresses σ (m,): with displacements q̇ = v the system is ``M q̈ + (R_v − J_v) q̇ + DᵀC⁻¹D q =
+    B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the places of both among the states. Dense or sparse as the
+    system.
+    """
+
+    velocities: Array
+    stresses: Array
+    M: Any
+    C: Any
+    D: Any
+    Jv: Any
+    Rv: Any
+    B: Any
+    G: Any
+
+    def stiffness(self) -> Any:
+        """K = DᵀC⁻¹D (n, n), symmetric."""
+        if sparse.issparse(self.C):  # discontinuous stresses: C⁻¹ is as sparse as C
+            K = self.D.T @ (inverse_by_blocks(self.C) @ self.D)
+        else:
+            K = self.D.T @ np.linalg.solve(self.C, self.D)
+        return 0.5 * (K + K.T)
+
+
+def split(system: LinearPHDAE) -> Split | None:
+    """Blocks of a system of that form, or None if it has no ``kinetic`` or another structure."""
+    if system.kinetic is None:
+        return None
+    v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
+    e, j, r = system.E, system.J, system.R
+    foreign = (e[v][:, s], j[s][:, s], r[v][:, s], r[s][:, s], system.B[s], system.G[:, s])
+    if any(check.norm(block) for block in foreign):
+        return None
+    return Split(v, s, e[v][:, v], e[s][:, s], j[s][:, v], j[v][:, v], r[v][:, v], system.B[v], system.G[:, v])
+
 
 Solver = Callable[[Array], Array]
 REFINEMENTS = 3
@@ -23,7 +66,7 @@ SETTLED = 1e-7
 SINGULAR = 1e-3
 """Last relative correction above which a matrix counts as singular to round-off."""
 NOISE = 1e-10
-"""Solution over its right-hand side, and over the largest one, that is round-off: a load that only joints feel."""
+"""Solution, relative to its right-hand side and to the largest one, that is round-off: a load that only joints feel."""
 TINY = float(np.finfo(float).tiny)
 THRESHOLD = 0.03
 """Relative size of an acceptable pivot in its column: fewer entries, and the corrections allow it."""
@@ -43,7 +86,7 @@ class Pole(ValueError):
 class Shifted(Memo):
     """Matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
 
-    Systems that split into velocities and stresses (:func:`flexph.linear.second_order.split`) have unknowns (q, σ, λ),
+    Systems that split into velocities and stresses (:func:`flexph.linear.shifted.split`) have unknowns (q, σ, λ),
     v = s q:
 
         P(s) = [[s²M + s (R_v − J_v), Dᵀ, −Gᵀ], [D, −C, 0], [G, 0, 0]],   H(s) = s Bᵀq,

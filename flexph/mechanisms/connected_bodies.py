@@ -17,7 +17,7 @@ from ..units.arguments import quantities
 from .forming import formed
 from .mechanism import Mechanism
 from .model.accounts import Accounts
-from .model.layout import CENTRE, PARTS
+from .model.model import CENTRE, PARTS
 
 AT_CENTRE = 1e-9
 """Distance of a port from the centre of mass, relative to the furthest port, up to which it counts as located there."""

@@ -33,6 +33,7 @@ from .poses.impacts import impact_at
 from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
+from .resting import closed_at, equilibrium_with_contacts
 from .statics.buckling import Buckling, buckling
 from .statics.equilibrium import equilibrium
 from .statics.frequencies import eigenfrequencies_at, sweep_over
@@ -41,11 +42,10 @@ from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 from .statics.stability import warn_if_unstable
 from .steady.steady_spectrum import has_relative_motion, steady_spectrum
-from .touching.resting import closed_at, equilibrium_with_contacts
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """The view of a mechanism at the first pose, empty where its loops do not close from there, or nothing is drawn."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or a paragraph that says why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -56,7 +56,7 @@ def _drawing(mechanism: Mechanism) -> str:
 
 
 def _tables(mechanism: Mechanism) -> Iterator[str]:
-    """Bodies with their masses and ports, connections with their constraints."""
+    """Yield HTML tables: bodies with their masses and ports, connections with their constraints."""
     bodies = [
         (name, float(body.mass), f"flexible, {body.size} coordinates" if body.size else "rigid", listed(body.ports))
         for name, body in mechanism.bodies.items()
@@ -97,7 +97,7 @@ class Mechanism(Model):
         return f"<Mechanism of the {space}: {listed(self.bodies)}; {len(self.connections)} connections>"
 
     def _repr_html_(self) -> str:
-        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
+        """HTML for notebooks: a drawing in the pose assembled without a guess, if there is one, and tables."""
         return _drawing(self) + "".join(_tables(self))
 
     @quantities(gravity="m/s^2")
@@ -536,7 +536,7 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`. Contacts that are closed at an equilibrium stay closed.
+        see :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------
@@ -581,7 +581,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and a state, with closed contacts as joints if there are contacts."""
+        """Mechanism and state, with closed contacts turned into joints if the mechanism has contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

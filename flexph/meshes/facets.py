@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.gauss_tableau import gauss_points
-from .cell_nodes import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
+from .cell_types import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
 
 Facets = tuple[str, Array]
 """The cell type of k facets, and their nodes (k, n)."""
@@ -28,7 +28,7 @@ MONOMIALS = {
 
 
 def boundary(cells: Iterable[Facets]) -> list[Facets]:
-    """Boundary facets, which belong to one cell only, of cells (type, nodes (k, n))."""
+    """Facets (type, nodes) that belong to one cell only, of cells (type, nodes (k, n))."""
     candidates = [
         (kind, nodes[:, local], len(FACETS[SHAPE[name]][i]))
         for name, nodes in cells
@@ -46,7 +46,7 @@ def boundary(cells: Iterable[Facets]) -> list[Facets]:
 
 
 def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Shape functions (q, n) at the quadrature points of facets, and the quadrature weights (k, q) in areas."""
+    """Shape functions (q, n) at the quadrature points of facets, and quadrature weights times area (k, q)."""
     kind, nodes = facets
     shapes, slopes, weights = _rule(kind)
     tangents = np.einsum("kni,qnj->kqji", points[nodes], slopes)

@@ -1,4 +1,4 @@
-"""Safe reading with meshio: no endless loops, no excessive memory, no files outside of the folder."""
+"""Reading with meshio that is safe: no endless loops, no excessive memory, no files outside of the folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import h5py
 import meshio
 import numpy as np
 
-from ..files import contained
-from ..files.xml_texts import parsed, refuse_entities
+from ..files import hdf5
+from ..files.reading import parsed, refuse_entities
 
 TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot"}
 """Text formats, by suffix, whose readers loop for ever on incomplete files."""
@@ -82,19 +82,22 @@ def guarded_mesh(path: Path) -> Any:
         refuse_ways_out(path)
     if suffix == ".vtu":
         refuse_entities(path.read_bytes())
-    if path.is_file() and contained.is_hdf5(path):  # with any suffix, such as .exo
+    if path.is_file() and hdf5.is_hdf5(path):  # with any suffix, such as .exo
         _refuse_links(path)
     return meshio.read(path, "gmsh" if suffix == ".msh" else None)
 
 
 def refuse_ways_out(path: Path) -> None:
-    """Raise ValueError for an XDMF file with arrays in files outside of its folder, OSError for arrays behind links."""
+    """Raise an error for an XDMF file with arrays elsewhere.
+
+    ValueError for files outside of its folder, OSError for arrays behind links.
+    """
     for item in parsed(path).iter("DataItem"):
         if item.get("Format") in ("HDF", "Binary"):
             name = (item.text or "").strip()  # of Binary, meshio reads it from the working directory
             name = os.path.abspath(name) if item.get("Format") == "Binary" else name.partition(":")[0]
             refuse_outside(path.parent, name)
-            if (path.parent / name).is_file() and contained.is_hdf5(path.parent / name):
+            if (path.parent / name).is_file() and hdf5.is_hdf5(path.parent / name):
                 _refuse_links(path.parent / name)
 
 
@@ -111,9 +114,9 @@ def refuse_outside(folder: Path, name: str) -> None:
 
 
 def _refuse_links(path: Path) -> None:
-    """Raise OSError for an HDF5 file with contents in other files, or more values than it can hold."""
+    """Raise OSError for an HDF5 file with contents in other files, or with more values than it can hold."""
     with h5py.File(path, "r") as file:
-        contained.refuse_ways_out(file)
+        hdf5.refuse_ways_out(file)
 
 
 def _refuse_counts(content: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from .loading import ModelFile as ModelFile
 from .loading import load_model as load_model
-from .reading.problems import ModelError as ModelError
+from .reading.tree import ModelError as ModelError
 from .schema.document import Kinds as Kinds
 from .schema.document import model_schema as model_schema
 from .writing import to_model as to_model

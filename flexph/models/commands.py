@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,72 @@ from typing import Any
 import click
 
 from ..console.machine import AS_JSON, print_json
-from ..console.verbosity import tell
-from .reading.problems import ModelError, dotted
+from ..console.options import tell
+from ..files.durable import staged
+from .loading import ModelFile
+from .mechanism import pose_of
+from .reading.tree import ModelError, dotted
+from .schema.runs import Study
 from .settings import parse_setting
-from .shipped_examples import EXAMPLES, write_example
+
+
+def describe(model: ModelFile, *, details: bool = False) -> str:
+    """Text on bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies.
+
+    ``details`` adds what :meth:`flexph.Mechanism.describe` adds.
+    """
+    document, mechanism = model.document, model.mechanism
+    pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
+    heading = [document.description] if document.description else []
+    lines = [*heading, mechanism.describe(pose, details=details)]
+    runs: Mapping[str, Any] = document.runs
+    lines += [f"run {name}: {run.kind}" for name, run in runs.items()]
+    for name, study in document.studies.items():
+        lines.append(f"study {name}: run {study.run} {_samples(study)}")
+    return "\n".join(lines)
+
+
+def _samples(study: Study) -> str:
+    """Text on the samples of a study."""
+    if study.vary is not None:
+        return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
+    if study.samples is not None:
+        return f"at {len(study.samples)} samples"
+    if study.table is not None:
+        return f"at the rows of {study.table.name}"
+    drawn, kind = (study.sobol, "Sobol") if study.sobol else (study.latin_hypercube, "Latin hypercube")
+    return f"at {drawn.count} samples ({kind}) of {', '.join(drawn.bounds)}"
+
+
+FOLDER = Path(__file__).parent / "examples"
+EXAMPLES = ("crank-slider", "bouncing-ball", "four-bar", "slider-crank-3d", "solid-bar")
+"""Names of the examples; the first is the default of ``flexph new``."""
+COMPANIONS = {"solid-bar": ("bar.msh",)}
+"""Files that an example refers to."""
+
+
+def write_example(path: Path, like: str) -> list[Path]:
+    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; return the paths written.
+
+    Raises FileExistsError instead of replacing a file, and FileNotFoundError if the folder does not exist.
+    """
+    target = path if path.suffix in (".yaml", ".yml") else path.with_name(f"{path.name}.yaml")
+    pairs = [
+        (FOLDER / f"{like}.yaml", target),
+        *((FOLDER / name, target.parent / name) for name in COMPANIONS.get(like, ())),
+    ]
+    for _, written in pairs:
+        if written.exists():
+            raise FileExistsError(17, "exists already", str(written))
+    for source, written in pairs:
+        text = source.read_text(encoding="utf-8").replace(f"{like}.yaml", target.name)
+        with staged(written) as part:
+            if source.suffix == ".yaml":
+                part.write_text(text, encoding="utf-8")
+            else:
+                shutil.copyfile(source, part)
+    return [written for _, written in pairs]
+
 
 MODEL = click.argument("file", type=click.Path(path_type=Path))
 TRUST = click.option("--trust", is_flag=True, help="import and call the Python functions that the file names")
@@ -29,7 +92,7 @@ SETTINGS = click.option(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors of a model file into an error of the command."""
+    """Context that turns errors about a model file into an error message of the command."""
     try:
         yield
     except ModelError as error:
@@ -39,7 +102,7 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """Model of a file; ends the command with the file's errors if there are any."""
+    """Model of a file with changed settings; end the command with the file's errors if there are any."""
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -73,7 +136,7 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """Errors of a model file as JSON; line and column are null for an error that has none."""
+    """Errors of a model file for JSON; line and column are null for an error that has none."""
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]
@@ -97,8 +160,6 @@ def show(file: Path | None, settings: Sequence[str], trust: bool, details: bool,
         raise click.UsageError("name the model file to show, or give --schema")
     model = loaded(file, settings, trust=trust)
     with refusals():
-        from .description import describe
-
         click.echo(describe(model, details=details))
 
 

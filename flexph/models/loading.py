@@ -1,4 +1,4 @@
-"""Reading, checking and building of model files, and their runs."""
+"""Reading, checking and building of model files, their runs, and results as a function of settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +21,7 @@ from flexph.numerics.arguments import checked
 from ..units.words import nearest
 from .mechanism import build_mechanism, check_motions, pose_of, state_of
 from .outputs import check_outputs
-from .reading.problems import Misfit, ModelError
-from .reading.tree import Tree, read_file
+from .reading.tree import Misfit, ModelError, Tree, read_file
 from .running import (
     RunOfFile,
     check_begin,
@@ -77,7 +77,7 @@ class ModelFile:
         return tuple(self.document.runs)
 
     def start(self) -> State:
-        """The mechanism at the start that the file gives. Raises ModelError."""
+        """State of the mechanism at the start that the file gives. Raises ModelError."""
 
         def compute() -> State:
             check_motions(self.document, self.builder, self.document.start.time)
@@ -93,7 +93,7 @@ class ModelFile:
                 raise ModelError(self.tree.name, [self.tree.problem(("runs",), text)])
 
     def check(self) -> None:
-        """Check everything but the runs themselves: starts are consistent; methods, inputs and outputs exist.
+        """Check, without a run, that starts are consistent and that methods, inputs and outputs exist.
 
         Raises ModelError.
         """
@@ -124,7 +124,7 @@ class ModelFile:
             check_study(study, self.tree, self.runs, self.builder.at("studies", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Check the inputs, outputs and method of a run."""
+        """Raise Misfit unless the inputs, outputs and method of a run exist."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:
@@ -142,7 +142,7 @@ class ModelFile:
             here.of(entry.method, "method")
 
     def _check_controllers(self, entry: Integrate, state: State, here: Builder) -> None:
-        """Check that sensors and ports exist, no port is set twice, and that the method supports controllers."""
+        """Raise Misfit unless sensors and ports exist, each port is set once, and the method supports controllers."""
         for name, given in entry.controllers.items():
             controller = here.of(given, "controllers", name)
             with here.at("controllers", name).refusals():
@@ -163,7 +163,10 @@ class ModelFile:
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """Start of a run, or of the file, with its place in the file. Raises Misfit for drives undefined there."""
+        """Start of a run, or of the file if it has none, and its position in the file.
+
+        Raises Misfit for drives that are undefined there.
+        """
         start, place = (self.document.start, self.builder) if entry.start is None else (entry.start, here)
         check_motions(self.document, self.builder, start.time)
         return start, place.at("start")
@@ -244,12 +247,12 @@ class ModelFile:
         return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """Value of a computation on the model; a misfit becomes a ModelError with its line."""
+        """Result of a computation on the model; a Misfit in it becomes a ModelError with its line."""
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """Value of a computation on a tree; a misfit becomes a ModelError with its line."""
+    """Result of a computation on a parsed file; a Misfit in it becomes a ModelError with its line."""
     try:
         return compute()
     except Misfit as error:
@@ -290,3 +293,21 @@ def built(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
     document: Any = validated(tree)
     builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
     return ModelFile(tree, document, builder, located(tree, lambda: build_mechanism(document, builder)))
+
+
+def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
+    """Summary numbers of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
+
+    ``digest`` is a checksum of the file's content, so that studies of a changed file do not reuse old results.
+    """
+    return load_model(path, trust=trust, settings=settings).run(run).figures()
+
+
+def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
+    """Function from settings by path to the summary numbers of a run, which other processes can receive.
+
+    Raises ModelError for an unknown run.
+    """
+    model.refuse_unknown([run])
+    path = str(Path(model.tree.name).resolve())
+    return partial(figures_of_file, path, run, digest=model.digest, trust=model.builder.trust)

@@ -27,7 +27,7 @@ ENDS = (
 
 
 def build_mechanism(document: Any, builder: Builder) -> Mechanism:
-    """Connect the bodies of a file by its connections. Raises Misfit."""
+    """Mechanism of the bodies and connections of a file. Raises Misfit."""
     bodies = {name: builder.of(entry, "bodies", name) for name, entry in document.bodies.items()}
     dim = next(iter(bodies.values())).dim
     connections: list[Connection] = []
@@ -42,7 +42,7 @@ def build_mechanism(document: Any, builder: Builder) -> Mechanism:
 
 
 def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
-    """Raise Misfit for an unknown port, naming the nearest one, or a ground point of the wrong dimension."""
+    """Raise Misfit for an unknown port, naming the nearest one, or for a ground point of the wrong dimension."""
     dim = next(iter(bodies.values())).dim
     ends = [end for field in ENDS for end in _places(getattr(entry, field, None), here.at(field))]
     for given, place in ends:
@@ -53,7 +53,10 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
 
 
 def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
-    """Ends of a connection one by one: the port of a shape, the items of a list."""
+    """Yield the ends of a connection one by one, with their positions in the file.
+
+    They are the port of a contact shape, or the items of a list.
+    """
     if isinstance(given, list):
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
@@ -81,7 +84,7 @@ def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -
 
 
 def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
-    """Assembled pose of an entry. Raises Misfit."""
+    """Assembled pose from the entry of a start. Raises Misfit."""
     for field in ("fixed", "guess"):
         check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
     here = replace(builder, dim=mechanism.layout.dim)

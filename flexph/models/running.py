@@ -32,7 +32,7 @@ from flexph.results.solution import Solution
 from flexph.results.statics import static_solution
 from flexph.systems.inputs import Forcing
 
-from .readings import number_of, table_of
+from .outputs import number_of, table_of
 from .schema.entry import Builder
 from .schema.functions import refuse_undefined
 from .schema.runs import (
@@ -53,7 +53,7 @@ class RunOfFile(ABC):
 
     @abstractmethod
     def figures(self) -> dict[str, Any]:
-        """Numbers of the run for its summary and for studies."""
+        """Summary numbers of the run, also for studies."""
 
     @abstractmethod
     def write(self, folder: Path) -> None:
@@ -68,7 +68,7 @@ class RunInTime(RunOfFile):
     outputs: Outputs
 
     def figures(self) -> dict[str, Any]:
-        """Measures of the run, and the residual of its energy balance."""
+        """Summary numbers: measures of the run, and the residual of its energy balance."""
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
         if len(self.solution.times) > 1:
@@ -97,7 +97,7 @@ class InverseRun(RunInTime):
     dynamics: InverseDynamics
 
     def figures(self) -> dict[str, Any]:
-        """Measures of the run, and the largest force at each port."""
+        """Summary numbers: measures of the run, and the largest force at each port."""
         largest = {f"largest {name}": float(np.abs(force).max()) for name, force in self.dynamics.forces.items()}
         return super().figures() | largest
 
@@ -112,12 +112,12 @@ class InverseRun(RunInTime):
 
 @dataclass(frozen=True)
 class FrequencyRun(RunOfFile):
-    """Eigenfrequencies (poses, count) [rad/s]."""
+    """Eigenfrequencies of a mechanism, (poses, count) [rad/s]."""
 
     frequencies: Array
 
     def figures(self) -> dict[str, Any]:
-        """Frequencies by number; lists if there are several poses."""
+        """Summary numbers: each frequency by its number, as a list if there are several poses."""
         columns = self.frequencies.T
         return {f"omega{i + 1}_rad_s": float(c[0]) if len(c) == 1 else c.tolist() for i, c in enumerate(columns)}
 
@@ -135,7 +135,7 @@ def times_of(run: TimedRun, start: float) -> Array:
 
 
 def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool) -> RunInTime:
-    """Integrate a run in time. Raises Misfit, and the errors of ``integrate`` once the run has begun."""
+    """Result of a run in time. Raises Misfit, and the errors of ``integrate`` once the run has begun."""
     method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
     solution = integrate(
         mechanism,
@@ -152,7 +152,7 @@ def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: B
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
-    """Raise Misfit if a run of a mechanism could not start; ``place`` is the position of its start in the file."""
+    """Raise Misfit if a run of a mechanism could not start; ``place`` is the position of the start in the file."""
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
         return
@@ -189,7 +189,7 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
 
 
 def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
-    """Inverse dynamics from a pose, deformed and moving as the start tells.
+    """Result of inverse dynamics from a pose, deformed and moving as its start says.
 
     Raises Misfit, and the errors of ``integrate`` once the run has begun.
     """
@@ -210,7 +210,7 @@ def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builde
 
 
 def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
-    """Find an equilibrium near a pose. Raises Misfit."""
+    """Result of the search for an equilibrium near a pose. Raises Misfit."""
     inputs = inputs_of(run, builder)
     with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
@@ -218,6 +218,6 @@ def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder:
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:
-    """Compute eigenfrequencies at poses. Raises Misfit."""
+    """Result with the eigenfrequencies at poses. Raises Misfit."""
     with builder.refusals(run):
         return FrequencyRun(mechanism.eigenfrequencies(poses, run.count))

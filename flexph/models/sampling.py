@@ -9,10 +9,9 @@ from typing import Any
 
 from ..units.quantities import read_size
 from ..units.words import nearest
-from .reading.problems import ModelError
-from .reading.tree import Tree, read_text
+from .reading.tree import ModelError, Tree, read_text
 from .schema.entry import Builder
-from .schema.studies import Study
+from .schema.runs import Study
 from .settings import with_settings
 from .validation import validated
 
@@ -40,14 +39,14 @@ def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) ->
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], tree: Tree) -> None:
-    """Raise ModelError for values that the file's settings do not accept."""
+    """Raise ModelError if the file's settings do not accept one of the values, given by path."""
     for path, values in grid.items():
         for value in values:
             validated(with_settings(tree, {path: value}))
 
 
 def ends_of(given: Sequence[Any]) -> tuple[float, float]:
-    """Lower and upper bound [SI units]. Raises ValueError unless the first is smaller."""
+    """Lower and upper bound in SI units, from two texts or numbers. Raises ValueError unless the first is smaller."""
     lower, upper = map(read_size, given)
     if not lower < upper:
         raise ValueError(f"got {given[0]} and {given[1]}: write the lower end first, then the upper one")
@@ -55,7 +54,7 @@ def ends_of(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def rows_of(study: Study, here: Builder) -> list[dict[str, Any]]:
-    """Settings by path of the listed samples, in the file or in a table next to it. Raises Misfit."""
+    """Settings by path of each listed sample, in the file or in a table next to it. Raises Misfit."""
     if study.table is None:
         return list(study.samples or [])
     path: Path = here.of(study.table, "table")
@@ -90,7 +89,7 @@ def _refuse_ragged(row: Mapping[str, Any], first: Mapping[str, Any], here: Build
 
 
 def _try(rows: Iterable[Mapping[str, Any]], tree: Tree, here: Builder) -> None:
-    """Raise Misfit for settings that the file does not accept."""
+    """Raise Misfit for a row of settings that the file does not accept."""
     for row in rows:
         try:
             validated(with_settings(tree, row))

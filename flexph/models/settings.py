@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..units.words import nearest
-from .reading.problems import ModelError, Path, Problem
-from .reading.tree import Tree, read_text
+from .reading.tree import ModelError, Path, Problem, Tree, read_text
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
@@ -21,7 +20,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def with_settings(tree: Tree, settings: Mapping[str, Any]) -> Tree:
-    """Tree with replaced values at some paths. Raises ModelError for a path that does not exist."""
+    """Parsed file with replaced values at some paths. Raises ModelError for a path that does not exist."""
     data = tree.data
     for text, value in settings.items():
         parts = [part for part in re.split(r"\.|\[(\d+)\]", text) if part]

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ..units.words import nearest, shown
-from .reading.problems import ModelError, Path, Problem
-from .reading.tree import Tree
+from .reading.tree import ModelError, Path, Problem, Tree
 from .schema.document import Document, document_type
 
 REMEDIES = {
@@ -31,7 +30,7 @@ REMEDIES = {
 
 
 def validated(tree: Tree) -> Document:
-    """Validate the sections of a file. Raises ModelError with all errors."""
+    """Sections of a file as checked entries. Raises ModelError with all errors."""
     try:
         return _validated(tree)
     except UnicodeEncodeError as error:
@@ -73,7 +72,7 @@ def _remedy(kind: str, message: str, context: Mapping[str, Any]) -> str:
 
 
 def _path(data: Any, location: tuple[str | int, ...]) -> Path:
-    """Part of a pydantic location that is a path of the data, without names of kinds and shapes."""
+    """Path in the data from the location of a pydantic error, without names of kinds and shapes."""
     path: list[str | int] = []
     for part in location:
         known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()

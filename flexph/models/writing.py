@@ -24,13 +24,13 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 
+from .reading.expressions import Expression
 from .schema.connections import CONNECTIONS
 from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
 from .schema.laws import LAWS as SPRING_LAWS
-from .values.expressions import Expression
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
 """Settings whose texts are file names; the ``mass`` of all other kinds of bodies is a number."""
@@ -95,14 +95,14 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
 
 @dataclass
 class _Writer:
-    """Serialise recorded calls; equal materials and sections share one name."""
+    """Converter of recorded calls to the data of a model file; equal materials and sections share one name."""
 
     folder: PurePath | None = None
     named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
     known: list[tuple[Any, str]] = field(default_factory=list)
 
     def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
-        """Entry of a body."""
+        """Entry of a body, from its recorded call."""
         if not isinstance(recipe, Recipe):
             raise ValueError(f"{path} cannot be written: the call that created this body was not recorded")
         given = dict(recipe.arguments)
@@ -133,15 +133,15 @@ class _Writer:
         return {"kind": kind_of(kind), **self.values(named, path)}
 
     def file(self, path: PurePath) -> str:
-        """Path relative to the folder of the model file, or unchanged."""
+        """File path relative to the folder of the model file, or unchanged if that is not known."""
         return PurePath(path if self.folder is None else relpath(path, self.folder)).as_posix()
 
     def values(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Serialised arguments, without those that are None."""
+        """Arguments in the form of a file, without those that are None."""
         return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
 
     def value(self, value: Any, path: str) -> Any:
-        """Serialised value. Raises ValueError for a type that a file cannot hold."""
+        """A value in the form of a file. Raises ValueError for a type that a file cannot hold."""
         match value:
             case Lost(kind=kind):
                 raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
@@ -188,7 +188,7 @@ class _Writer:
         return self.entry(kind, dict(zip(names, given, strict=False)) | dict(named), path)
 
     def other(self, value: Any, path: str) -> Any:
-        """Serialise materials and sections by name, described values in place, functions by import path."""
+        """Materials and sections by name, entries of known types in place, functions by import path."""
         for section in ("materials", "sections"):
             for kind in getattr(all_kinds(), section):
                 if type(value) is kind.makes:
@@ -204,7 +204,7 @@ class _Writer:
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
 
     def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
-        """Name of a material or section, which is written at its first use."""
+        """Name of a material or section, whose entry is added at its first use."""
         for other, name in self.known:
             if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):
                 return name
@@ -220,7 +220,7 @@ def _name(makes: Any) -> str:
 
 
 def _changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Fields of a dataclass that differ from their defaults."""
+    """Yield name and value of the fields of a dataclass that differ from their defaults."""
     for entry in fields(value):
         given = getattr(value, entry.name)
         if isinstance(given, np.ndarray) or given != entry.default:

@@ -24,10 +24,12 @@ class Tableau(NamedTuple):
     a: Array  # (s, s)
     inverse: Array  # (s, s), of a
     ends: Array  # (s,), y₁ = y₀ + Σ ends_j (y_j − y₀)
-    curvature: Array  # (s, s, s), see below
+    curvature: Array  # (s, s, s), see gauss
     given: Array  # (s + 1,), Gauss-Lobatto points, at which functions of time are evaluated,
     value: Array  # (s, s + 1), their interpolant at the nodes,
     rate: Array  # (s, s + 1), and its rate
+    between: Array  # (2s, s), values y₀ + Σ_j between_qj ẏ_j at 2s Gauss points,
+    projection: Array  # (s, 2s), and the best polynomial of degree s − 1 through values there, at the nodes
 
 
 @cache
@@ -54,6 +56,9 @@ def gauss(stages: int) -> Tableau:
     e = e.transpose(1, 0, 2) / b[:, None, None]
     inner: Array = np.real(Legendre.basis(stages).deriv().roots())
     given = np.concatenate([[0.0], 0.5 * (inner + 1.0), [1.0]])
+    points, weights = gauss_points(2 * stages)
+    orthonormal = [Legendre.basis(j, domain=[0.0, 1.0]) * (2.0 * j + 1.0) ** 0.5 for j in range(stages)]
+    legendre = lambda x: np.stack([own(x) for own in orthonormal], -1)  # noqa: E731
     value, slopes = (
         _lagrange(given, c),
         1.0 / (c[:, None] - given),
@@ -69,6 +74,8 @@ def gauss(stages: int) -> Tableau:
         given=given,
         value=value,
         rate=value * (slopes.sum(axis=1, keepdims=True) - slopes),
+        between=points[:, None] * np.einsum("k,qkj->qj", b, _lagrange(c, np.multiply.outer(points, c))),
+        projection=legendre(c) @ (legendre(points) * weights[:, None]).T,
     )
 
 

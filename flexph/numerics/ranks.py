@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -207,3 +207,16 @@ def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
         own = block[block < m], block[block >= m] - m
         if own[0].size and own[1].size:
             yield own
+
+
+def null_space(rows: Any) -> sparse.csr_array:
+    """Sparse basis Z of the u with rows · u = 0; column pivoting selects the dependent coordinates."""
+    full = rows.toarray() if sparse.issparse(rows) else rows
+    rank, size = full.shape
+    held = np.sort(pivots(full)[:rank])
+    kept = np.setdiff1d(np.arange(size), held)
+    follow = -np.linalg.solve(full[:, held], full[:, kept])
+    i, j = np.nonzero(follow)
+    data = np.concatenate([np.ones(len(kept)), follow[i, j]])
+    row, column = np.concatenate([kept, held[i]]), np.concatenate([np.arange(len(kept)), j])
+    return sparse.csr_array((data, (row, column)), shape=(size, len(kept)))

@@ -11,12 +11,52 @@ from typing import Any, get_args
 
 import click
 
-from ..console.verbosity import log, tell
+from ..console.options import log, tell
+from ..files.hdf5 import open_contained
+from ..files.reading import reading
+from ..plot.axes import save
+from ..plot.studies import study, varied
+from ..report.reports import write_study_page
+from ..studies.command import summary
+from ..studies.execution.subjects import needed_xarray
+from ..studies.pictures import drawn
 from ..view.html import write_html
 from ..view.paper import Background
 from ..view.pictures import write_film, write_picture
 from ..view.window import show
 from .kinds import STUDIES, chosen_file, scene_of_file
+
+
+def open_study(path: Path) -> Any:
+    """Dataset of a study; ValueError for other files, and for files with links to outside."""
+    xarray = needed_xarray()
+    with reading("a study", path):
+        open_contained(path).close()
+        results = xarray.load_dataset(path, engine="h5netcdf")
+        if "function" not in results.attrs:
+            raise ValueError("no study of flexph wrote it")
+        return results
+
+
+def study_page(path: Path, target: Path) -> Path:
+    """Write the page of a study with its pictures and a table of its values; return its path."""
+    results = open_study(path)
+    pictures = sorted((path.parent / "pictures").glob("*.png"))
+    told = {"command": "", "lines": summary(results), "pictures": pictures}
+    return write_study_page(target, f"study of {results.attrs['function']}", results, told)
+
+
+def study_picture(path: Path, target: Path, value: str | None) -> Path:
+    """Write a picture of a value of a study, by default the first number.
+
+    Return its path, ValueError if none can be drawn.
+    """
+    results = open_study(path)
+    names = drawn(results)
+    if value is None and not (names and 1 <= len(varied(results)) <= 2):
+        raise ValueError(f"{path} has no number over one or two parameters to draw: give --html FILE for its table")
+    return save(study(results, value or names[0]), target)
+
 
 WRITERS: Mapping[str, Callable[..., Path]] = {
     "html": write_html,
@@ -89,7 +129,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
 
 
 def _chosen(where: Path, name: str | None) -> Path:
-    """Path of the file itself, or of the chosen file of a folder; raises ValueError if there is none."""
+    """Path itself if it is a file, otherwise the file chosen from the folder; ValueError if there is none."""
     if where.is_file():
         return where
     path, files = chosen_file(where, name)
@@ -99,8 +139,8 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
-    """Write the page and the picture of a study."""
-    from .studies import study_page, study_picture  # loads xarray and matplotlib
+    """Write a study as a page or a picture, whichever is asked for."""
+    # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
@@ -114,7 +154,7 @@ def _has_display() -> bool:
 
 
 def _without_warnings() -> None:
-    """Limit VTK's messages to errors: without a display it warns of each way to draw that it tries in vain."""
+    """Limit messages of VTK to errors: without a display it warns of each window system that it tries in vain."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

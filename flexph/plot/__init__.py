@@ -1,7 +1,7 @@
-"""Pictures with matplotlib, one function each: axes as argument and result (extra ``plot``).
+"""Pictures with matplotlib: functions that take axes or None and return the axes (extra ``plot``).
 
-Imports: analysis, bodies, bodies.stresses, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms,
-mechanisms.model, meshes, numerics, results, sensors, systems.
+Imports: analysis, bodies, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms, mechanisms.model,
+meshes, numerics, results, sensors, systems.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Axes of matplotlib, new or given, with curves, legends and files of them."""
+"""Axes of matplotlib, new or given: curves on them, their legends, and their files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def require_matplotlib() -> None:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that no window shows; width and height in inches."""
+    """Empty figure that no window shows; width and height in inches."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -55,7 +55,7 @@ def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
 
 
 def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """List of ``count`` axes: the given ones, or those of a new pyplot figure of a size in inches.
+    """List of ``count`` axes: the given ones, or those of a new pyplot figure with ``size`` in inches.
 
     ``options`` are passed to ``Figure.subplots``; by default one column. Raises ValueError for a wrong number of axes.
     """
@@ -119,14 +119,14 @@ def _whole_decades(axes: Axes) -> None:
 
 
 def root_of(axes: Any) -> Figure:
-    """Top-level figure of axes, also of axes in a subfigure."""
+    """Figure that contains axes: the outermost one if the axes are in a subfigure."""
     figure: Figure = axes.get_figure(root=True)
     return figure
 
 
 @checked
 def save(ax: Any, path: str | Path) -> Path:
-    """Write the figure of axes as ``.png``, ``.pdf`` or ``.svg``, atomically, and close it; returns the path.
+    """Write the figure of axes as ``.png``, ``.pdf`` or ``.svg``, atomically, and close it; return the path.
 
     Parameters
     ----------

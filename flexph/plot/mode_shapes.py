@@ -7,16 +7,35 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies.fields import View
 from ..export.modes import ModeShapes, mode_displacements
 from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State
+from ..meshes.cell_types import EDGES, FACETS, SHAPE
+from ..meshes.facets import boundary
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .axes import axes_of
-from .outlines import outlines
 from .panels import PREFIXES, prefix_of
+
+
+def outlines(view: View) -> list[Array]:
+    """Node indices (k, n) of outlines, as points of the view: ends of line pieces (n = 2) or corners of faces in order.
+
+    Empty for views of points alone.
+    """
+    if view.cells.shape[1] == 1:  # points alone
+        return []
+    shape = SHAPE[view.cell_type]
+    if shape == "line":
+        return [view.cells[:, :2]]
+    if len(EDGES[shape]) == len(FACETS[shape]):  # a surface
+        return [view.cells[:, : len(EDGES[shape])]]
+    facets = boundary([(view.cell_type, view.cells)])
+    return [nodes[:, : len(EDGES[SHAPE[kind]])] for kind, nodes in facets]
+
 
 MOST = 6
 """Number of drawn modes unless axes are given."""
@@ -24,7 +43,7 @@ MOST = 6
 
 @checked
 def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any = None, *, scale: float = 0.1) -> Any:
-    """Mode shapes over the mechanism at rest, with the frequency and the length of the largest displacement of each.
+    """Mode shapes drawn on the mechanism at rest, each with its frequency and the length of its largest displacement.
 
     Parameters
     ----------
@@ -37,7 +56,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     ax : Axes or a sequence of them, optional
         One for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six of a new figure.
     scale : float, optional
-        Largest displacement of each drawn mode over the size of the mechanism.
+        Largest displacement of each drawn mode, relative to the size of the mechanism.
 
     Returns
     -------
@@ -84,7 +103,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
 
 
 def _moved(shapes: ModeShapes, mode: int, length: float) -> list[tuple[Array, list[Array], Array, Array]]:
-    """Points at rest, outlines, displaced points and relative displacements of every body."""
+    """For each body: points at rest, outlines, displaced points, and displacement sizes relative to the largest one."""
     return [
         (points, outlines(view), points + length * moved, np.linalg.norm(moved, axis=1))
         for (*_, view), points, moved in zip(shapes.shown, shapes.points, shapes.displacements[mode], strict=True)

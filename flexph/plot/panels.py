@@ -1,4 +1,4 @@
-"""Panels of curves, independent of a drawing library: curves, quantities, units with their prefixes."""
+"""Panels of curves for any drawing library: curves, quantities, units with their prefixes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 40
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Curve of values y (k,) over x (k,), with a name for the legend."""
+    """Curve of values y (k,) against x (k,), with a name for the legend."""
 
     x: Array
     y: Array
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves of a quantity over a common axis; ``over`` is the label of x, ``log`` the logarithmic axes."""
+    """Curves of a quantity with a common x axis, whose label is ``over``; ``log`` names the logarithmic axes."""
 
     curves: tuple[Curve, ...]
     quantity: str
@@ -50,14 +50,14 @@ class Panel:
         return f"{self.quantity} [{self.unit}]" if self.unit else self.quantity
 
     def prefixed(self) -> Panel:
-        """The panel with a unit prefix that keeps the numbers short: mJ, kN, MPa."""
+        """Panel in a unit with a prefix (mJ, kN, MPa) that keeps the numbers short."""
         prefix = prefix_of([curve.y for curve in self.curves], self.unit) if "y" not in self.log else ""
         curves = tuple(replace(curve, y=curve.y / PREFIXES[prefix]) for curve in self.curves) if prefix else self.curves
         return replace(self, curves=curves, unit=prefix + self.unit)
 
 
 def prefix_of(values: Sequence[Array], unit: str) -> str:
-    """Prefix of a unit with which the largest of the values lies between 1 and 1000, if one is needed."""
+    """Prefix with which the largest of the values lies between 1 and 1000 units; empty if none is needed or allowed."""
     largest = max((float(np.nanmax(np.abs(v))) for v in values if np.isfinite(v).any()), default=0.0)
     if not unit.startswith(PREFIXED) or READABLE[0] <= largest < READABLE[1] or not 0.0 < largest < np.inf:
         return ""
@@ -67,7 +67,7 @@ def prefix_of(values: Sequence[Array], unit: str) -> str:
 
 
 def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> tuple[Curve, ...]:
-    """Up to ``most`` curves with the largest values in their order; the others summed into one named ``rest``.
+    """The ``most`` curves with the largest values, in the given order, and the sum of the others named ``rest``.
 
     If ``rest`` is empty the others are left out.
     """
@@ -84,5 +84,5 @@ def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> 
 
 
 def short(name: str) -> str:
-    """Name shortened for a legend, without the middle of a long one."""
+    """Name for a legend: a long one loses its middle."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 16]}…{name[-15:]}"

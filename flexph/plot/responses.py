@@ -1,14 +1,15 @@
-"""Pictures of linear systems: Bode, Nyquist, poles and zeros."""
+"""Pictures of linear systems: Bode, Nyquist, poles and zeros, and Campbell diagrams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..linear.eigenmodes.modes import poles
 from ..linear.responses.frequency import FrequencyResponse
+from ..linear.responses.sweep import Sweep
 from ..linear.responses.zeros import zeros
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
@@ -18,6 +19,7 @@ from .panels import Curve, Panel, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 STYLES: tuple[Style, ...] = ("line", "dashed", "dashdot", "dotted")
 Responses = FrequencyResponse | Mapping[str, FrequencyResponse]
@@ -57,7 +59,7 @@ def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: st
 def bode_panels(
     responses: Responses, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> list[Panel]:
-    """Panels of magnitude and phase over the frequencies ω > 0."""
+    """Panels of magnitude and phase against the frequencies ω > 0."""
     named = _all_of("responses", responses, FrequencyResponse)
     size, phase = [], []
     for k, (name, response) in enumerate(named.items()):
@@ -163,7 +165,7 @@ def poles_and_zeros(
 
 
 def _cross(axes: Axes, real: str, imaginary: str) -> None:
-    """Draw the axes of the complex plane with their labels."""
+    """Draw and label the real and the imaginary axis."""
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel=real, ylabel=imaginary)
@@ -171,7 +173,7 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Named objects from a single one or a mapping of several."""
+    """Objects by name from a single one (named "") or a dict of several; ValueError if any is not of this kind."""
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
@@ -193,9 +195,47 @@ def _label(name: str, response: FrequencyResponse) -> str:
 
 
 def _multiples(step: float, limits: tuple[float, float]) -> Any:
-    """Ticks at multiples of 45 degrees, doubled as long as they would crowd."""
+    """Ticks at multiples of ``step``, which is doubled until there are about 8 or fewer within the limits."""
     from matplotlib.ticker import MultipleLocator
 
     while (limits[1] - limits[0]) / step > 8.0:
         step *= 2.0
     return MultipleLocator(step)
+
+
+@checked
+def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
+    """Natural frequencies against a parameter, a curve for each mode, with lines ω = nΩ of rotating excitations.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        A sweep from :func:`flexph.linear.sweep` or ``mechanism.sweep``.
+    ax : Axes, optional
+        Axes to draw into; by default those of a new figure.
+    orders : sequence of float, optional
+        Orders n of the lines, if the parameter is a speed Ω [rad/s].
+    label : str, optional
+        Label of the parameter with its unit; by default its name.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from flexph import plot
+    >>> axes = plot.campbell(mechanism.sweep(poses, angles, name="angle"))  # doctest: +SKIP
+    """
+    return draw([campbell_panel(sweep, orders=orders, label=label)], ax, size=(7.0, 4.5))[0]
+
+
+def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
+    """Panel with curves of the modes, and with lines of the orders up to the highest frequency."""
+    modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
+    top = float(sweep.frequencies.max())
+    lines = []
+    for order in orders:
+        shown = sweep.values[order * sweep.values <= top]
+        lines.append(Curve(shown, order * shown, f"order {order:g}", "dotted", "gray"))
+    return Panel((*modes, *lines), "frequency", "rad/s", over=label or sweep.name)

@@ -1,4 +1,4 @@
-"""Pictures of studies over one or two parameters: curves, bars and maps of a number."""
+"""Pictures of studies with one or two parameters: curves, bars and maps of a number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CURVES = 6
 
 @checked
 def study(results: Any, name: str, ax: Any = None) -> Any:
-    """Plot a value of a study over the one or two parameters that vary.
+    """Plot a value of a study against the one or two parameters that vary.
 
     A text parameter gives bars or one curve for each value, two numerical parameters give curves or a map, samples
     of a table give points.
@@ -62,7 +62,7 @@ def varied(results: Any) -> list[str]:
 
 
 def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
-    """Draw samples of a table as points: over one parameter, or coloured over two."""
+    """Draw samples of a table as points: against one parameter, or in the plane of two and coloured by the value."""
     first = value[varied[0]]
     if len(varied) == 1:
         axes.plot(first.values, value.values, "o")
@@ -75,7 +75,7 @@ def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
 
 
 def _curves_or_map(axes: Axes, value: Any) -> None:
-    """Draw curves over the numerical parameter with the most values, or a map if there would be too many curves."""
+    """Draw curves against the numerical parameter with the most values, or a map if there would be too many curves."""
     over = max(value.dims, key=lambda dim: (_is_number(value[dim]), value.sizes[dim]))
     others = [dim for dim in value.dims if dim != over]
     if others and _is_number(value[others[0]]) and value.sizes[others[0]] > CURVES:

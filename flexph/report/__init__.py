@@ -1,7 +1,6 @@
 """Reports of a run, a case or a study: one HTML file that opens without a network and can be printed.
 
-Imports: bodies, bodies.stresses, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes,
-sensors, view.
+Imports: bodies, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes, sensors, view.
 """
 
 import lazy_loader

@@ -1,17 +1,93 @@
-"""The page of a report: sections of blocks, and their file with all scripts in it."""
+"""The page of a report: sections of blocks, interactive charts, and their file with all scripts in it."""
 
 from __future__ import annotations
 
 import base64
+import gzip
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..files.durable import refuse_suffix, staged
-from ..plot.panels import Panel
+from ..numerics.arrays import Array
+from ..plot.panels import Curve, Panel, short
 from ..view.html import library_script
-from .charts import chart, charts_script
+
+MOST = 2000
+"""Largest number of points of a curve; a longer one keeps minimum and maximum of each of half as many parts."""
+
+
+HEIGHT, SHARES = 220.0, (0.7, 1.3)
+"""Mean height of the panels [px], and limits of the height of a panel relative to it."""
+
+
+def chart(panels: Sequence[Panel], name: str) -> str:
+    """HTML of panels below each other, a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
+    shares = np.array([panel.height for panel in panels])
+    heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
+    told = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
+    listed = ", ".join(panel.quantity for panel in panels)
+    data = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    return (
+        f'<div class="fx-chart" id="{name}"><script type="application/json">{data}</script>'
+        f"<noscript>A chart of {listed}, which scripts draw.</noscript></div>"
+    )
+
+
+def charts_script() -> str:
+    """HTML of the ``<script>`` that draws all charts of a page."""
+    packed_script = files("flexph.report").joinpath("browser", "charts.js.gz").read_bytes()
+    return f"<script>{gzip.decompress(packed_script).decode('utf-8')}</script>"
+
+
+def packed(values: Array) -> dict[str, str]:
+    """Numbers as base64 of their bytes, in single precision if it is exact to 1e-6 and merges no values."""
+    single = values.astype(np.float32)
+    fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
+        np.unique(values)
+    )
+    own, kind = (single, "f4") if fits else (values.astype(np.float64), "f8")
+    return {"kind": kind, "data": base64.b64encode(np.ascontiguousarray(own).tobytes()).decode("ascii")}
+
+
+def _panel(panel: Panel, height: float) -> dict[str, Any]:
+    """Panel as values for JSON; the range of a logarithmic axis is given by its exponents of ten."""
+    told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
+    ends = _decades(panel.curves) if "y" in panel.log else None
+    return told | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    x, y = thinned(np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float))
+    order = np.argsort(x, kind="stable") if np.any(np.diff(x) < 0.0) else slice(None)
+    told = {"label": short(curve.label), "style": curve.style, "color": curve.color or ""}
+    return told | {"x": packed(x[order]), "y": packed(y[order])}
+
+
+def _decades(curves: Sequence[Curve]) -> list[float] | None:
+    """Range of a logarithmic axis in whole exponents of ten, at least one decade; None if no value is positive."""
+    values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
+    values = values[np.isfinite(values) & (values > 0.0)]
+    if not values.size:
+        return None
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    return [float(low), float(max(high, low + 1.0))]
+
+
+def thinned(x: Array, y: Array) -> tuple[Array, Array]:
+    """Curve thinned to at most MOST points: the minimum and maximum of each part, and the ends."""
+    if len(x) <= MOST or not np.isfinite(y).all():
+        return x, y
+    parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
+    kept = [part[0] + i for part in parts for i in sorted((int(y[part].argmin()), int(y[part].argmax())))]
+    pick = np.unique([0, *kept, len(x) - 1])
+    return x[pick], y[pick]
+
 
 FIRST, REST = 20, 80
 """Numbers of table rows that are shown at once and behind a click; a note counts the remaining rows."""
@@ -19,7 +95,7 @@ FIRST, REST = 20, 80
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraph of the look ``code`` (a shell command) or ``warning``, or plain."""
+    """Paragraph of plain text, or as ``look`` says a shell command (``code``) or a ``warning``."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -28,7 +104,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Table with a head; numbers have six digits."""
+    """Table with a header row; numbers are printed with six digits."""
 
     kind: ClassVar[str] = "table"
     head: tuple[str, ...]
@@ -36,12 +112,12 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """Rows as texts."""
+        """Texts of the first rows, as many as are shown."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
     def rest(self) -> str:
-        """Note on the rows that are not shown."""
+        """Note on the rows that are not shown, empty if all are."""
         more = len(self.rows) - FIRST - REST
         return f"… and {more} more rows" if more > 0 else ""
 
@@ -56,7 +132,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Html:
-    """Ready HTML of a part of the page."""
+    """Part of the page that is HTML already."""
 
     kind: ClassVar[str] = "html"
     text: str
@@ -64,7 +140,7 @@ class Html:
 
 @dataclass(frozen=True)
 class View(Html):
-    """3-D view; its library is included once in the page."""
+    """HTML of a 3-D view; the library for it is included once in the page."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +152,12 @@ class Picture:
 
     @property
     def words(self) -> str:
-        """The caption: the name of the file as words."""
+        """Caption: the name of the file with spaces between its words."""
         return self.path.stem.replace("-", " ").replace("_", " ")
 
     @property
     def source(self) -> str:
-        """The picture as a data address."""
+        """Contents of the picture as a data URL."""
         kind = {".svg": "svg+xml", ".jpg": "jpeg"}.get(self.path.suffix, self.path.suffix[1:])
         return f"data:image/{kind};base64,{base64.b64encode(self.path.read_bytes()).decode('ascii')}"
 
@@ -91,7 +167,7 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Section of blocks under a title of level 2, or 3 within another section; ``folded`` hides it behind a click."""
+    """Section of blocks under a heading of level 2, or 3 within another section; ``folded`` hides it until a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
@@ -100,7 +176,7 @@ class Section:
 
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
-    """Write sections as one HTML file, atomically; returns its path."""
+    """Write sections as one HTML file, atomically; return its path."""
     refuse_suffix("a page", path, (".html", ".htm"))
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup

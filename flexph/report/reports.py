@@ -10,10 +10,10 @@ import numpy as np
 
 from ..linear.responses.sweep import Sweep
 from ..numerics.arguments import checked
-from ..plot.frequencies import campbell_panel
+from ..plot.responses import campbell_panel
 from ..plot.studies import varied
-from ..results.nested import values_of
 from ..results.result import Result
+from ..scenes.of_results import values_of
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import scene_view, sections_of
 
@@ -24,14 +24,14 @@ UNITS = {
     **{"kg": "kg", "n": "N", "kn": "kN", "nm": "N m", "n_m": "N m", "pa": "Pa", "mpa": "MPa"},
     **{"j": "J", "w": "W", "v": "V", "a": "A", "rel": "relative", "percent": "%"},
 }
-"""Endings of the names of figures, and the units that they mean."""
+"""Units by the endings of names of summary numbers."""
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
 """Largest numbers of fully described runs, of runs with a 3-D view, of pictures and of files listed per folder."""
 
 
 @checked
 def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
-    """Write a report of a run, or of all runs in a dataclass, a dict or a list; returns the path.
+    """Write a report of a run, or of all runs in a dataclass, a dict or a list; return the path.
 
     One HTML file that opens without a network: model, steps, energy, motions, forces and stresses with their maxima,
     and the 3-D view.
@@ -69,7 +69,7 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
 def write_case_report(
     folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, told: Mapping[str, Any]
 ) -> Path:
-    """Write the report of a case into the folder of its files.
+    """Write the report of a case into the folder of its files; return the path.
 
     ``record`` and ``figures`` come from the summary of the case. ``told`` has its ``summary``, ``command``,
     ``warnings``, the ``scenes`` that are not of runs by name, and ``checks``, None if none were requested.
@@ -124,7 +124,7 @@ def _tolerance(check: Any) -> str:
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
-    """Files with their sizes; a folder of many files is one line."""
+    """Files with their sizes in bytes; a folder of many files gives one entry."""
     own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
     for parent, inside in sorted(own.items()):
@@ -137,12 +137,15 @@ def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
-    """The report of a study in its folder, see :func:`write_study_page`."""
+    """Write the page of a study into its folder, see :func:`write_study_page`."""
     return write_study_page(folder / REPORT, name, results, told)
 
 
 def write_study_page(path: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
-    """The page of a study: ``told`` are its ``command``, ``lines`` (done and failed samples), and ``pictures``."""
+    """Write the page of a study; ``told`` has its ``command``, ``lines`` on its samples, and ``pictures``.
+
+    Return path.
+    """
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
     rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
@@ -175,14 +178,14 @@ def _of_parts(result: Any) -> list[Section]:
 
 
 def figure_words(name: str) -> str:
-    """The name of a figure with its unit as one reads it: ``omega_min_rad_s`` is omega min [rad/s]."""
+    """Readable name of a number with its unit: ``omega_min_rad_s`` becomes "omega min [rad/s]"."""
     ending = max((own for own in UNITS if name.endswith(f"_{own}")), key=len, default="")
     words = name.removesuffix(f"_{ending}").replace("_", " ")
     return f"{words} [{UNITS[ending]}]" if ending and words else name.replace("_", " ")
 
 
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
-    """Flat pairs of names and figures; lists of numbers become text."""
+    """Yield pairs of a name and a value from nested summary numbers; a list becomes text."""
     for key, value in figures.items():
         own = f"{name} {key}".strip()
         if isinstance(value, Mapping):

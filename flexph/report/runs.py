@@ -7,30 +7,27 @@ from dataclasses import replace
 import numpy as np
 
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import times_to_look_at
+from ..bodies.stresses import times_to_look_at
 from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
-from ..plot.energy import ledger_panels
-from ..plot.motions import motion_panels
 from ..plot.panels import PREFIXES, Curve, Panel, largest_of, prefix_of
 from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
+from ..plot.time_histories import ledger_panels, motion_panels
 from ..results.result import Result
 from ..results.solution import Solution
 from ..scenes.of_motion import motion_scene
 from ..scenes.of_results import frames_of
 from ..scenes.scene import Scene
 from ..view.html import html_fragment
-from .controllers import controllers_of
 from .page import Block, Chart, Section, Table, Text, View
-from .rubbing import rubbing_of
-from .summaries import LargestForce, summary_of
+from .summaries import LargestForce, controllers_of, rubbing_of, summary_of
 
 JOINTS, BODIES = 12, 12
 """Numbers of joints whose forces, and of bodies whose stresses are reported."""
 INSTANTS = 20_000
-"""Number of instants at which forces are computed, times joints times bodies."""
+"""Largest product of the numbers of instants, joints and bodies for which forces are computed."""
 WHERE = (
     "The largest stress of a cell is over all points at which its stresses are computed, of beams and rods over both "
     "ends of a drawn piece; all else is that in the middle of a drawn cell, or at an end of a beam or cable."
@@ -40,7 +37,7 @@ SURFACE = 100_000
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
-    """Sections of a run under its name."""
+    """Sections of a run, whose heading starts with ``name``; ``view=False`` leaves out the 3-D view."""
     told = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
@@ -66,7 +63,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
-    """Largest forces of the joints, from their table."""
+    """Largest forces of the joints, read from their table."""
     rows = next((block.rows for block in blocks if isinstance(block, Table)), ())
     return [LargestForce(row[0], row[2], row[3]) for row in rows if row[2]]
 
@@ -106,14 +103,14 @@ def _model(run: Solution) -> list[Block]:
 
 
 def _view(run: Solution, name: str) -> list[Block]:
-    """3-D view, or the reason why there is none."""
+    """3-D view of a run, or a sentence on why there is none."""
     if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
     return [scene_view(motion_scene(run, frames=frames_of(run), forces=True), name or "motion")]
 
 
 def scene_view(scene: Scene, title: str = "") -> Block:
-    """3-D view of a scene, or the reason why it is left out."""
+    """3-D view of a scene, or a sentence on why it is left out."""
     cells = sum(len(part.cells) for part in scene.parts)
     if cells > SURFACE:
         return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
@@ -139,7 +136,7 @@ def _steps(run: Result) -> list[Block]:
 
 
 def _forces(run: Solution) -> list[Block]:
-    """Forces and torques of joints and drives over time, and their maxima."""
+    """Table of the largest forces and torques of joints and drives, and charts of them against time."""
     joints = [c.name for c in run.mechanism.connections if c.rows]
     if not joints or len(run.times) < 2:
         return []
@@ -162,7 +159,7 @@ def _forces(run: Solution) -> list[Block]:
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
-    """The run with at most ``most`` of its saved steps, evenly spread."""
+    """Run with at most ``most`` of its saved steps, evenly spread."""
     steps = len(run.times) - 1
     if steps <= most:
         return run
@@ -178,7 +175,7 @@ def fewer_steps(run: Solution, most: int) -> Solution:
 
 
 def _extremes(run: Solution) -> list[StressExtremes]:
-    """Largest and smallest stresses of the first bodies that have stresses."""
+    """Extremes of each stress quantity of the first bodies that have stresses."""
     own = _stressed(run)
     times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
     return [
@@ -193,7 +190,7 @@ def _stressed(run: Solution) -> dict[str, AnyBody]:
 
 
 def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
-    """Largest stresses of the bodies with their place and time, and stresses over time."""
+    """Table of the largest stresses of the bodies with place and time, and charts against time."""
     if not extremes:
         return []
     own = _stressed(run)
@@ -215,13 +212,13 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
 
 
 def prefixed(extremes: StressExtremes) -> tuple[float, str]:
-    """The largest stress, with a unit that keeps it short."""
+    """Largest stress and its unit, with a prefix that keeps the number short."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return float(extremes.largest.max()) / PREFIXES[prefix], prefix + extremes.unit
 
 
 def words_of(quantity: str) -> str:
-    """The name of a stress as one reads it."""
+    """Name of a stress quantity with spaces between its words."""
     return quantity.replace("_", " ")
 
 

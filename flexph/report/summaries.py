@@ -1,15 +1,19 @@
-"""Summary of a run in a few sentences."""
+"""Summary of a run in a few sentences, and report sections on its controllers and joints with dry friction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..numerics.arrays import Array
+from ..plot.panels import Curve, Panel, largest_of
 from ..plot.stress_extremes import StressExtremes
 from ..results.result import Result
 from ..results.solution import Solution
+from ..sensors.forces import sticks
+from .page import Block, Chart, Table
 
 NAMED = 5
 """Number of bodies up to which all are named."""
@@ -49,7 +53,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
 
 
 def told(value: float, unit: str) -> str:
-    """Number with a prefixed unit."""
+    """Text of a number in a unit with a prefix."""
     factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"
 
@@ -64,3 +68,67 @@ def _moved(run: Result) -> str:
         return f"{len(names)} bodies move {span}."
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return f"{listed} move{'s' if len(names) == 1 else ''} {span}."
+
+
+UNITS = {"force": ("force", "N"), "torque": ("torque", "N m")}
+"""Quantity and unit of each kind of input."""
+
+
+def controllers_of(run: Solution) -> list[Block]:
+    """Table of the controllers, and table and charts of their held inputs; an empty list without controllers."""
+    ledger = run.ledger
+    if not ledger.controllers or len(run.times) < 2:
+        return []
+    rows = [
+        (name, float(given.sum()), _last(ledger.energy, f"stored {name}"), _sum(ledger.dissipation, name))
+        for name, given in ledger.controllers.items()
+    ]
+    head = ("controller", "given to the mechanism [J]", "stored at the end [J]", "dissipated [J]")
+    return [Table(head, rows), *_held(run)]
+
+
+def _last(energies: Mapping[str, Array], name: str) -> float | str:
+    return float(energies[name][-1]) if name in energies else ""
+
+
+def _sum(losses: Mapping[str, Array], name: str) -> float | str:
+    return float(losses[name].sum()) if name in losses else ""
+
+
+def _held(run: Solution) -> list[Block]:
+    """Table and charts against time of the inputs that sampled controllers and feedback hold."""
+    kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
+    rows = []
+    by_kind: dict[tuple[str, str], list[Curve]] = {}
+    for port, values in run.controls.items():
+        size = np.linalg.norm(values, axis=1)
+        quantity, unit = UNITS.get(kinds.get(port, ""), ("input", ""))
+        rows.append((port, float(size.max()), unit, float(run.times[1 + size.argmax()]) if size.any() else ""))
+        curves = by_kind.setdefault((quantity, unit), [])
+        names = [port] if values.shape[1] == 1 else [f"{port} {axis}" for axis in "xyz"[: values.shape[1]]]
+        curves += [Curve(run.times[1:], own, name) for own, name in zip(values.T, names, strict=False) if own.any()]
+    panels = [Panel(largest_of(curves), f"{kind[0]} held", kind[1]) for kind, curves in by_kind.items() if curves]
+    table = [Table(("port", "largest input", "unit", "held up to t [s]"), rows)] if rows else []
+    return [*table, *([Chart(panels)] if panels else [])]
+
+
+def rubbing_of(run: Solution) -> list[Block]:
+    """Table of the joints with load-dependent friction, and chart of their friction.
+
+    An empty list without such joints.
+    """
+    names = [c.name for c in run.mechanism.connections if c.form.bearing is not None]
+    if not names or len(run.times) < 2:
+        return []
+    rows: list[tuple[object, ...]] = []
+    curves: list[Curve] = []
+    lengths, middles = np.diff(run.times), 0.5 * (run.times[1:] + run.times[:-1])
+    for name in names:
+        pressing, friction = (run.ledger.impulses[f"{name}: {way}"] / lengths for way in ("pressing", "friction"))
+        holds = lengths[run.measured(sticks(name))[1:]].sum() / lengths.sum()
+        taken = float(run.ledger.dissipation[name].sum())
+        rows.append((name, float(pressing.max()), float(friction.max()), taken, f"{100.0 * holds:.0f} %"))
+        curves += [Curve(middles, friction, name)] if friction.any() else []
+    head = ("joint", "pressed by at most [N]", "largest friction [N]", "dissipated [J]", "of the time it sticks")
+    chart = [Chart([Panel(largest_of(curves), "friction at the radius", "N")])] if curves else []
+    return [Table(head, rows), *chart]

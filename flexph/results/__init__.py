@@ -1,7 +1,7 @@
 """Results of runs: solutions, trajectories, the energy ledger, and their files.
 
-Imports: bodies, display, drawing, files, joints.rows, kernels, kernels.contacts, laws, mechanisms, mechanisms.changed,
-mechanisms.model, mechanisms.poses, numerics, results.presentation, sensors, systems.
+Imports: bodies, discrete_gradients, display, drawing, files, joints.rows, kernels, kernels.contacts, laws, mechanisms,
+mechanisms.model, mechanisms.poses, numerics, sensors, systems.
 """
 
 import lazy_loader

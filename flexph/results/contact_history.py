@@ -20,7 +20,7 @@ from ..sensors.contacts import gaps_in, gaps_of, is_closed
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """Contact or stop with c gaps over a run: ``gap`` and ``touches`` at the saved times, and mean forces between them.
+    """Contact or stop with c gaps over a run: ``gap`` and ``touches`` at the saved times, mean forces between these.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ContactHistory:
 
 
 def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
-    """Gaps of a contact at states (k, n), and the mask of closed ones, (k, c) each."""
+    """Gaps of a contact at states (k, n), and the mask of closed gaps, (k, c) each."""
     own = gaps_of(mechanism, contact).all()
     read = (gaps_in(mechanism, own, x) for x in states)
     rows = [(gaps.after, is_closed(mechanism, c, gaps.after)) for _, (c, _), gaps in read]
@@ -60,9 +60,9 @@ def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, 
 
 
 class ContactPoints(NamedTuple):
-    """Gaps of a contact at k states: values and closed mask (k, c), places and normals out of the second shape.
+    """Gaps of a contact at k states: values and mask of closed ones (k, c), places and normals (k, c, d).
 
-    A place is the point of the first shape that is nearest to the second, (k, c, d).
+    A place is the point of the first shape that is nearest to the second; a normal points out of the second shape.
     """
 
     gap: Array
@@ -80,7 +80,7 @@ def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoin
 
 
 def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Gaps at a state, the mask of closed ones, places and normals."""
+    """Gaps at a state, the mask of closed gaps, places and normals."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     points = touching_points(a, c.r, node_arms(a, c.R, c.u))
     vectors = vectors_of(own, points)

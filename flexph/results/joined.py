@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..joints.rows.connection import measures
-from ..mechanisms.changed.passage import Booking
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.time_table import Anchors, law_values, laws
+from ..mechanisms.poses.passage import Booking
 from ..numerics.arrays import Array
 from .ledger import Ledger, join_ledgers
 from .result import Occurrences
@@ -52,7 +52,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Ledger of a run, with the bookings of a passage at its start in the first row."""
+    """Ledger of a run with the bookings of a passage between runs added to its first row."""
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
     for account, own in given.items():
@@ -80,12 +80,12 @@ def begun(whole: Any, before: Any) -> Any:
 
 
 def restricted(union: Any, holds: Array) -> Any:
-    """Mechanism with some of the connections of another one."""
+    """Mechanism with those connections of ``union`` for which ``holds`` is true."""
     return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
 
 
 def narrowed(own: Model, union: Model, at: tuple[Array, Array, Anchors]) -> tuple[Array, Array, Anchors]:
-    """State, multipliers and anchors in the layout of a mechanism with fewer connections."""
+    """State, multipliers and anchors ``at`` of a mechanism with all connections, in the layout of one with fewer."""
     x, multipliers, anchors = at
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     values = [anchors.rows[places[name]] for name in own.constraint_names]
@@ -100,7 +100,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run in the layout of a mechanism with more connections."""
+    """Run of a mechanism, in the layout of one with more connections."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run
@@ -123,7 +123,7 @@ def _spread(run: Any, union: Model) -> Any:
 
 
 def _places(own: Model, union: Model) -> list[int]:
-    """Indices in the states of the larger layout."""
+    """Indices of the states of a mechanism in the layout of one with more connections."""
     parts = union.layout.parts
     return [
         i
@@ -134,14 +134,14 @@ def _places(own: Model, union: Model) -> list[int]:
 
 
 def _put(values: Array, columns: Sequence[int], width: int) -> Array:
-    """Values in some columns of zeros."""
+    """Matrix of zeros with ``values`` in the given columns."""
     whole = np.zeros((len(values), width))
     whole[:, columns] = values
     return whole
 
 
 def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
-    """Anchors in the larger layout; NaN of connections that do not hold."""
+    """Anchors in the layout of a mechanism with more connections; NaN for those that do not hold."""
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     rows = np.full(sum(part.stop - part.start for part in places.values()), np.nan)
     for name, part in zip(own.constraint_names, law_values(own), strict=True):
@@ -153,7 +153,10 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections, each from a run in which it holds; zero of those that hold in none."""
+    """Anchors of all connections, each from the last run in which it holds.
+
+    Of connections that hold in no run they are zero; of driven ones NaN.
+    """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:
         rows = np.where(np.isnan(later.rows), rows, later.rows)

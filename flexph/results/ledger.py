@@ -1,4 +1,4 @@
-"""Energy ledger: stored energy, work and dissipation, step by step."""
+"""Energy ledger: stored energy, work and dissipation, step by step, and the energy that states exchange."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
+from ..systems.nonlinear import PHDAE
 
 if TYPE_CHECKING:
     from ..mechanisms.poses.resolution import Resolution
+
 
 SYSTEM = "system"
 """Name of the only energy and the only dissipation of a general system."""
@@ -40,7 +42,7 @@ ACCOUNTS = {
     "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
     "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
 }
-"""Accounts by name: their coordinate, along what they go, unit, and words."""
+"""Accounts by name: dimension of their names, dimension of their values, unit, and description."""
 CHECKS = {
     "residual": ("J", "largest balance residual of a step"),
     "iterations": ("1", "Newton iterations"),
@@ -51,7 +53,7 @@ CHECKS = {
     "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
     "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
 }
-"""Columns of the audit by name: unit and words."""
+"""Columns of the audit by name: unit and description."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
@@ -101,7 +103,7 @@ class Ledger(NamedFields, Labelled):
         to the largest sum of terms in a contact velocity, (k,). Empty without rigid contacts.
     exchanged : float
         Energy exchanged within the system, independent of the zero of H: for a mechanism the work of the weights along
-        its extent, for a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
+        its extent, for a general system :func:`flexph.results.ledger.exchanged_energy`.
     unresolved : float
         Energy of a mechanism's bodies if they move by the round-off of their positions in the shortest step.
     """
@@ -127,7 +129,7 @@ class Ledger(NamedFields, Labelled):
         return f"<Ledger of {len(self.residual)} steps: {self._sums()}>"
 
     def _repr_html_(self) -> str:
-        """All accounts, as notebooks show them."""
+        """Tables of all accounts in HTML, for notebooks."""
         stored = [(f"{n}", float(e[-1] - e[0]), float(np.max(e)), float(np.min(e))) for n, e in self.energy.items()]
         flows = [*_flow_rows("work", self.work), *_flow_rows("dissipation", self.dissipation)]
         head = paragraph(f"Ledger of {len(self.residual)} steps: {self._sums()}")
@@ -161,7 +163,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals above the round-off of positions, over ``scale``, (k,)."""
+        """Balance residuals above the round-off of positions, divided by ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
@@ -171,7 +173,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: the accumulated residual."""
+        """Accumulated residual: largest |H(t) − H(0) − work + dissipation|, divided by ``scale``."""
         change = self.total_energy[1:] - self.total_energy[0]
         errors = change - np.cumsum(self.total_work - self.total_dissipation)
         steps = np.cumsum(self.steps) if len(self.steps) else 1.0
@@ -188,7 +190,7 @@ class Ledger(NamedFields, Labelled):
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, over ``scale``.
+        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, divided by ``scale``.
 
         Parameters
         ----------
@@ -200,7 +202,7 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            Errors over ``scale``.
+            Errors divided by ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
@@ -228,7 +230,7 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 
 
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
-    """The accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    """Accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
     unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
@@ -250,7 +252,7 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
 
     An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """
@@ -261,12 +263,12 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """Largest row sum of the magnitudes of all accounts, each (k,) [J]."""
+    """Largest sum over all accounts, each (k,) [J], of their magnitudes in one row."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """Concatenated accounts of consecutive runs; an account that a run does not have is zero there."""
+    """Ledger of consecutive runs; an account that a run does not have is zero there."""
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -290,7 +292,10 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 def make_ledger(
     accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
-    """Ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
+    """Ledger of a mechanism from arrays: energies (k + 1, …), flows (k, …) and the columns (k,) of ``audit``.
+
+    Columns of energies and flows are in the order of the names in ``accounts``.
+    """
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
     columns = [{name: next(rows) for name in own} for own in names]
@@ -309,3 +314,45 @@ def make_ledger(
 def system_ledger(energy: Array, dissipation: Array, **others: Any) -> Ledger:
     """Ledger of a general system: H (k + 1,), its dissipation (k,), and other accounts by name."""
     return Ledger(energy={SYSTEM: energy}, dissipation={SYSTEM: dissipation}, **others)
+
+
+NEARER = 1e-6
+"""Relative change of a state at which the curvature of H along it is measured."""
+AT_REST = 1e-12
+"""Ratio of exchanged to carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
+MEASURED = 200
+"""Number of evenly chosen states at which the exchanged energy is evaluated; it only serves as a scale."""
+
+
+def exchanged_energy(system: PHDAE, states: Array) -> float:
+    """Largest energy [J] that some states have gained, or others lost, since the first of ``states`` (k, n).
+
+    For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
+
+    A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains
+    ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz. Gains and
+    losses are summed separately and the larger sum counts, at up to MEASURED of the states.
+    """
+    first, x0, most = _gradient(system, states[0]), states[0], 0.0
+    for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
+        gained = 0.5 * (first + _gradient(system, x)) * (x - x0)
+        most = max(most, float(gained.clip(0.0).sum()), float((-gained).clip(0.0).sum()))
+    carried = max(carried_energy(system, x) for x in (states[0], states[-1]))
+    return most if most > AT_REST * carried else carried
+
+
+def carried_energy(system: PHDAE, x: Array) -> float:
+    """Energy ½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ) whose round-off equals that of H for rounded states [J].
+
+    For H = ½ xᵀQx with a diagonal Q ≥ 0 it equals H, whatever the height at which a potential energy is zero.
+    """
+    slope, nearer = (_gradient(system, y) for y in (x, (1.0 - NEARER) * x))
+    curved = (slope - nearer) / NEARER
+    carried = float(0.5 * np.abs(x) @ np.maximum(np.abs(slope), np.abs(curved)))
+    return carried if np.isfinite(carried) else 0.0
+
+
+def _gradient(system: PHDAE, x: Array) -> Array:
+    """Gradient ∇H = Eᵀz."""
+    gradient: Array = system.E(x).T @ system.z(x)
+    return gradient

@@ -18,7 +18,7 @@ from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 
 
 class MotionByName:
-    """Positions, rotations and velocities of a mechanism's bodies and ports by name.
+    """Positions, rotations and velocities of a mechanism's bodies and ports by name, for a state or a run.
 
     Results of runs have a leading axis k, a single state has none: ``self[part]`` is (…, n).
     """
@@ -31,7 +31,7 @@ class MotionByName:
         raise NotImplementedError
 
     def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
-        """Body, dimension, and leading shape of all arrays."""
+        """Body with a name, dimension of its world, and leading shape of all arrays."""
         body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
@@ -67,7 +67,7 @@ class MotionByName:
         return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
-        """World positions (k, p, d) [m] of material points with shape rows (p·d, n).
+        """World positions (k, p, d) [m] of material points, given in body axes, with shape rows (p·d, n).
 
         For a body of N nodes ``shape`` (p, N) are weights of the nodes: a point moves as their weighted mean.
         """
@@ -99,7 +99,7 @@ class MotionByName:
         return velocities
 
     def _by_node(self, body: str, part: str, weights: Any) -> Array:
-        """Weighted means (k, p, d) of a part of the nodes' state, with weights (p, N)."""
+        """Weighted means (k, p, d) over the nodes of a part of their state, with weights (p, N)."""
         values = self[f"{body}.{part}"]
         return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
@@ -113,12 +113,12 @@ class MotionByName:
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def _of_frames(self, body: str, part: str) -> Array:
-        """Part of the state of a body's frames, (k, N, d)."""
+        """A part of the state of a split body, by its frames, (k, N, d)."""
         _, dim, lead = self._body(body)
         return self[f"{body}.{part}"].reshape(*lead, -1, dim)
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """Vectors in world axes from the centres of mass of frames ``owner`` (p,) to their points, (k, p, d)."""
+        """Vectors (k, p, d) in world axes from the centres of mass of the frames ``owner`` (p,) to their points."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         u = self.deformation(body)
@@ -127,7 +127,7 @@ class MotionByName:
         return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
 
     def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """World velocities of points of frames, (k, p, d)."""
+        """World velocities (k, p, d) of points of a split body, each in the frame ``owner`` (p,)."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]
@@ -172,13 +172,13 @@ class MotionByName:
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port, int | None]:
-        """Body of a port, the port, and the index of its node or frame if the body has several."""
+        """Body of a port, the port, and the index of its node or frame; None if the body has one frame."""
         (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
         several = isinstance(self.mechanism.bodies[name], FramedBody)
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
-        """Part of the state of one node, (k, d)."""
+        """A part of the state of one node, (k, d)."""
         dim = self.mechanism.layout.dim
         return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
 

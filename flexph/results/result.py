@@ -1,7 +1,8 @@
-"""Base of the results of runs: saved times and states, energy ledger, events, and their file."""
+"""Base of the results of runs: saved times and states, energy ledger, events, their file; runs that ended early."""
 
 from __future__ import annotations
 
+import pickle
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -12,9 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ..display.labelled import Labelled, Labels, Variable
-from ..files.contained import LINKED, open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
-from ..files.hdf5 import write_hdf5
+from ..files.hdf5 import LINKED, open_contained, write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_array import StoredArray, in_file
@@ -23,14 +23,46 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
 from .ledger import Ledger, ledger_labels
-from .presentation.labels import state_variables, time_of
+from .presentation import state_variables, time_of
 from .state_view import StateView
 
 if TYPE_CHECKING:
     import h5py
 
+
+class Unfinished(BaseException):
+    """Base of exceptions that end a run before its last time; ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Any) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """State for pickling: without the solution if that contains functions that cannot be pickled."""
+        try:
+            pickle.dumps(self.solution)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            return type(self), (f"{self} (its solution could not be transferred: {error})", None)
+        return type(self), (str(self), self.solution)
+
+
+class IntegrationError(Unfinished, ArithmeticError):
+    """Error of a step that could not be solved; ``solution`` holds the finished steps."""
+
+
+class InputError(Unfinished, ValueError):
+    """Error of a step for another reason, usually in a drive or an input; the cause is chained.
+
+    ``solution`` holds the finished steps.
+    """
+
+
+class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
+    """Interruption of a run (Ctrl-C); ``solution`` holds the finished steps."""
+
+
 SAME_TIME = 1e-9
-"""Distance from a saved time, over the span of the run, up to which a time counts as saved."""
+"""Distance from a saved time, relative to the span of the run, up to which a time counts as saved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +126,7 @@ class Result(NamedFields, Labelled):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines that a file and a system must share; the first difference is quoted in the error."""
+        """Lines that a file and a system must share; an error quotes the first difference."""
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
@@ -117,16 +149,16 @@ class Result(NamedFields, Labelled):
 
     @property
     def _dim(self) -> int:
-        """Dimension of a mechanism; 0 of a general system."""
+        """Dimension of a mechanism; 0 for a general system."""
         return 0
 
     @abstractmethod
     def _described(self) -> str:
-        """Simulated system in a few words."""
+        """Short text on the simulated system."""
 
     @abstractmethod
     def _view(self, x: Array) -> StateView:
-        """View of a state with named parts."""
+        """State with named parts."""
 
     def at(self, time: float) -> StateView:
         """State at a saved time [s], with named parts. Raises ValueError for a time that was not saved."""
@@ -136,7 +168,7 @@ class Result(NamedFields, Labelled):
         return self._view(self.states[nearest])
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: the accumulated residual."""
+        """Accumulated residual: largest |H(t) − H(0) − work + dissipation|, divided by ``ledger.scale``."""
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
@@ -185,7 +217,7 @@ class Result(NamedFields, Labelled):
 
     @classmethod
     def _read(cls, file: h5py.File, system: Any, own: list[str], *, leaf: Leaf = values_of) -> Self:
-        """Read a run from a file. Shapes are compared before any values are read."""
+        """Run from a file. Shapes are compared before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
@@ -225,7 +257,7 @@ class Result(NamedFields, Labelled):
             raise OSError("times has an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        """Names and required shapes of the arrays."""
+        """Yield names, arrays and required shapes."""
         k, n = len(self.times) - 1, self._size
         yield "times", self.times, (k + 1,)
         yield "states", self.states, (k + 1, n)

@@ -1,4 +1,4 @@
-"""Section forces: force and moment resultants of named surfaces of bodies."""
+"""Section forces: force and moment resultants on named surfaces of bodies."""
 
 from __future__ import annotations
 

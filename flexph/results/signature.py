@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.body import Body
-from ..bodies.nodal_body import NodalBody
+from ..bodies.nodal_body import BodyFlow, NodalBody
+from ..discrete_gradients.stored_energies import LineEnergy
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
@@ -24,7 +25,7 @@ from ..numerics.arrays import Array
 PROBES = (-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0)
 """Arguments at which functions of laws are compared."""
 NOISE = 1e-10
-"""Number over the largest one of its kind up to which it is treated as zero."""
+"""Number, relative to the largest one of its kind, up to which it is treated as zero."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
@@ -42,26 +43,30 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """Products of a constraint; weights and turns, too, if its law has them."""
+    """Numbers that define the law of a constraint: its products, with weights and turns if it has them."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 
 def _elastic(measure: Measure) -> str:
-    """Stiffness or law, whose functions count by their name."""
+    """Text on the stiffness or law of a spring; functions are represented by their values at a few points."""
     match measure.law:
         case None:
             return f"{measure.stiffness:.9g}"
         case ElasticLaw() as law:
-            scheduled = () if law.factor is None else (law.factor,)
-            return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values((*law.functions, *scheduled), 1)}"
+            return _law(law)
         case HysteresisLaw() as path:
             return f"{path} {' '.join(f'{own:.9g}' for own in path.parameters)}"
         case ForceLaw() as force:
             return f"{force} {_values((force.function,), 3)}"
 
 
+def _law(law: ElasticLaw) -> str:
+    scheduled = () if law.factor is None else (law.factor,)
+    return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values((*law.functions, *scheduled), 1)}"
+
+
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
-    """Digest of values of functions of ``count`` numbers at a few of these."""
+    """Hash of the values of functions of ``count`` numbers at a few points."""
     told = []
     for function in functions:
         for x in PROBES:
@@ -80,12 +85,12 @@ def _resists(measure: Measure) -> str:
 
 
 def _digest(products: Any) -> str:
-    """Hash of the points and directions of a constraint."""
+    """Hash of any values by their text."""
     return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
 def _constants(body: Body) -> str:
-    """Mass, inertia, flexibility, damping and ports of a body, to 9 digits of the largest number of each kind."""
+    """Text on mass, inertia, flexibility, damping and ports of a body, to 9 digits of the largest of each kind."""
     inertia, elastic = body.inertia, body.elasticity
     numbers = [
         [body.mass],
@@ -102,20 +107,34 @@ def _constants(body: Body) -> str:
 
 
 def _strains(body: NodalBody) -> str:
-    """Node positions, strains, stiffness and damping of a body of nodes."""
+    """Text on node positions, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
-    return " ".join([*digits(numbers), *(repr(part.law) for part in e.laws)])
+    flow = "" if body.flow is None else _flowing(body.flow)
+    return " ".join([*digits(numbers), *(_stored(part.law) for part in e.laws), *([flow] if flow else [])])
+
+
+def _flowing(flow: BodyFlow) -> str:
+    speed = _values((flow.speed,), 1) if callable(flow.speed) else f"{flow.speed:.9g}"
+    return " ".join(["flow", speed, *digits([[flow.mass], _sizes(flow.along), _sizes(flow.tension)])])
+
+
+def _stored(energy: Any) -> str:
+    """Law of strains, of which those of rods and cables have functions."""
+    return _law(energy.law) if isinstance(energy, LineEnergy) else repr(energy)
 
 
 def _sizes(matrix: Any) -> Array:
-    """Lengths of the rows of a matrix, dense or sparse."""
+    """Euclidean norms of the rows of a matrix, dense or sparse."""
     squares = matrix.multiply(matrix) if sparse.issparse(matrix) else np.square(matrix)
     return np.sqrt(np.asarray(squares.sum(axis=-1), dtype=float).ravel())
 
 
 def digits(values: Iterable[Any]) -> Iterator[str]:
-    """Text of arrays, to nine digits of each array's largest number, so that it is the same on all processors."""
+    """Yield the numbers of arrays as text, to nine digits of each array's largest number.
+
+    So the text is the same on all processors.
+    """
     for value in values:
         numbers = np.ravel(np.asarray(value, dtype=float))
         noise = NOISE * np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)

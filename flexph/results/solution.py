@@ -29,8 +29,7 @@ from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_gaps
 from .joined import joined, narrowed, restricted
 from .motion import MotionByName
-from .presentation.companions import write_companions
-from .presentation.labels import sensor_labels
+from .presentation import sensor_labels, write_companions
 from .result import Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
@@ -78,8 +77,8 @@ class Solution(MotionByName, Result):
         Restart data of the other controllers by name: the ``memory`` of a sampled one, its held outputs by port, its
         call times, and the turns of its angles.
     holding : array
-        Of runs whose joints change, one where a connection of the mechanism holds from a saved time on, else zero,
-        (k + 1, connections); empty otherwise. The mechanism has all connections that hold at any time.
+        For runs whose joints change: one if a connection of the mechanism holds from a saved time on, otherwise zero,
+        (k + 1, connections); empty for other runs. The mechanism has all connections that hold at any time.
     """
 
     mechanism: Mechanism
@@ -209,25 +208,25 @@ class Solution(MotionByName, Result):
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
 
     def to_xarray(self, *quantities: Quantity) -> Any:
-        """The run as an ``xarray.Dataset`` with coordinates, units and long names.
+        """Run as an ``xarray.Dataset`` with coordinates, units and long names.
 
-        Parts of the states by name, multipliers at the middle of their steps, and the accounts of the ledger; or what
-        sensors measure, where some are given.
+        It has parts of the states by name, multipliers at the middle of their steps, and the accounts of the ledger; or
+        the readings of given sensors.
 
         Parameters
         ----------
         quantities : Quantity
-            Any number of :mod:`flexph.sensors`, in place of the states.
+            Any number of sensors of :mod:`flexph.sensors`, in place of the states.
 
         Returns
         -------
         xarray.Dataset
-            Over ``time`` [s] and ``step``, the ends of the steps [s].
+            With the dimensions ``time`` [s] and ``step``, the ends of the steps [s].
 
         Raises
         ------
         ModuleNotFoundError
-            Naming what to install, where there is no xarray.
+            Without xarray; the message says what to install.
 
         Examples
         --------
@@ -237,22 +236,22 @@ class Solution(MotionByName, Result):
         return (self._measured(quantities) if quantities else self._labels()).dataset()
 
     def to_dataframe(self, *quantities: Quantity) -> Any:
-        """The states over time, or what sensors measure, as a ``pandas.DataFrame`` with a column for each number.
+        """States against time, or readings of given sensors, as a ``pandas.DataFrame`` with a column for each number.
 
         Parameters
         ----------
         quantities : Quantity
-            Any number of :mod:`flexph.sensors`, in place of the states.
+            Any number of sensors of :mod:`flexph.sensors`, in place of the states.
 
         Returns
         -------
         pandas.DataFrame
-            Over ``time`` [s]; ``attrs["units"]`` has the units by column.
+            With the index ``time`` [s]; ``attrs["units"]`` has the units by column.
 
         Raises
         ------
         ModuleNotFoundError
-            Naming what to install, where there is no pandas.
+            Without pandas; the message says what to install.
         """
         return (self._measured(quantities) if quantities else self._labels()).frame()
 
@@ -277,18 +276,18 @@ class Solution(MotionByName, Result):
     def animate(
         self, path: str | Path, *, field: str | None = None, scale: float = 1.0, forces: bool = False, **options: Any
     ) -> Path:
-        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
         Parameters
         ----------
         path : path
-            Where the film comes to, such as ``"crank.gif"``.
+            Path of the film, such as ``"crank.gif"``.
         field : str, optional
-            Name of the field in colour; by default the first one.
+            Name of the coloured field; by default the first one.
         scale : float
             Factor of the deformations.
         forces : bool
-            Whether weights and forces of joints are shown as arrows.
+            True to show weights and joint forces as arrows.
         **options
             Further ones of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``, ``account``,
             ``towards``, ``title``.
@@ -301,7 +300,7 @@ class Solution(MotionByName, Result):
         Raises
         ------
         ModuleNotFoundError
-            Without Pillow (extra ``plot``), or of MP4 without imageio-ffmpeg (extra ``view``).
+            Without Pillow (extra ``plot``), or for MP4 without imageio-ffmpeg (extra ``view``).
 
         Examples
         --------
@@ -311,21 +310,21 @@ class Solution(MotionByName, Result):
 
     @checked
     def save(self, path: str | Path, *, scene: bool = True) -> None:
-        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
+        """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
         With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
 
         Parameters
         ----------
         path : path
-            Where the file comes to, whole or not at all; what was there before stays until then.
+            Path of the file. A file with this name is replaced only once the new one is complete.
         scene : bool
-            Whether the scene is kept, too.
+            True to keep the scene as well.
 
         Raises
         ------
         OSError
-            Where the file cannot be written, as on a full disk.
+            If the file cannot be written, as on a full disk.
         ValueError
             For a path that ends in another suffix than ``.h5`` or ``.hdf5``.
 
@@ -392,7 +391,7 @@ class Solution(MotionByName, Result):
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
-        """Placements in the middle of the steps that end at the saved times, extrapolated from their ends."""
+        """Placements of the bodies in the middle of the steps that end at the saved times, extrapolated."""
         m, dim = self.mechanism, self.mechanism.layout.dim
         back = self.times[1:] - self.multiplier_times
         state = [configuration(m, x) for x in self.states[1:]]

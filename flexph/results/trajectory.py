@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ..numerics.arrays import Array
-from ..systems.as_nonlinear import from_linear
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .result import Result
 from .state_view import StateView
@@ -46,13 +45,13 @@ class SystemResult(Result):
 
     @classmethod
     def signature(cls, system: Any) -> list[str]:
-        """Parts of the states with their slices, the number of states, and the ports."""
+        """Lines that a file and a system must share: parts of the states, number of states, ports."""
         parts = [f"{name} {part.start} {part.stop}" for name, part in system.parts.items()]
         return [*parts, f"{system.size} states", *sorted(f"port {name} ({m})" for name, m in cls._widths(system))]
 
     @classmethod
     def _widths(cls, system: Any) -> list[tuple[str, int]]:
-        """Ports with their widths."""
+        """Names and widths of the ports."""
         return [(name, part.stop - (part.start or 0)) for name, part in system.ports.items()]
 
     def _view(self, x: Array) -> StateView:

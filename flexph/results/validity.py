@@ -15,15 +15,16 @@ from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import law_products, laws
 from ..numerics.arguments import warn
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
     from .solution import Solution
 
 UNBALANCED = 1e-9
-"""Balance residual over the energy above which a run warns, far above round-off."""
+"""Balance residual, relative to the energy, above which a run warns, far above round-off."""
 RESTING = 1e-9
-"""Travel over the size of the mechanism, at the largest speed, up to which a run counts as at rest."""
+"""Travel at the largest speed, relative to the size of the mechanism, up to which a run counts as at rest."""
 LONG_TURN = 1.0
 """Turn of a body in a (sub)step [rad] above which a run warns: the phase of ``exact`` is then off by 8 %."""
 UNBOUNCED, SMALL = 0.1, 1e-3
@@ -35,13 +36,13 @@ SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
 ELSEWHERE = 0.02
-"""Travel over the size of the mechanism, or turn [rad], above which a run from rest has moved."""
+"""Travel relative to the size of the mechanism, or turn [rad], above which a run from rest has moved."""
 JUMP = 0.1
-"""Velocity defect over the largest speed above which a run warns: a resolved motion has the square of hω."""
+"""Velocity defect, relative to the largest speed, above which a run warns: a resolved motion has the square of hω."""
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
-    """Warn about doubtful aspects of a run; h is its longest step [s]."""
+    """Warn if results of a run are doubtful; h is its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (
         *_defects(solution),
@@ -67,12 +68,12 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """Warning about steps that are too long for accuracy, though the structure is preserved.
+    """Warnings about steps that are too long for accuracy, though the structure is preserved.
 
     A step of ``Exact`` turns by 2 atan(½ωh), a step of ``Exact4`` consists of six of them with h the longest, and a
     step of ``ExactGauss`` turns by the Padé approximation (3, 3) of the exponential.
     """
-    every = solution.mechanism.layout.split(solution.states.T)[4]
+    every = solution.states[:, solution.mechanism.layout.spins]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
         return []
     spins = {
@@ -90,12 +91,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 def _unbounced(solution: Solution) -> list[str]:
     """Warning about contacts that closed without restitution because impacts follow faster than steps resolve."""
-    mechanism, ledger = solution.mechanism, solution.ledger
-    laws = mechanism.network.arrays.contacts.laws
-    if not laws.restitution.any():
+    ledger, names = solution.ledger, solution.mechanism.once(_bouncing)
+    if not names:
         return []
-    touching = [c.name for c in mechanism.connections if c.touches]
-    names = [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
     taken = {
         kind: np.array([float(ledger.dissipation[f"{name}: {kind}"].sum()) for name in names])
         for kind in ("impact", "arrival", "settling")
@@ -111,8 +109,15 @@ def _unbounced(solution: Solution) -> list[str]:
     ]
 
 
+def _bouncing(mechanism: Mechanism) -> list[str]:
+    """Names of the contacts with restitution."""
+    laws = mechanism.network.arrays.contacts.laws
+    touching = [c.name for c in mechanism.connections if c.touches]
+    return [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
+
+
 def _unmet(solution: Solution) -> list[str]:
-    """Warning about contact laws that were solved inaccurately, as in impacts of many contacts."""
+    """Warnings about contact laws that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
     if worst < 0 or missed[worst] <= UNMET:
@@ -146,10 +151,10 @@ def _beneath(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warning about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
+    """Warnings about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
     m = solution.mechanism
-    angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
-    if m.layout.dim == 2 or not angles:
+    angles = m.once(_driven_angles)
+    if not angles:
         return []
     pairs = np.array([law_products(m)[i] for i in angles])
     pick = np.unique(np.linspace(0, len(solution.states) - 1, SAMPLES).round().astype(int))
@@ -165,8 +170,13 @@ def _axes(solution: Solution) -> list[str]:
     ]
 
 
+def _driven_angles(m: Mechanism) -> list[int]:
+    """Numbers of the driven angles in space."""
+    return [] if m.layout.dim == 2 else [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
+
+
 def _defects(solution: Solution) -> list[str]:
-    """Warnings from the residuals in the ledger."""
+    """Warnings about large residuals in the ledger."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
     balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # part of the scale
     balanced = balanced or ledger.largest_residual <= UNBALANCED

@@ -1,7 +1,7 @@
 """Scenes: motions of mechanisms as surfaces with fields over time, for viewers and files.
 
-Imports: bodies, bodies.stresses, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model,
-numerics, numerics.factors, results, sensors.
+Imports: bodies, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model, numerics,
+numerics.factors, results, sensors.
 """
 
 import lazy_loader

@@ -1,22 +1,121 @@
-"""Arrows for weights, joint forces and contact forces, and marks at closed contacts."""
+"""Places of ports over a motion; arrows for weights, joint forces and contact forces, marks at closed contacts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies.body import Body
+from ..bodies.body import Body, Port
+from ..bodies.nodal_body import AnyBody, FramedBody, NodalBody
+from ..bodies.ports import find_place
+from ..bodies.split_body import SplitBody
 from ..drawing.shapes import axes_along, sphere_shape
 from ..joints.rows.signs import arrow
+from ..joints.rows.vectors import Ground, PortName
+from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
+from ..numerics.rotations import spins
 from ..results.contact_history import contact_points
 from ..results.motion import MotionByName
 from ..results.solution import Solution
 from ..sensors.contacts import gaps_of
-from .places import PortPlaces, spatial
 from .scene import Part
+
+
+def spatial(vectors: Array) -> Array:
+    """Planar vectors padded with zeros to spatial ones."""
+    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
+
+
+def axes_from(x: Array, y: Array) -> Array:
+    """Orthonormal axes as columns (k, 3, 3): the first along x (k, 3), the third across x and y."""
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    z = np.cross(x, y)
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    return np.stack([x, np.cross(z, x), z], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class PortPlaces:
+    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground at the k times of a motion.
+
+    The ground without a position is at the first place of the port ``anchor``. ``undeformed`` leaves out the
+    deformation of bodies with a floating frame.
+    """
+
+    motion: MotionByName
+    times: int
+    anchor: PortName | None = None
+    undeformed: bool = False
+
+    @property
+    def mechanism(self) -> Model:
+        """Model whose ports are meant."""
+        return self.motion.mechanism
+
+    def position(self, port: PortName) -> Array:
+        """World position (k, 3) [m]."""
+        if isinstance(port, Ground):
+            return np.broadcast_to(self._of_ground(port), (self.times, 3))
+        body, at = self._owner(port)
+        if isinstance(body, FramedBody):
+            places = spatial(self.motion.position(port)).reshape(-1, 3)
+        else:
+            name = port.partition(".")[0]
+            places = spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
+        return places - self._deflection(port) if self.undeformed and self.deformed([port]) else places
+
+    def _deflection(self, port: str) -> Array:
+        """Displacement (k, 3) [m] of a port by the deformation of its body, in the world."""
+        (body, at), (name, _, own) = self._owner(port), port.partition(".")
+        rotations = self.motion.rotations(name)
+        if isinstance(body, SplitBody):
+            at, rotations = body.ports[own], rotations[..., body.node_of(own), :, :]
+        local = np.asarray((at.shape @ self.motion.deformation(name).reshape(self.times, -1).T).T)
+        return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
+
+    def axes(self, port: PortName) -> Array:
+        """Section axes of a port as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
+        if isinstance(port, Ground):
+            return np.broadcast_to(np.eye(3), (self.times, 3, 3))
+        (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
+        axes, turned = np.tile(np.eye(3), (self.times, 1, 1)), self.motion.rotations(name)
+        if isinstance(body, NodalBody):
+            axes[:, :dim, :dim] = turned.reshape(-1, len(body.frames), dim, dim)[
+                :, body.node_of(port.partition(".")[2])
+            ]
+            return axes
+        if isinstance(body, SplitBody):
+            name_of_port = port.partition(".")[2]
+            turned, at = turned[..., body.node_of(name_of_port), :, :], body.ports[name_of_port]
+        axes[:, :dim, :dim] = turned
+        if at.rotation is None or not body.size or self.undeformed:
+            return axes
+        psi = np.zeros((self.times, 3))
+        turned = np.asarray((at.rotation @ self.motion.deformation(name).reshape(self.times, -1).T).T)
+        psi[:, 3 - spins(dim) :] = turned
+        x = axes[:, :, 0] + np.cross(axes @ psi[:, :, None], axes[:, :, :1], axis=1)[..., 0]
+        y = axes[:, :, 1] + np.cross(axes @ psi[:, :, None], axes[:, :, 1:2], axis=1)[..., 0]
+        return axes_from(x, y)
+
+    def deformed(self, ports: Sequence[PortName]) -> bool:
+        """True if a body of the ports deforms relative to a floating frame."""
+        owners = (self._owner(port)[0] for port in ports if not isinstance(port, Ground))
+        return any(body.size and not isinstance(body, NodalBody) for body in owners)
+
+    def _owner(self, port: str) -> tuple[AnyBody, Port]:
+        """Body of a port, and the port."""
+        return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
+
+    def _of_ground(self, ground: Ground) -> Array:
+        if ground.position is not None:
+            return spatial(np.array(ground.position))
+        deformed = replace(self, undeformed=False)  # the ground does not move with the factor of deformations
+        return np.zeros(3) if self.anchor is None else deformed.position(self.anchor)[0]
+
 
 MOST = 40
 """Largest number of joints and bodies with drawn forces."""
@@ -25,13 +124,13 @@ PARALLEL = 0.999
 GAPS = 400
 """Largest number of gaps of a drawn contact."""
 ROUND = 40.0
-"""Length of the longest arrow over the radius of the balls at closed contacts."""
+"""Ratio of the length of the longest arrow to the radius of the balls at closed contacts."""
 SLIGHT = 1e-9
 """Share of the largest force below which forces are not drawn."""
 
 
 class Pull(NamedTuple):
-    """Force (k, 3) [N] at places (k, 3) [m] with its name; the arrow starts at the place, or with ``end`` ends there.
+    """Force (k, 3) [N] at places (k, 3) [m] with a name; its arrow starts at the place, or ends there if ``ends``.
 
     ``undeformed``: the places without the deformation of the body.
     """
@@ -44,7 +143,10 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of joints, contacts and weights at saved times; the longest of each kind is ``longest`` [m]."""
+    """Arrows of joints, contacts and weights at saved times, and balls at closed contacts.
+
+    The longest arrow of each kind is ``longest`` [m].
+    """
     return [
         part
         for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
@@ -71,7 +173,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies, in the mean of the step before each time (at the start, after it)."""
+    """Forces of joints on their first bodies, each of the step before a time (at the start, after it)."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -94,7 +196,7 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Resultant normal forces of contacts on their first shapes, in the mean of the step before each time.
+    """Resultant normal forces of contacts on their first shapes, each the mean over the step before a time.
 
     Contacts with closed gaps of different normals are left out.
     """
@@ -114,7 +216,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls at closed gaps."""
+    """Balls at closed gaps, one part for each contact."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
@@ -129,7 +231,7 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Contacts between shapes with few gaps; stops have no place and are left out."""
+    """Names of the contacts between shapes with few gaps; stops of joints, which have no place, are left out."""
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]

@@ -14,8 +14,7 @@ from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, put_vtkhdf, read_vtkhdf
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from .account import account_from
-from .scene import Field, Part, Scene
+from .scene import Field, Part, Scene, account_from
 
 if TYPE_CHECKING:
     import h5py
@@ -28,7 +27,7 @@ GROUPS |= {"ground": "ground", "arrow": "arrows"}
 
 @checked
 def write_scene(path: str | Path, scene: Scene) -> Path:
-    """Write a scene as a VTKHDF file with its parts by name, in single precision; returns its path.
+    """Write a scene as a VTKHDF file with its parts by name, in single precision; return its path.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 
 
 def put_scene(file: h5py.File, scene: Scene) -> None:
-    """Add a scene to an open file."""
+    """Write a scene to an open file."""
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     if scene.account is not None:
         about["account"] = scene.account.thinned().as_lists()
@@ -63,7 +62,7 @@ def read_scene(path: str | Path) -> Scene:
     Parameters
     ----------
     path : path
-        A file of either.
+        File written by either.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def block_of(part: Part, group: str | None = None) -> Block:
-    """A part as a VTKHDF block, in the group of its kind unless another is given."""
+    """VTKHDF block of a part, in the group of its kind unless another is given."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
     told = {kind: {name: _told(f) for name, f in own.items()} for kind, own in fields.items()}
     about = {"kind": part.kind, "fields": told}

@@ -17,13 +17,13 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley, skew, spins
+from .arrows import PortPlaces, axes_from
 from .of_motion import body_part, connection_part, extent_of, ground_parts, shown_connections, size_of_signs
-from .places import PortPlaces, axes_from
 from .scene import Field, Part, Scene
 from .stresses import Rows
 
 SMALL = 1e-4
-"""Turn [rad], or displacement over the size of the mechanism, for the difference along a mode."""
+"""Turn [rad], or displacement relative to the size of the mechanism, for the difference along a mode."""
 DISPLACEMENT = "displacement over the largest"
 
 
@@ -46,7 +46,7 @@ def mode_scene(
     frames : int
         Number of times in a cycle.
     scale : float
-        Largest displacement of a mode, over the size of the mechanism.
+        Largest displacement of a mode, relative to the size of the mechanism.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
 
 
 def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
-    """The state at rest, and states displaced slightly along a mode and against it."""
+    """State at rest, and two states displaced slightly along a mode and against it."""
     c = configuration(mechanism, x)
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
@@ -92,7 +92,10 @@ def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows
 
 
 def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
-    """ṙ (b, d), ω (b, s), u̇ (n,) of a mode, whose entries are velocity of the origin P, spin and u̇ of each frame."""
+    """Rates ṙ (b, d), ω (b, s), u̇ (n,) of a mode.
+
+    The entries of ``shape`` are velocity of the origin P, spin and u̇ of each frame.
+    """
     d, at, begin = mechanism.layout.dim, 0, 0
     r, turn, u = np.zeros_like(c.r), np.zeros_like(c.omega), np.zeros_like(c.u)
     for i, frame in enumerate(mechanism.frames.values()):
@@ -109,7 +112,7 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
 
 
 def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
-    """Bodies, joints and force elements with displacements ``swing`` (k,) [m] of the point that moves most."""
+    """Parts of bodies, joints and force elements; the point that moves most is displaced by ``swing`` (k,) [m]."""
     mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
@@ -122,7 +125,7 @@ def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
 
 
 def _swung(part: Part, direction: Array, swing: Array) -> Part:
-    """A body displaced by ``swing`` along a direction (p, 3) of its points."""
+    """Body displaced by ``swing`` along the direction (p, 3) of its points."""
     moved = swing[:, None, None] * direction
     sizes = np.tile(np.linalg.norm(direction, axis=1), (len(swing), 1))
     fields = {DISPLACEMENT: Field("1", sizes)}
@@ -130,7 +133,7 @@ def _swung(part: Part, direction: Array, swing: Array) -> Part:
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
-    """One part over all modes in sequence."""
+    """Part over the times of all modes in sequence."""
     fields = {
         name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
         for name, f in parts[0].point_fields.items()
@@ -141,7 +144,10 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class _Swinging:
-    """Places of ports displaced by ``ways`` (k,) in the direction between the last two of three rows of places."""
+    """Places of ports displaced along a mode by ``ways`` (k,).
+
+    The direction is the difference between the last two of three rows of ``places``.
+    """
 
     places: PortPlaces
     ways: Array

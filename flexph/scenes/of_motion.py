@@ -18,18 +18,15 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
-from .account import account_of
-from .arrows import arrows
-from .limits import over_run
-from .places import PortPlaces, spatial
-from .scene import Part, PartKind, Scene
-from .stresses import Rows, stress_fields
+from .arrows import PortPlaces, arrows, spatial
+from .scene import Part, PartKind, Scene, account_of
+from .stresses import Rows, over_run, stress_fields
 from .surfaces import surface_of
 
 SIGN = 0.018
-"""Size of signs over the size of a mechanism."""
+"""Size of signs, relative to the size of a mechanism."""
 ARROW = 12.0
-"""Length of the longest arrow over the size of signs."""
+"""Ratio of the length of the longest arrow to the size of signs."""
 
 
 @checked
@@ -53,7 +50,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     Returns
     -------
     Scene
-        Surfaces, lines and fields over time.
+        Surfaces, lines and fields at these times.
     """
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
@@ -76,7 +73,7 @@ def scene_at(solution: Solution, rows: Array) -> Scene:
 
 
 def _only_where(part: Part, holds: Array | None) -> Part:
-    """Signs of a connection, shrunk to a point at the times at which it does not hold."""
+    """Signs of a connection that are shrunk to a point at the times at which it does not hold."""
     if holds is None or holds.all():
         return part
     points = np.repeat(part.points, len(holds), axis=0) if len(part.points) == 1 else part.points.copy()
@@ -110,7 +107,7 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
 
 
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
-    """Scene of several states at given times."""
+    """Scene of states at given times."""
     mechanism = motion.mechanism
     size = size_of_signs(motion)
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
@@ -136,7 +133,7 @@ def size_of_signs(motion: Rows) -> float:
 
 
 def _ends(start: Rows) -> list[Array]:
-    """Points of the bodies in the world."""
+    """World positions of the points of all bodies at the first time."""
     return [
         spatial(start.points(name, body.view.points, body.view.shape)[0])
         for name, body in start.mechanism.bodies.items()
@@ -145,17 +142,17 @@ def _ends(start: Rows) -> list[Array]:
 
 
 def _diagonal(places: list[Array]) -> float:
-    """Diagonal of the box around points (n, 3); 1 of none or of one."""
+    """Diagonal of the box around points (n, 3) [m]; 1 if there are none, or if it has no size."""
     return float(np.linalg.norm(np.ptp(np.vstack(places), axis=0))) or 1.0 if places else 1.0
 
 
 def shown_connections(mechanism: Model) -> list[Connection]:
-    """Joints and force elements that are drawn: all but bare inputs."""
-    return [c for c in mechanism.connections if c.rows or not c.is_load]
+    """Joints and force elements that are drawn: all except external ports alone."""
+    return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
 def body_part(motion: Rows, name: str, size: float) -> Part:
-    """Surface of a body with its stresses."""
+    """Part with the surface of a body and its stresses."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None
     surface, dim = surface_of(body.view, size), body.dim
@@ -170,7 +167,7 @@ def body_part(motion: Rows, name: str, size: float) -> Part:
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:
-    """Signs of a joint or force element as one part."""
+    """Part with the signs of a joint or force element."""
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
@@ -181,7 +178,7 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """Signs of a connection with their motion by the deformation of bodies, so that they follow its scale factor."""
+    """Part with the signs of a connection, which follow the scale factor of the deformation of bodies."""
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part
@@ -190,7 +187,7 @@ def _connection(places: PortPlaces, connection: Connection, size: float) -> Part
 
 
 def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] = ()) -> list[Part]:
-    """Bearing blocks at the places at which joints are fixed to the ground, on their far side from the bodies."""
+    """Part with bearing blocks where joints are fixed to the ground, on the far side from the bodies; or none."""
     dim = motion.mechanism.layout.dim
     places = set()
     for connection in (c for c in motion.mechanism.connections if not c.touches):  # those draw it themselves
@@ -209,7 +206,7 @@ def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] =
 
 
 def bearing_block(size: float, dim: int, hangs: bool) -> Shape:
-    """A plate with a foot that narrows towards the pin at the origin, below it or, where it hangs, above it."""
+    """Shape of a plate with a foot that narrows towards the pin at the origin, below it or above it (``hangs``)."""
     edges = np.full(3, 1.5)
     edges[dim - 1] = 1.3
     foot = box_shape(tuple(size * edges)).points.copy()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..bodies.body import Body
 from ..files.vtkhdf import SUFFIX
-from ..results.nested import values_of
+from ..mechanisms.model.model import Model
 from ..results.solution import Solution
 from .files import put_scene, write_scene
 from .of_motion import motion_scene
@@ -18,6 +19,31 @@ from .scene import Scene
 
 if TYPE_CHECKING:
     import h5py
+
+
+DEPTH = 4
+"""Largest depth of the search."""
+Sought = TypeVar("Sought")
+
+
+def values_of(
+    value: Any, kinds: tuple[type[Sought], ...], name: str = "", depth: int = DEPTH
+) -> Iterator[tuple[str, Sought]]:
+    """Yield the values of given types with their paths, from fields of dataclasses, mappings and lists."""
+    if isinstance(value, kinds):
+        yield name, value
+        return
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        entries = value.items()
+    elif isinstance(value, list | tuple):
+        names = getattr(value, "_fields", range(1, len(value) + 1))  # field names of a named tuple
+        entries = zip(names, value, strict=True)
+    elif is_dataclass(value) and not isinstance(value, type | Model | Body):
+        entries = ((f.name, getattr(value, f.name)) for f in fields(value))
+    for key, entry in entries if depth else ():
+        yield from values_of(entry, kinds, f"{name} {key}".strip(), depth - 1)
+
 
 NAME = "scene"
 """File name of the first scene, and prefix of the names of the others."""
@@ -28,7 +54,7 @@ FEWEST, FRAMES, POINTS = 21, 101, 400_000
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """Scenes by name: those that ``own`` makes from a result, otherwise those of its runs."""
+    """Scenes by name: those that ``own`` makes from a result, otherwise those of the runs in it."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
@@ -36,7 +62,10 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
 
 
 def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
-    """Scenes with a title; after the first one, missing titles contain the name of the scene."""
+    """Scenes with all titles set: one without gets ``title``, and all but the first also their name.
+
+    Titles that exist are kept.
+    """
     names = {name: title if k == 0 else f"{title}, {name}" for k, name in enumerate(scenes)}
     return {name: replace(scene, title=scene.title or names[name]) for name, scene in scenes.items()}
 
@@ -49,13 +78,13 @@ def frames_of(run: Solution) -> int:
 
 
 def keep_scene(run: Solution, file: h5py.File) -> None:
-    """Keep the scene of a run in its file (entry-point group ``flexph.saved``); nothing where no body has a view."""
+    """Write the scene of a run to its file (entry-point group ``flexph.saved``); nothing if no body has a view."""
     if any(body.view is not None for body in run.mechanism.bodies.values()):
         put_scene(file, motion_scene(run, frames=frames_of(run), forces=True))
 
 
 def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:
-    """Write scenes into a folder: ``scene.vtkhdf``, then ``scene-NAME.vtkhdf``."""
+    """Write scenes into a folder, ``scene.vtkhdf``, then ``scene-NAME.vtkhdf``; return their paths."""
     names = [NAME if k == 0 else f"{NAME}-{name.replace(' ', '-').replace('/', '-')}" for k, name in enumerate(scenes)]
     return [write_scene(folder / f"{name}{SUFFIX}", scene) for name, scene in zip(names, scenes.values(), strict=True)]
 

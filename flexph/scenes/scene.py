@@ -1,10 +1,10 @@
-"""Scenes: parts of a mechanism at k times, as moving points, cells, and fields over them."""
+"""Scenes: parts of a mechanism at k times, as moving points, cells, and fields over them, with an energy account."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,7 +12,60 @@ from ..drawing.viewers import html_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
-from .account import Account
+from ..results.ledger import Ledger
+
+POINTS = 300
+"""Number of times of a drawn account."""
+SERIES = ("times", "stored", "work", "dissipated")
+"""Names of the series of an account."""
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """Energies at k times [J], summed from the start.
+
+    Attributes
+    ----------
+    times : array
+        (k,) [s].
+    stored : array
+        Change of the stored energy, (k,).
+    work : array
+        Work of ports and drives, (k,).
+    dissipated : array
+        Dissipated energy, (k,).
+    residual : float
+        Largest residual of the balance divided by the energy, :attr:`flexph.results.Ledger.largest_residual`.
+    """
+
+    times: Array
+    stored: Array
+    work: Array
+    dissipated: Array
+    residual: float
+
+    def thinned(self, most: int = POINTS) -> Account:
+        """Account at no more than ``most`` of its times, evenly spread."""
+        rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
+        return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
+
+    def as_lists(self) -> dict[str, Any]:
+        """Account as lists for JSON, with five digits."""
+        series = {name: [float(f"{value:.5g}") for value in getattr(self, name)] for name in SERIES}
+        return series | {"residual": self.residual}
+
+
+def account_from(told: Mapping[str, Any]) -> Account:
+    """Account from the lists of :meth:`Account.as_lists`."""
+    return Account(residual=float(told["residual"]), **{name: np.array(told[name], dtype=float) for name in SERIES})
+
+
+def account_of(ledger: Ledger, times: Array) -> Account:
+    """Energy account of a run, from its ledger and its saved times: energies summed up from the start."""
+    energy = ledger.total_energy
+    work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
+    return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)
+
 
 PartKind = Literal["body", "joint", "force", "contact", "ground", "arrow"]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
@@ -47,7 +100,7 @@ class Field:
 
 
 LARGEST = 1e9
-"""Largest deformation, over the size of signs, that single-precision graphics can show."""
+"""Largest deformation, relative to the size of signs, that single-precision graphics can show."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +146,7 @@ class Part:
 
     @property
     def moves(self) -> bool:
-        """True if points are given for each time."""
+        """True if the part has points for each time."""
         return len(self.points) > 1
 
     @property
@@ -108,7 +161,7 @@ class Part:
         return points
 
     def deformed(self, scale: float) -> Part:
-        """The part with its deformation times a factor."""
+        """Part with its deformation multiplied by a factor."""
         if not self.deformation.shape[1]:
             return self
         return replace(
@@ -116,7 +169,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """The part with the same change of all arrays over time, such as a choice of rows."""
+        """Part with the same ``change`` of all arrays that depend on time, such as a choice of rows."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
@@ -171,7 +224,7 @@ class Scene:
         return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
-        """The scene with deformations drawn larger by a factor."""
+        """Scene with deformations multiplied by ``scale`` relative to those of the run."""
         factor = check.not_negative("scale", scale)
         largest = max((np.abs(part.deformation).max(initial=0.0) for part in self.parts), default=0.0)
         if largest * factor > LARGEST * self.size * self.scale:
@@ -179,19 +232,19 @@ class Scene:
         return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
 
     def picked(self, rows: Sequence[int] | Array) -> Scene:
-        """The scene at the times of some rows."""
+        """Scene at the times of the given rows."""
         rows = np.asarray(rows)
         captions = tuple(self.captions[row] for row in rows) if self.captions else ()
         parts = tuple(p.mapped(lambda a: a[rows]) for p in self.parts)
         return replace(self, times=self.times[rows], parts=parts, captions=captions)
 
     def thinned(self, frames: int) -> Scene:
-        """The scene at ``frames`` of its times at most, evenly spread."""
+        """Scene at no more than ``frames`` of its times, evenly spread."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, frames).round().astype(int))
         return self if len(rows) == len(self.times) else self.picked(rows)
 
     def without(self, *kinds: PartKind) -> Scene:
-        """The scene without the parts of some kinds, such as ``"arrow"``."""
+        """Scene without the parts of some kinds, such as ``"arrow"``."""
         return replace(self, parts=tuple(part for part in self.parts if part.kind not in kinds))
 
     @property
@@ -211,7 +264,7 @@ class Scene:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def is_signed(self, name: str) -> bool:
-        """True if both signs of a point field have a meaning."""
+        """True if the sign of a point field has a meaning."""
         return any(f.signed for f in self._fields(name))
 
     def _fields(self, name: str) -> list[Field]:

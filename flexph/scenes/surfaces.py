@@ -26,9 +26,9 @@ FACETS = {
 
 
 class Surface(NamedTuple):
-    """Points X (p, d) and heights (p,) over the plane [m], displacement rows (p·d, n), triangles (t, 3).
+    """Points X (p, d) and heights above the plane (p,) [m], displacement matrix (p·d, n), triangles (t, 3).
 
-    For a nodal body of N nodes the rows are the weights (p, N) of these.
+    For a nodal body of N nodes the matrix has the weights (p, N) of the nodes.
     """
 
     points: Array
@@ -38,7 +38,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(view: View, size: float) -> Surface:
-    """Surface of a view; mass points and lines without a section are as thick as signs of a given size [m]."""
+    """Surface of a view; mass points and lines without a section are drawn as thick as signs of the given size [m]."""
     if view.sweep is not None:
         return _swept(view)
     if view.cell_type in ("vertex", "line"):

@@ -1,7 +1,7 @@
 """Sensors of states, runs and sampled controllers: angles, distances, positions, rates, forces, contacts, stresses.
 
-Imports: bodies, bodies.stresses, contacts, joints.rows, kernels, kernels.contacts, kernels.rates, laws,
-mechanisms.model, mechanisms.poses, numerics, numerics.loops, units.
+Imports: bodies, contacts, joints.rows, kernels, kernels.contacts, kernels.rates, laws, mechanisms.model,
+mechanisms.poses, numerics, numerics.loops, units.
 """
 
 import lazy_loader

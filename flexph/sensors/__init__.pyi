@@ -4,15 +4,17 @@ from .contacts import friction_force as friction_force
 from .contacts import gap as gap
 from .contacts import normal_force as normal_force
 from .contacts import touches as touches
-from .curves import place_on_curve as place_on_curve
 from .forces import joint_force as joint_force
 from .forces import joint_torque as joint_torque
-from .mean_forces import sticks as sticks
+from .forces import sticks as sticks
+from .forces import wheel_force as wheel_force
+from .forces import wheel_slip as wheel_slip
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
 from .quantities import joint_angle as joint_angle
 from .quantities import joint_rate as joint_rate
 from .quantities import offset as offset
+from .quantities import place_on_curve as place_on_curve
 from .quantities import position as position
 from .quantities import velocity as velocity
 from .rates import acceleration as acceleration
@@ -23,5 +25,3 @@ from .states import section_rotation as section_rotation
 from .states import spring_force as spring_force
 from .states import strain as strain
 from .states import stress as stress
-from .wheels import wheel_force as wheel_force
-from .wheels import wheel_slip as wheel_slip

@@ -13,9 +13,9 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 
 OUTSIDE = 0.1
-"""Tolerance for points outside a cell, over the cell's size: sides may be curved."""
+"""Tolerance for points outside a cell, relative to the cell's size: sides may be curved."""
 LINE_OUTSIDE = 1e-6
-"""The tolerance along lines, whose pieces are straight: round-off of the input."""
+"""Tolerance along lines, whose pieces are straight: round-off of the input."""
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
@@ -56,7 +56,7 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
 
 
 def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
-    """Points (q, d) for the evaluation of stresses in drawn cells, and the sparse weights (q, c) of the cells there.
+    """Points (q, d) at which stresses of drawn cells are evaluated, and sparse weights (q, c) of the cells there.
 
     The points are the middles of the cells in order and, with ``ends``, the ends of a line, where moments are largest;
     see :func:`shares`.
@@ -78,14 +78,14 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
 
 
 def _meet(corners: Array, one: int, other: int) -> bool:
-    """True if the later of two pieces starts where the earlier one ends."""
+    """True if the later of two pieces of a line starts where the earlier one ends."""
     first, second = sorted((one, other))
     size = np.abs(corners[first, 1] - corners[first, 0]).max()
     return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=LINE_OUTSIDE * size))
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Coordinates of a point, as many as are given; raises ValueError for a point off the body."""
+    """Coordinates of a point in a body, as many as are given; raises ValueError for a point off the body."""
     given = check.array("at", at, (None,))
     if given.size > view.points.shape[1]:
         raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")
@@ -104,7 +104,7 @@ def inside(view: View, body: str, at: Sequence[float]) -> Array:
 
 
 def _half_widths(view: View) -> Array:
-    """Largest distance of a swept section from its line along each axis, (3,) [m]."""
+    """Largest distance of a swept section from its line along each axis (3,) [m]; zeros without a section."""
     if view.sweep is None:
         return np.zeros(3)
     return np.append(0.0, np.abs(view.sweep.outline).max(axis=0))

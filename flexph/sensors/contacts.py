@@ -9,8 +9,7 @@ import numpy as np
 
 from ..kernels.contacts.gap_arrays import Contacts
 from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
-from ..kernels.contacts.laws import forces_at
-from ..kernels.contacts.rubbing import friction_at
+from ..kernels.contacts.laws import forces_at, friction_at
 from ..kernels.resolution import coordinate_size
 from ..kernels.state import node_arms, touching_points, touching_velocities
 from ..mechanisms.model.model import Model
@@ -20,8 +19,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import turned_spins
-from .forces import refuse_state
-from .mean_forces import Way, has_dry_friction, mean_force, mean_forces
+from .forces import Way, has_dry_friction, mean_force, mean_forces, refuse_state
 from .panel import histories
 from .quantities import Quantity, Reading, StepReading, no_measures
 
@@ -129,7 +127,10 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """Gaps of a contact, as one group for a mutual contact; raises ValueError with the existing names."""
+    """Gaps of a contact in a mechanism; those of a mutual contact are one group.
+
+    Raises ValueError with the existing names.
+    """
     owners = {c.name: c for c in mechanism.connections if c.touches}
     check.lookup("contact", contact, owners)
     own = mechanism.network.arrays.contacts
@@ -137,13 +138,13 @@ def gaps_of(mechanism: Model, contact: str) -> Contacts:
 
 
 def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
-    """Mask of the gaps that are closed at a configuration."""
+    """Mask of the gaps that are closed, at a configuration."""
     closed: Array = gaps <= TOUCHING * max(coordinate_size(mechanism.network.arrays, c.r), 1e-300)
     return closed
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
-    """Normal or friction forces of compliant contacts at a state, (c,) [N]; for groups only closed gaps."""
+    """Normal or friction forces of compliant contacts at a state, (c,) [N]; of groups only those of closed gaps."""
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, touching_velocities(a, c, arm, c.R))
@@ -161,7 +162,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """Contacts at a state (for groups the closed ones), the configuration, the arms of the nodes, and the gaps."""
+    """Contacts at a state (with ``closed`` of groups only the closed ones), configuration, arms of nodes, and gaps."""
     c, arm, points = mechanism.once(_LastState).of(x)
     own = own.closed(points) if closed else own.all()
     vectors = vectors_of(own, points)
@@ -169,14 +170,14 @@ def gaps_in(
 
 
 class _LastState:
-    """Cache of the last state, as several sensors read one state in turn."""
+    """Cache for the last state, as several sensors read one state in turn."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: tuple[Array, tuple[Configuration, Array, Array]] | None = None
 
     def of(self, x: Array) -> tuple[Configuration, Array, Array]:
-        """Configuration of a flat state, and the arms and positions of the nodes."""
+        """Configuration of a flat state, and the arms and positions of the contact nodes."""
         if self.last is None or not np.array_equal(self.last[0], x):
             a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())
             arm = node_arms(a, c.R, c.u)

@@ -1,14 +1,22 @@
-"""Forces and torques of joints over a run, and in the last step before a sample."""
+"""Forces and torques of joints and wheels, over a run, in the last step, and as means of impulses of the ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from ..contacts.arrays import has_slipping_wheel
+from ..joints.rows.friction import CoulombFriction
+from ..kernels.arrays import Arrays
+from ..kernels.rates.slips import slip_forces, slip_rows
+from ..kernels.state import derive, node_velocities, product_changes
+from ..laws.creep_laws import CreepLaw
+from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
-from ..mechanisms.model.state import State
+from ..mechanisms.model.state import State, configuration
 from ..mechanisms.model.time_table import Anchors
 from ..mechanisms.poses.reactions import reaction_of_state
 from ..numerics import checks as check
@@ -88,7 +96,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError for a quantity that exists over steps only."""
+    """Raise ValueError: a quantity exists over steps only, not in a state."""
     reason = f"the {label} exists over steps only, not in a state"
     raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
 
@@ -106,3 +114,174 @@ def at_saved_times(times: Array, middles: Array, values: Array) -> Array:
     share = (times - middles[before]) / (middles[before + 1] - middles[before])
     share = share.reshape(-1, *np.ones(values.ndim - 1, dtype=int))
     return np.asarray(values[before] + share * (values[before + 1] - values[before]))
+
+
+Way = Literal["normal", "friction"]
+SLIPPING = 1e-9
+"""Relative distance from the friction bound above which a joint counts as sticking."""
+
+
+@checked
+def sticks(joint: str) -> Quantity:
+    """Sticking of a joint with :class:`flexph.joints.CoulombFriction`: its friction is below the bound μ|λ|.
+
+    It exists over steps: a :class:`flexph.control.Sampled` reads the last step (False before the first step);
+    ``run.measured`` tells for each saved time whether the joint stuck since the previous one.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a joint with friction proportional to its force.
+
+    Returns
+    -------
+    Quantity
+        Boolean quantity for finished runs and sampled controllers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, integrate, slider
+    >>> from flexph.joints import CoulombFriction
+    >>> from flexph.sensors import sticks
+    >>> rail = slider("block.point", GROUND.at(0, 0), turning=True, friction=CoulombFriction(0.5), name="rail")
+    >>> mechanism = connect({"block": rigid.point(1.0)}, [rail], gravity=(0.0, -9.81))
+    >>> start = mechanism.consistent_state(mechanism.assemble(), velocities={"block": (0.1, 0.0)})
+    >>> run = integrate(mechanism, start, np.linspace(0.0, 0.04, 5))  # it stops after 0.1/(0.5 · 9.81) s
+    >>> run.measured(sticks("rail")).tolist()
+    [False, False, False, True, True]
+    """
+
+    def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
+        accounts, friction = mechanism.once(Accounts), friction_of(mechanism, joint)
+
+        def read(time: float, x: Array, last: LastStep) -> Any:
+            normal, tangential = (accounts.mean_force(joint, way, last.flows, last.length) for way in _WAYS)
+            return bool(tangential < (1.0 - SLIPPING) * friction.coefficient * normal)
+
+        return read
+
+    def over(run: Any) -> Array:
+        friction, impulses = friction_of(run.mechanism, joint), run.ledger.impulses
+        normal, tangential = (impulses[f"{joint}: {way}"] for way in _WAYS)
+        holds = tangential < (1.0 - SLIPPING) * friction.coefficient * normal
+        return np.append(holds[:1], holds)
+
+    def of_state(mechanism: Model) -> Reading:
+        friction_of(mechanism, joint)
+        return refuse_state(f"state of friction of {joint!r}", mechanism)
+
+    return Quantity("state of friction", (joint,), "1", no_measures, of_state=of_state, of_run=over, of_step=of_step)
+
+
+_WAYS = ("pressing", "friction")
+
+
+def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
+    """Law of dry friction of a joint; raises ValueError with the existing names."""
+    known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
+    law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
+    return law
+
+
+def has_dry_friction(mechanism: Model, name: str) -> bool:
+    """True if a joint with dry friction has this name."""
+    return any(c.name == name and c.form.bearing is not None for c in mechanism.connections)
+
+
+def impulse_of(mechanism: Model, name: str, way: Way) -> str:
+    """Name in the ledger of the impulses of a contact, or of a joint with dry friction."""
+    return f"{name}: {'pressing' if way == 'normal' and has_dry_friction(mechanism, name) else way}"
+
+
+def mean_force(mechanism: Model, name: str, way: Way) -> StepReading:
+    """Function that reads the mean force over the last step."""
+    accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, way).removeprefix(f"{name}: ")
+    return lambda time, x, last: accounts.mean_force(name, own, last.flows, last.length)
+
+
+def mean_forces(run: Any, name: str, way: Way) -> Array:
+    """Mean forces between saved times, interpolated at the saved times."""
+    impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, way)
+    own = impulses[whole]
+    if f"{whole} at impacts" in impulses:
+        own = own - impulses[f"{whole} at impacts"]
+    return at_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), own / np.diff(run.times))
+
+
+@checked
+def wheel_slip(joint: str) -> Quantity:
+    """Slip velocity (k,) [m/s] of a wheel on the ground: along and across it, or along the axis of its rollers.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a ``slipping_wheel`` or ``railway_wheel``, as in ``mechanism.connections``.
+
+    Returns
+    -------
+    Quantity
+        Quantity for sensors of runs.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, integrate, slider
+    >>> from flexph.joints import slipping_wheel
+    >>> from flexph.laws import creep
+    >>> from flexph.sensors import wheel_force, wheel_slip
+    >>> grip = slipping_wheel("disc.c", radius=0.1, friction=creep(longitudinal=400.0, limit=4.0), name="grip")
+    >>> lane = slider("disc.c", GROUND.at(0.0, 0.0), direction=(1.0, 0.0), turning=True)
+    >>> disc = connect({"disc": rigid.body(2.0, inertia=0.03, ports={"c": (0.0, 0.0)})}, [lane, grip])
+    >>> spun = disc.consistent_state(disc.assemble(), velocities={"disc": (5.0, 0.0, 0.0)})
+    >>> run = integrate(disc, spun, [0.0, 0.01])
+    >>> [run.measured(sensor("grip"))[0].tolist() for sensor in (wheel_slip, wheel_force)]
+    [[5.0], [-4.0]]
+    """
+    return Quantity(f"slip of {joint!r}", (), "m/s", no_measures, scalar=False, of_state=_reading(joint, _slips))
+
+
+@checked
+def wheel_force(joint: str) -> Quantity:
+    """Force (k,) [N] of the ground on a wheel against the components of its slip.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a ``slipping_wheel`` or ``railway_wheel``, as in ``mechanism.connections``.
+
+    Returns
+    -------
+    Quantity
+        Quantity for sensors of runs; see :func:`wheel_slip`.
+    """
+    return Quantity(f"grip of {joint!r}", (), "N", no_measures, scalar=False, of_state=_reading(joint, _grip))
+
+
+def _slips(a: Arrays, rates: Array) -> Array:
+    return rates
+
+
+def _grip(a: Arrays, rates: Array) -> Array:
+    return slip_forces(a.slips, rates)[0]
+
+
+def _reading(joint: str, read: Callable[[Arrays, Array], Array]) -> Callable[[Model], Reading]:
+    def of_state(mechanism: Model) -> Reading:
+        wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]
+        check.lookup("slipping wheel", joint, dict.fromkeys(wheels))
+        slips = [c for c in mechanism.connections for _ in c.form.slips]
+        own = np.flatnonzero(mechanism.network.arrays.slips.slip == [c.name for c in slips].index(joint))
+        creeps = isinstance(next(c for c in slips if c.name == joint).form.slips[0].friction, CreepLaw)
+        return partial(_read, mechanism, own[:-1] if creeps else own, read)
+
+    return of_state
+
+
+def _read(mechanism: Model, own: Array, read: Callable[[Arrays, Array], Array], x: Array) -> Array:
+    a, c = mechanism.network.arrays, configuration(mechanism, x)
+    d = derive(a, c)
+    change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
+    values: Array = read(a, slip_rows(a.slips, d.product) @ change)[own]
+    return values

@@ -1,4 +1,4 @@
-"""Compiled evaluation of all measures of a panel at a state."""
+"""Compiled evaluation of all measures of a panel of sensors at a state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def _turn_in_plane(y: Vec, c: float, t: float) -> None:
-    """Rotate a vector by an angle of cosine c and sine t."""
+    """Rotate a vector in place by an angle with cosine ``c`` and sine ``t``."""
     first = cython.declare(cython.double, y[0])
     second = cython.declare(cython.double, y[1])
     y[0] = c * first - t * second
@@ -21,7 +21,7 @@ def _turn_in_plane(y: Vec, c: float, t: float) -> None:
 
 
 def _turn_in_space(y: Vec, R: Vec) -> None:
-    """Rotate a vector by a rotation matrix, given by its nine entries row by row."""
+    """Rotate a vector in place by a rotation matrix, given by its nine entries row by row."""
     a = cython.declare(cython.double, y[0])
     b = cython.declare(cython.double, y[1])
     c = cython.declare(cython.double, y[2])
@@ -30,7 +30,7 @@ def _turn_in_space(y: Vec, R: Vec) -> None:
 
 
 def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
-    """Transform a node and its rate from body axes to world axes."""
+    """Transform position and rate of node k from body axes to world axes, in place."""
     turn, w = s.offset[k][1], s.offset[k][3]
     if place.size == 2:
         _turn_in_plane(place, x[turn], x[turn + 1])
@@ -51,7 +51,7 @@ def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
 
 
 def _nodes(s: Seen, x: Vec) -> None:
-    """Compute nodes and their rates."""
+    """Compute all nodes and their rates in world axes: positions of points, or directions."""
     dim, shape = s.position.shape[1], s.shape
     for k in range(s.moves.size):
         place, speed = s.node[0][k], s.node[1][k]
@@ -68,7 +68,7 @@ def _nodes(s: Seen, x: Vec) -> None:
 
 
 def _products(s: Seen) -> None:
-    """Compute vectors, products and their rates."""
+    """Compute all vectors, their products, and the rates of these."""
     dim, incidence = s.position.shape[1], s.incidence
     vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
     for k in range(s.fixed.shape[0]):
@@ -87,7 +87,7 @@ def _products(s: Seen) -> None:
 
 
 def measure(s: Seen, x: Vec, out: Mat) -> None:
-    """Compute all measures and, in the second row, their rates (2, measures) at a flat state."""
+    """Write all measures and, in the second row, their rates at a flat state into ``out`` (2, measures)."""
     _nodes(s, x)
     _products(s)
     value, rate, measured, changes = s.value[0], s.value[1], out[0], out[1]
@@ -109,6 +109,6 @@ def measure(s: Seen, x: Vec, out: Mat) -> None:
 
 
 def measure_at(address: int) -> None:
-    """Compute the measures of the sensors in a struct at an address, at the state stored there."""
+    """Compute the measures of the sensors in the struct at ``address``, at the state that is stored there."""
     m = measured_at(address)
     measure(m.seen, m.state, m.out)

@@ -1,4 +1,4 @@
-"""Joint evaluation of many sensors from the state of a mechanism."""
+"""Joint evaluation of many sensors from the state of a mechanism, and during a run also from its last step."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 
 from ..joints.rows.connection import Connection, Form, measures
 from ..joints.rows.vectors import Ground
-from ..kernels.state import node_arms, node_velocities, product_changes, products, vectors
+from ..kernels.state import Configuration, node_arms, node_velocities, product_changes, products, vectors
 from ..mechanisms.model.model import Model
-from ..mechanisms.model.state import Configuration, configuration
+from ..mechanisms.model.state import configuration
+from ..mechanisms.model.time_table import Anchors
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
-from .quantities import Quantity, Reading
+from .quantities import LastStep, Quantity, Reading
 from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
@@ -62,18 +63,18 @@ class Panel:
 
     @property
     def seen(self) -> Seen | None:
-        """Arrays for loops that evaluate all sensors; None if some sensors need Python."""
+        """Arrays with which compiled loops evaluate all sensors; None if some sensors need Python."""
         return None if self._loop is None or self._states else self._loop.seen
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Indices of each sensor's numbers among all measures, followed by their rates."""
+        """Indices of each sensor's numbers in the list of all measures, followed by their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
         """Names of the measured sensors and, if some are arrays, the range of each in the list of all numbers.
 
-        A range is (start, end) for an array and (index, None) for a number.
+        A range is (start, end) for an array and (index, None) for a number. It is None if all are numbers.
         """
         names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
         if all(isinstance(own, int) for own in self._readings.values()):
@@ -127,14 +128,14 @@ class Panel:
 
 
 class _Models:
-    """Cache of sensor models by sensor names and identities, as runs read the same sensors again."""
+    """Cache of sensor models by names and identities of the sensors, as runs read the same sensors again."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
 
     def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
-        """Elements of sensors and the model with them; raises ValueError for invalid sensors."""
+        """Connections that measure the sensors, and the model that has them; ValueError for invalid sensors."""
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
@@ -151,7 +152,7 @@ class _Models:
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Measures of a sensor as an element of a mechanism."""
+    """Element of a mechanism with the measures of a sensor."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:
@@ -162,7 +163,7 @@ def _element(name: str, quantity: Quantity, dim: int) -> Connection:
 
 
 def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
-    """Reading of a state by a sensor; raises ValueError with the name of the sensor."""
+    """Function that reads a sensor from a state; raises ValueError with the name of the sensor."""
     assert quantity.of_state is not None
     try:
         return quantity.of_state(mechanism)
@@ -171,7 +172,10 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
 
 
 def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
-    """Bodies that own the sensors' ports; all bodies if there are none or one is unknown (the model reports it)."""
+    """Bodies that own the sensors' ports, by name.
+
+    All bodies if there are none or one is unknown (the model reports it).
+    """
     owners = {str(port).partition(".")[0] for e in elements for port in e.ports if not isinstance(port, Ground)}
     if not owners or not owners <= set(mechanism.bodies):
         return dict(mechanism.bodies)
@@ -202,3 +206,24 @@ def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) 
         row, near = panel.read(x, near)
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in sensors}
+
+
+class StepPanel:
+    """Sensors of a mechanism by name: ``panel`` evaluates sensors of states, ``of_step`` those of steps.
+
+    ``anchors`` are those of the start of the run.
+    """
+
+    def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity], anchors: Anchors) -> None:
+        of_step = {name: getattr(own, "of_step", None) for name, own in sensors.items()}
+        self.panel = Panel(mechanism, {name: own for name, own in sensors.items() if of_step[name] is None})
+        self.of_step = {name: own(mechanism, anchors) for name, own in of_step.items() if own is not None}
+
+    def read(
+        self, time: float, x: Array, last: LastStep, near: Sequence[float] | None
+    ) -> tuple[dict[str, Any], list[float]]:
+        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped next to ``near``."""
+        readings, measured = self.panel.read(x, near)
+        for name, read in self.of_step.items():
+            readings[name] = read(time, x, last)
+        return readings, measured

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.arrays import Arrays
-from ..mechanisms.model.layout import Layout
+from ..mechanisms.model.model import Layout
 from ..numerics.loops.views import IMat, IVec, Mat, Ten, Vec
 from ..numerics.rotations import entry_count, spins
 
@@ -23,7 +23,10 @@ class Rows(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Layout of nodes in the flat state x, and the vectors and products computed from them."""
+    """Arrays to compute nodes, vectors and products from the flat state x, with work arrays for these.
+
+    Nodes are points or directions that move with a body.
+    """
 
     offset: IMat  # (k, 4), offsets of r, R, ṙ and ω of each node's body, −1 for bodies without rotation
     flexible: IVec  # (2,), offsets of u and u̇
@@ -43,7 +46,7 @@ class Seen(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Sensors, a state, and the measures there."""
+    """Arrays of sensors, a state, and the measures at it."""
 
     seen: Seen
     state: Vec
@@ -51,7 +54,7 @@ class Measured(NamedTuple):
 
 
 def seen(a: Arrays, layout: Layout) -> Seen:
-    """Constants and work arrays of a panel."""
+    """Constants and work arrays of a panel, for a mechanism with the sensors as its connections."""
     turning = {body: i for i, body in enumerate(layout.turning)}
     sizes = (*layout.position_sizes, *layout.velocity_sizes)
     r, rotation, u, v, spin, du, _ = accumulate(sizes, initial=0)

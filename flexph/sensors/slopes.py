@@ -1,4 +1,4 @@
-"""Linearisation of readings about rest, with respect to positions, velocities, stresses and spring forces."""
+"""Linearisation of readings about a state at rest, by positions, velocities, stresses and spring forces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slope
 
 
 def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Jacobian of a measure: its rate is linear in the velocities, so unit velocities give the columns."""
+    """Jacobian of a sensor that is a measure; unit velocities give its columns, as its rate is linear in velocities."""
     motion = mechanism.layout.parts_of_motion
     panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate_of(quantity)})
     rows = _columns(lambda change: panel.read(x + change)[0][name], x.size, motion)
@@ -59,7 +59,7 @@ def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Sl
 
 
 def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Jacobian by central differences, exact for linear and quadratic readings."""
+    """Jacobian of a sensor of states by central differences, exact for linear and quadratic readings."""
     if not quantity.is_smooth:
         raise ValueError(
             f"sensor {name!r} is the largest of several values and cannot be linearised: use a field at a point"
@@ -86,7 +86,7 @@ def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slop
 
 
 def _columns(change: Any, size: int, part: slice) -> Array:
-    """Matrix with one column for each entry of a part: the change by a unit vector."""
+    """Matrix with one column ``change(unit vector)`` for each entry of a part of the state."""
     rows = [np.ravel(change(np.bincount([j], minlength=size).astype(float))) for j in range(part.start, part.stop)]
     return np.array(rows).T
 

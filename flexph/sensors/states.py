@@ -12,7 +12,7 @@ import scipy
 from ..bodies.elasticity import StressRows
 from ..bodies.fields import StressField, TensorField
 from ..bodies.ports import find_port
-from ..bodies.stresses.points import LABELS, body_state, kind_of, largest_in_cells, stress_points
+from ..bodies.stresses import LABELS, body_state, kind_of, largest_in_cells, stress_points
 from ..joints.rows.connection import measures
 from ..kernels.state import derive
 from ..laws.elastic_laws import ElasticLaw
@@ -80,7 +80,7 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
-    """Reading of the largest stress in a cell, or in the body."""
+    """Function that reads the largest stress in a cell, or in the body."""
     own, parts = mechanism.bodies[body], mechanism.layout.parts
     pick = slice(None) if cell is None else slice(cell, cell + 1)
 
@@ -92,7 +92,7 @@ def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
 
 
 def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
-    """Nearest stress point, and its rows."""
+    """Number of the stress point nearest to a place, and its rows."""
     point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     return point, slice(6 * point, 6 * point + 6)
 
@@ -123,7 +123,7 @@ def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
     Raises
     ------
     ValueError
-        During the run, for fields without a compliance: resultants of plates, matrices of other programs.
+        During the run, for fields without a compliance, such as resultants of plates and stresses of other programs.
     """
     label = f"strain of {field} at {tuple(at)}"
     return _read(label, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
@@ -157,7 +157,7 @@ def section_force(body: str, section: str) -> Quantity:
     body : str
         Name of a body of the mechanism.
     section : str
-        Name of a section of it.
+        Name of a section of the body.
 
     Returns
     -------
@@ -268,10 +268,16 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for springs with a schedule: a state does not know its time."""
+    """Raise ValueError for laws with a schedule: a state does not know its time."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
+    for name, body in mechanism.bodies.items():
+        if body.whole is not None:
+            raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
+        speed = None if body.flow is None else body.flow.speed
+        if body.scheduled_laws or callable(speed):
+            raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
 
 
 def _view(mechanism: Model, body: str) -> Any:
@@ -282,7 +288,7 @@ def _view(mechanism: Model, body: str) -> Any:
 
 
 def _rows(matrix: Any, part: slice) -> Array:
-    """Rows of a matrix that is dense, sparse, or computed block by block."""
+    """Rows of a matrix that is dense, sparse, or computed block by block, as a dense array."""
     if isinstance(matrix, StressRows):
         return np.asarray(_rows(matrix.rows, part) @ matrix.basis)
     return np.asarray(dense(matrix[part]))

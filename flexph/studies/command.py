@@ -1,8 +1,8 @@
-"""Command `flexph study`: a case at all combinations of parameter values."""
+"""Command `flexph study`: a case or a model file at all combinations of parameter values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,15 +12,76 @@ import click
 
 from ..case import Case, Parameter, find_cases, no_case
 from ..case_run import status_of
-from ..console.folder import Folder
+from ..console.options import Folder, log, tell
 from ..console.output import REPORT, repeating_command
-from ..console.verbosity import log, tell
 from ..files.results_folder import FolderRefused
+from ..models.commands import loaded, refusals
+from ..models.loading import ModelFile, figures_of_run
+from ..models.sampling import check_grid, ends_of, rows_of
+from ..models.schema.runs import Study
+from ..models.settings import parse_setting
 from ..numerics import checks as check
 from ..plot.axes import MISSING
+from ..units.words import nearest
 from .dataset import ERROR, STATUS
 from .execution.tasks import NotLoaded, NotStored
 from .parameter_study import DATASET, study
+from .samples import Samples, grid, latin_hypercube, sobol, table
+
+
+def study_of_file(
+    file: str, given: Sequence[str], *, name: str | None = None, trust: bool
+) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
+    """Function and samples of the study ``name`` of a model file, by default of its first study.
+
+    If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
+    values. Raises click's exceptions.
+    """
+    model = loaded(Path(file), trust=trust)
+    with refusals():
+        model.check()
+        entry = _study(model, name)
+        if entry is not None and entry.vary is None:
+            if given:
+                raise ValueError("--set is for studies that vary settings: this one lists its samples")
+            samples = _samples(model, entry)
+        else:
+            samples = _grid_of_file(model, entry, given)
+        return figures_of_run(model, model.runs[0] if entry is None else entry.run), samples
+
+
+def _study(model: ModelFile, name: str | None) -> Study | None:
+    studies = model.document.studies
+    if name is None:
+        return next(iter(studies.values()), None)
+    if name not in studies:
+        raise ValueError(f"no study {name!r}: {nearest(name, studies)}")
+    return studies[name]
+
+
+def _grid_of_file(model: ModelFile, entry: Study | None, given: Sequence[str]) -> Samples:
+    values = ({} if entry is None else dict(entry.vary)) | dict(map(_values, given))
+    if not (values and model.runs):
+        raise ValueError(f"{model.tree.name} has no study: write a section 'studies', or --set PATH=A,B")
+    check_grid(values, model.tree)
+    return grid(values)
+
+
+def _samples(model: ModelFile, entry: Study) -> Samples:
+    """Samples of a study that lists them or draws them at random."""
+    name = next(name for name, study in model.document.studies.items() if study is entry)
+    bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
+    if entry.sobol is not None:
+        return sobol(entry.sobol.count, bounds, seed=entry.sobol.seed)
+    if entry.latin_hypercube is not None:
+        return latin_hypercube(entry.latin_hypercube.count, bounds, seed=entry.latin_hypercube.seed)
+    return table(rows_of(entry, model.builder.at("studies", name)))
+
+
+def _values(text: str) -> tuple[str, list[Any]]:
+    path, _ = parse_setting(text)
+    return path, parse_setting(f"{path}=[{text.partition('=')[2]}]")[1]
+
 
 SUFFIXES = (".yaml", ".yml")
 """Suffixes of model files."""
@@ -72,7 +133,7 @@ def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: S
 
 
 def summary(results: Any) -> list[str]:
-    """Numbers of finished and failed samples, and the errors of the failed ones."""
+    """Lines of text: numbers of finished and failed samples, and the errors of the failed ones."""
     stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
     failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
     count, total = failed.sizes["one"], stacked.sizes["one"]
@@ -88,7 +149,7 @@ def summary(results: Any) -> list[str]:
 def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool) -> tuple[Any, Any]:
     """Function and samples of a study."""
     if Path(name).suffix in SUFFIXES:
-        from .model_files import study_of_file  # it loads scipy, pydantic and pint
+        # it loads scipy, pydantic and pint
 
         return study_of_file(name, given, name=chosen, trust=trust)
     if chosen is not None:

@@ -26,13 +26,13 @@ SLAB = 1 << 25
 
 @dataclass(frozen=True)
 class Variable:
-    """Variable of the dataset: its kind ("f", "i", "b" or "U"), and its largest shape in any sample."""
+    """Variable of the dataset: its kind ("f", "i", "b" or "U") and its largest shape in any sample."""
 
     kind: str
     shape: tuple[int, ...]
 
     def joined(self, other: Variable) -> Variable:
-        """Variable that can hold the values of both."""
+        """Variable that can hold the values of this one and of another."""
         kind = self.kind if self.kind == other.kind else "U" if "U" in (self.kind, other.kind) else "f"
         axes = max(len(self.shape), len(other.shape))
         shapes = [(1,) * (axes - len(v.shape)) + v.shape for v in (self, other)]
@@ -45,7 +45,7 @@ class Variable:
 
     @property
     def dtype(self) -> Any:
-        """Type of its entries in memory."""
+        """NumPy type of its entries in memory."""
         return {"f": float, "i": np.int64, "b": np.int8, "U": object}[self.kind]
 
 
@@ -71,7 +71,7 @@ def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, 
 
 
 def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
-    """Variables of all records, without their values."""
+    """Variables of all records by name, without their values."""
     found: dict[str, Variable] = {}
     counts: dict[str, int] = {}
     for sample in samples:
@@ -99,7 +99,7 @@ def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -
 
 
 def _column(values: Any) -> np.ndarray:
-    """Values of a parameter as numbers, or all as texts if one of them is a text."""
+    """Values of a parameter as an array of numbers, or of texts if one of them is a text."""
     kinds = {type(value) for value in values}
     if str in kinds or (bool in kinds and len(kinds) > 1):
         return np.array([str(value) for value in values])
@@ -127,7 +127,7 @@ def _describe(stored: Any, variable: Variable, unit: str) -> None:
 
 
 def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, Variable]) -> None:
-    """Copy the values of the records, one slab after the other."""
+    """Copy the values of all records into the dataset, one slab after the other."""
     size = sum(8 * math.prod(v.shape) for v in variables.values())
     rows = iter(samples)
     for place, shape in slabs(tuple(samples.sizes.values()), max(1, SLAB // size)):
@@ -147,7 +147,7 @@ def _entries(folder: Path, sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
-    """Value padded to the shape of its variable."""
+    """Value of one sample, padded to the shape of its variable."""
     full = np.full(variable.shape, variable.blank, dtype=variable.dtype)
     own = value.reshape((1,) * (full.ndim - value.ndim) + value.shape)
     part: Any = (*map(slice, own.shape), ...)
@@ -156,7 +156,7 @@ def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
 
 
 def slabs(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """Parts of an array with at most ``most`` entries, in order: their indices and their shapes."""
+    """Yield parts of an array with at most ``most`` entries, in order: their indices and their shapes."""
     axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
     rows = max(1, most // math.prod(shape[axis + 1 :]))
     for lead in np.ndindex(shape[:axis]):

@@ -15,12 +15,13 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
-from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.runs import Place
-from .run_sensitivities import derivatives
+from .parameter_study import Evaluations, evaluations, told, value_of
+from .sensitivities import derivatives
 
 DETERMINED = 1e-10
-"""Smallest over largest singular value of the scaled Jacobian above which the parameters are identifiable."""
+"""Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are
+identifiable."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def fit(
     deviations : dict, optional
         Standard deviation of the measurement by name: one number, or one for each entry.
     step : float
-        Step of the differences, over the size of each parameter.
+        Step of the differences, relative to the size of each parameter.
     tolerance : float
         Relative change of the parameters at which the search ends.
     most : int
@@ -205,7 +206,7 @@ class _Problem:
 
 
 def _measured(measured: Mapping[str, Any], deviations: Mapping[str, Any] | None) -> dict[str, tuple[Array, Array]]:
-    """Values with their standard deviations by name."""
+    """Measured values with their standard deviations, by name."""
     if not measured:
         raise ValueError("measured must have at least one value, got none")
     pairs = {}

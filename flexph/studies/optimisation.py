@@ -15,13 +15,13 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
-from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.records import Record
 from .execution.runs import Place
+from .parameter_study import Evaluations, evaluations, told, value_of
 from .samples import box
 
 FEASIBLE = 1e-6
-"""Violation of a constraint, over the size of its limit, up to which a run is feasible."""
+"""Violation of a constraint, relative to the size of its limit, up to which a run is feasible."""
 
 Limits = Mapping[str, tuple[float | None, float | None]]
 
@@ -79,7 +79,7 @@ def optimise(
     most : int
         Largest number of runs.
     tolerance : float
-        Distance between parameters, over the width of their bounds, at which the search ends.
+        Distance between parameters, relative to the width of their bounds, at which the search ends.
     out, executor, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -117,7 +117,7 @@ def optimise(
 
 @dataclass(frozen=True)
 class _Search:
-    """Optimisation in parameters scaled to [0, 1]."""
+    """Search for an optimum in parameters scaled to [0, 1]."""
 
     runs: Evaluations
     objective: str
@@ -127,7 +127,7 @@ class _Search:
     upper: Array
 
     def first(self, start: Mapping[str, float]) -> None:
-        """Compute the first run; raises if it fails or lacks a value."""
+        """Compute the run at the start; raise an error if it fails or lacks a value."""
         (values,) = self.runs.values([start])
         for name in (self.objective, *self.limits):
             value_of(values, name)
@@ -149,7 +149,10 @@ class _Search:
         )
 
     def finished(self, result: Any, most: int) -> Optimum:
-        """Best feasible run."""
+        """Best feasible run, after the search has ended.
+
+        Raises ArithmeticError if there is none or the search failed.
+        """
         records = self.runs.records(self.runs.samples)
         meeting = [record for record in records if not record.error and self.largest_excess(record) <= FEASIBLE]
         if not meeting:
@@ -168,22 +171,22 @@ class _Search:
         return self.runs.records([dict(zip(self.names, inside.tolist(), strict=True))])[0]
 
     def value(self, x: Array) -> float:
-        """Objective; NaN for a failed run."""
+        """Objective at scaled parameters; NaN for a failed run."""
         record = self.record(x)
         return float("nan") if record.error else value_of(record.values, self.objective).item()
 
     def rank(self, record: Record) -> float:
-        """Objective of a run, infinity for NaN."""
+        """Objective of a run, with infinity in place of NaN."""
         value = value_of(record.values, self.objective).item()
         return float("inf") if np.isnan(value) else value
 
     def excess(self, x: Array) -> Array:
-        """Violations of the limits at scaled parameters."""
+        """Violations of the limits at scaled parameters, (2 limits,); NaN for a failed run."""
         record = self.record(x)
         return np.full(2 * len(self.limits), np.nan) if record.error else self.excesses(record)
 
     def excesses(self, record: Record) -> Array:
-        """Violations of the limits in a run, over their sizes."""
+        """Violations of the limits in a run, each divided by the size of the limit."""
         parts = []
         for name, (least, largest) in self.limits.items():
             value, size = value_of(record.values, name), max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
@@ -192,7 +195,7 @@ class _Search:
         return np.array(parts)
 
     def largest_excess(self, record: Record) -> float:
-        """Largest violation; negative if all limits are satisfied."""
+        """Largest violation of a limit in a run; negative if all are satisfied."""
         return float(self.excesses(record).max(initial=-1.0))
 
     def _nearest(self, records: list[Record]) -> str:

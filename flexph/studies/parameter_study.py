@@ -1,18 +1,22 @@
-"""Studies: evaluation of a function at many samples of its parameters, on many processors, with lasting records."""
+"""Studies: evaluation of a function at many samples, or on request by algorithms, with lasting records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
 from .dataset import write_dataset
-from .execution.needed import needed_xarray
+from .execution.records import Record, key
 from .execution.runs import Place, Runs, progress_bar, runs_of
-from .execution.subjects import subject
+from .execution.subjects import needed_xarray, subject
 from .samples import Samples, grid, table
 
 DATASET = "study.nc"
@@ -94,14 +98,17 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Samples, converted from a grid or table."""
+    """Samples from samples, a grid, or a table."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Dataset of the recorded samples: written to their folder and opened, or loaded if the folder is temporary."""
+    """Dataset of the recorded samples.
+
+    It is written to their folder and opened there, or loaded if the folder is temporary.
+    """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
     write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})
@@ -117,3 +124,56 @@ def _perform(runs: Runs, samples: Samples, progress: bool) -> None:
 
 def _count(jobs: int | None) -> int | None:
     return None if jobs is None else check.count("jobs", jobs)
+
+
+class Evaluations:
+    """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
+
+    def __init__(self, runs: Runs, keep: bool) -> None:
+        self._runs, self._keep = runs, keep
+        self._samples: dict[str, dict[str, float]] = {}
+
+    @property
+    def samples(self) -> list[dict[str, float]]:
+        """Parameters of the runs so far."""
+        return list(self._samples.values())
+
+    def records(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
+        """Records of samples; missing ones are computed concurrently."""
+        plain = [{name: float(value) for name, value in sample.items()} for sample in samples]
+        self._samples |= {key(sample): sample for sample in plain}
+        return self._runs.records(plain)
+
+    def values(self, samples: Sequence[Mapping[str, float]]) -> list[Mapping[str, Array]]:
+        """Values at samples; raises ArithmeticError if a run fails."""
+        records = self.records(samples)
+        for record in records:
+            if record.error:
+                raise ArithmeticError(f"the run at {told(record.parameters)} failed: {record.error}")
+        return [record.values for record in records]
+
+    def dataset(self) -> Any:
+        """All runs so far as an xarray.Dataset."""
+        return collected(self._runs, table(self.samples), keep=self._keep)
+
+
+@contextmanager
+def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
+    """Context with the evaluations of a function or case with the given parameters."""
+    own = subject(function)
+    own.check_names(names)
+    with runs_of(own, place) as runs:
+        yield Evaluations(runs, keep=place.out is not None)
+
+
+def value_of(values: Mapping[str, Array], name: str) -> Array:
+    """Value of a run with a name, as real numbers; raises ValueError if there is none."""
+    array = check.lookup("value", name, values, "a run")
+    if array.dtype.kind not in "fib":
+        raise ValueError(f"the value {name!r} must be numbers, got {check.shown(array.tolist())}")
+    return np.asarray(array, dtype=float)
+
+
+def told(parameters: Mapping[str, Any]) -> str:
+    """Parameters as text for a message."""
+    return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())

@@ -14,7 +14,7 @@ from .dataset import SECONDS
 
 
 def draw(results: Any, folder: Path) -> list[Path]:
-    """Draw each scalar value (:func:`flexph.plot.study`) if one or two parameters vary; returns the paths.
+    """Draw each scalar value (:func:`flexph.plot.study`) if one or two parameters vary; return the paths.
 
     Parameters with a single value do not count.
     """
@@ -27,7 +27,7 @@ def draw(results: Any, folder: Path) -> list[Path]:
 
 
 def drawn(results: Any) -> list[str]:
-    """Names of the values with one finite number per sample."""
+    """Names of the values that are one number per sample, finite in at least one."""
     one = results[SECONDS]
     return [
         str(name)

@@ -96,7 +96,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
 
     Parameters
     ----------
-    rows : Sequence[mapping
+    rows : sequence of mapping
         Values by parameter, for each sample.
 
     Returns
@@ -163,7 +163,7 @@ def sobol(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 
 
 @checked
 def box(bounds: Mapping[str, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds as arrays; ValueError if there are none or one is empty."""
+    """Lower and upper bounds as arrays (n,); raises ValueError if there are none or a range is empty."""
     for name, (lower, upper) in bounds.items():
         if not lower < upper:
             raise ValueError(f"bounds of {name!r} must be (lower, upper) with lower < upper, got {(lower, upper)}")

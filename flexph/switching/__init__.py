@@ -6,8 +6,7 @@ systems.
 
 from .system import Mode, SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
-from .transition import Reset, Transition
-from .triggers import At, Every, Guard, Impasse
+from .transition import At, Every, Guard, Impasse, Reset, Transition
 
 __all__ = [
     "At",

@@ -19,17 +19,16 @@ from .branch import Branch, noise
 from .resets import Impulsive, impulsive
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
-from .transition import Reset, SwitchFailed
-from .triggers import Impasse
+from .transition import Impasse, Reset, SwitchFailed
 from .watch import Leaving, bounds
 
 GAINED = 1e-11
-"""Relative energy gain of a switch that is attributed to round-off of iterated states, over the terms of H."""
+"""Relative energy gain of a switch that is attributed to round-off of iterated states, relative to the terms of H."""
 KEPT = 1e-10
-"""Relative change of a quantity kept by a reset that is round-off: over its size, or over its change where states
+"""Change of a quantity kept by a reset that is round-off, relative to its size, or to its change where states
 change by their size. At a guard the quantity itself may be zero, up to the precision of the event."""
 TRIAL = 1e-3
-"""Length of the small step after which a candidate mode must be valid, over the usual step length."""
+"""Length of the small step after which a candidate mode must be valid, relative to the usual step length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +149,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
-    """Work of sources in impulses by port."""
+    """Work of the sources during an impulse, by port."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
     own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}

@@ -17,9 +17,9 @@ from ..numerics.ranks import singular_vectors
 from .transition import SwitchFailed
 
 MET = 1e-13
-"""Defect of a constraint over its largest terms at which a state needs no impulse."""
+"""Defect of a constraint, relative to its largest terms, at which a state needs no impulse."""
 SEARCH = Corrections(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Tolerances of impulses, over those that move a state by its size."""
+"""Tolerances of impulses, relative to those that move a state by its size."""
 LOOSE = 1e-10
 """Relative singular value below which an algebraic costate counts as undetermined, and may be an impulse."""
 

@@ -9,8 +9,7 @@ from .arrival import DrivenSystem, Instant, switched
 from .branch import Branch
 from .record import Record
 from .trajectory import ModeChange
-from .transition import SwitchFailed, Transition
-from .triggers import At, Every, Impasse
+from .transition import At, Every, Impasse, SwitchFailed, Transition
 from .watch import Bound, Leaving, bounds
 
 
@@ -27,7 +26,7 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """Instant after all switches at it."""
+        """Make all switches at an instant, one after the other, and record them; returns the instant after."""
         used: list[Transition] = []
         if cause is None:
             cause = self._at_once(at, None)

@@ -12,16 +12,14 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Remade, read_only
-from ..systems.as_nonlinear import from_linear
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
-from .transition import Transition
-from .triggers import Function
+from .transition import Function, Transition
 
 PROBES = 8
 """Number of states near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""Distance of these states from the samples, over the size of each state."""
+"""Distance of these states from the samples, relative to the size of each state."""
 COMMON = 1e-12
 """Relative difference of Hamiltonians up to which they count as equal."""
 

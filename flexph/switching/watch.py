@@ -13,8 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .branch import Branch, noise
 from .system import SwitchingPHDAE
-from .transition import Transition
-from .triggers import Function, Guard
+from .transition import Function, Guard, Transition
 
 ROUND_OFF = 1e-9
 """Relative change of states whose effect on a function counts as zero when a mode is entered: states at a switch are
@@ -55,7 +54,10 @@ class Bound:
         return self.sign != 0 and self.value > self.noise
 
     def rearm(self, refused: bool) -> None:
-        """Update the state of the bound after a step that did not end the mode."""
+        """Update the state of the bound after a step that did not end the mode.
+
+        ``refused``: as its condition was false.
+        """
         if self.sign == 0:
             self.armed = self.value != 0.0
         elif refused:
@@ -94,7 +96,7 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """First bound that the mode violates when it is entered."""
+        """First bound that the mode violates when it is entered; those with a false condition then wait."""
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound
@@ -102,7 +104,10 @@ class Leaving:
         return None
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Time at which the mode is left in a step, or None. ``at`` interpolates states within the step."""
+        """Find the time at which the mode is left in a step, and store it with its bound; None if the mode lasts.
+
+        ``at`` interpolates states within the step.
+        """
         here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
         last, new = self.branch.state, here(t1)
         zeros = []
@@ -140,5 +145,5 @@ class Leaving:
         return zero_between((inside, before), (t1, after), lambda t: bound(t, at(t)))
 
     def occurrences(self) -> dict[str, Any]:
-        """Empty, as changes of mode are recorded separately."""
+        """Empty mapping, as changes of mode are recorded separately."""
         return {}

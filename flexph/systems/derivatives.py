@@ -24,8 +24,8 @@ ROUND_OFF = 1e-9
 class Derivatives:
     """Derivatives of a :class:`flexph.PHDAE`: ∂z/∂x, ∂(E w)/∂x, ∂((J − R) w)/∂x, ∂((B − P) u)/∂x, each (n, n).
 
-    Entry (i, j) is the derivative of component i by state j. Leave out those of E, of J and R, or of B and P if they do
-    not depend on x. Derivatives speed iterations up; converged results do not depend on them.
+    Entry (i, j) is the derivative of component i with respect to state j. Leave out those of E, of J and R, or of B and
+    P if they do not depend on x. Derivatives speed iterations up; converged results do not depend on them.
 
     Parameters
     ----------

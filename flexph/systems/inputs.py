@@ -46,6 +46,11 @@ def _is_table(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
 
 
+def _copied(value: Any) -> Any:
+    """Value of a function, copied where it is an array, as functions may reuse one."""
+    return value if isinstance(value, (tuple, float)) else np.array(value, dtype=float)
+
+
 class Forcing:
     """External inputs of all ports as one vector; raises ValueError for an unknown port."""
 
@@ -107,9 +112,7 @@ class Forcing:
         """Values of an input at times, (k, entries)."""
         part = self._slices[name]
         try:
-            values = np.array(
-                [np.array(function(t), dtype=float) for t in times]
-            )  # copied, as functions may reuse one array
+            values = np.array([_copied(function(t)) for t in times], dtype=float)
         except Exception:  # evaluated one by one below, so that the error names the time
             values = np.zeros(0)
         values = values[:, None] if values.ndim == 1 else values

@@ -17,7 +17,7 @@ from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
-from .terms import Terms
+from .nonlinear import Terms
 
 LENGTH, SQUARE = 0, 1
 """Kinds of springs by energy: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀ and parameters (k, k₃, ℓ₀); ``a s + ½b s²`` with

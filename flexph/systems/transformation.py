@@ -72,11 +72,11 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """Caution of the system at φ(x̃)."""
+        """Warning text that the function ``of`` gives for the system at φ(x̃), or None."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
-        """Defect of the system for a start φ(x̃)."""
+        """Reason, by the function ``of``, not to start the system at φ(x̃) with a step, or None."""
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:

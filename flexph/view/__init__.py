@@ -1,9 +1,9 @@
 """Viewers of scenes: pages for browsers, pictures and films (extra ``plot``), windows by pyvista (extra ``view``).
 
-``browser`` contains the scripts of the pages; there ``npm ci && npm run build`` bundles them with three.js into
-``viewer.js.gz``, which the pages include.
+``browser`` contains the scripts of the pages; in that folder ``npm ci && npm run build`` bundles them with three.js
+into ``viewer.js.gz``, which the pages include.
 
-Imports: bodies.stresses, display, files, numerics, results, scenes, view.raster.
+Imports: bodies, display, files, numerics, results, scenes.
 """
 
 import lazy_loader

@@ -14,7 +14,7 @@ from ..numerics.arguments import checked
 from ..scenes.scene import Scene
 from .looks import as_scene
 from .packing import packed, with_triangles
-from .still import still
+from .stage import still
 
 FRAMES = 101
 """Largest number of times of a film in a browser."""
@@ -104,7 +104,7 @@ def write_html(
     frames: int = FRAMES,
     title: str = "",
 ) -> Path:
-    """Write the 3-D view of a run or a scene as one file that opens without a network; returns its path.
+    """Write the 3-D view of a run or a scene as one file that opens without a network; return its path.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def page_of(scene: Scene, *, title: str, field: str | None, scale: float, forces
 
 
 def _scaled(scene: Scene, scale: float) -> Scene:
-    """The scene with deformations multiplied by ``scale``; unchanged for a factor of one."""
+    """Scene with deformations multiplied by ``scale``; the same scene for a factor of one."""
     return scene if scale == 1.0 else scene.deformed(scale * scene.scale)
 
 
@@ -161,7 +161,7 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """HTML ``<script>`` elements with the library of views, which a page needs once; no network needed.
+    """HTML ``<script>`` elements with the library of views, which a page needs once; it needs no network.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def library_script() -> str:
 
 @checked
 def write_library(path: str | Path) -> Path:
-    """Write the library of views as a file for several pages; returns its path.
+    """Write the library of views as a file for several pages; return its path.
 
     Parameters
     ----------

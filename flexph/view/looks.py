@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies.stresses.points import LABELS, VON_MISES
+from ..bodies.stresses import LABELS, VON_MISES
 from ..scenes.of_motion import motion_scene, pose_scene
 from ..scenes.scene import Part, PartKind, Scene
 

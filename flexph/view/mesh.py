@@ -1,21 +1,94 @@
-"""All parts of a scene as one mesh, with its colours."""
+"""All parts of a scene as one mesh with its colours, and corners split along sharp edges."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
 from ..scenes.scene import Part, Scene
-from .creases import creased_each, telling_points
 from .looks import coloured, limits_of, unit_of
 
+CREASE = float(np.cos(np.radians(38.0)))
+"""Cosine of the angle between two triangles below which their edge is sharp."""
+
+
+class Creased(NamedTuple):
+    """Corners as indices (v,) of their points, and triangles (t, 3) of corners."""
+
+    corners: Array
+    triangles: Array
+
+
+def telling_points(part: Part) -> Array:
+    """Points (p, 3) of a part at the time at which angles between its triangles are taken.
+
+    That is the first one, and for an arrow the one at which it is longest.
+    """
+    row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
+    return np.asarray(part.points[row], dtype=float)
+
+
+def creased(points: Array, cells: Array) -> Creased:
+    """Mesh with the corners of triangles split along sharp edges."""
+    normals = unit_normals(points[cells])
+    start, end = cells, np.roll(cells, -1, axis=1)
+    edges = np.sort(np.stack([start, end], axis=-1).reshape(-1, 2), axis=1)
+    order = np.argsort(edges[:, 0] * len(points) + edges[:, 1], kind="stable")
+    same = (edges[order[1:]] == edges[order[:-1]]).all(axis=1)
+    first, second = order[:-1][same], order[1:][same]  # edges of neighbours, each the number 3t + k of a corner
+    cosines = np.einsum("ij,ij->i", normals[first // 3], normals[second // 3])
+    smooth = cosines >= CREASE
+    first, second = first[smooth], second[smooth]
+    # the corners of both triangles at each of the two points of an edge
+    pairs = [_corners_at(cells, first, second, far) for far in (False, True)]
+    a, b = np.concatenate(pairs, axis=1)
+    joined = coo_array((np.ones(a.size), (a, b)), shape=(cells.size, cells.size))
+    _, group = connected_components(joined, directed=False)
+    _, first_corner, numbers = np.unique(group, return_index=True, return_inverse=True)
+    order = np.argsort(first_corner)  # by their first corner, so that the corners of one mesh are contiguous
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return Creased(cells.ravel()[first_corner[order]], place[numbers].reshape(cells.shape))
+
+
+def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Creased]:
+    """Meshes with the corners split along sharp edges, of several meshes at once; see :func:`creased`."""
+    starts = np.cumsum([0, *map(len, points)])
+    shifted = [own + start for own, start in zip(cells, starts, strict=False)]
+    corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
+    ends = np.cumsum([0, *map(len, cells)])
+    own = [triangles[first:last] for first, last in pairwise(ends)]
+    return [Creased(corner[t.min() : t.max() + 1] - start, t - t.min()) for t, start in zip(own, starts, strict=False)]
+
+
+def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
+    """Pairs (2, e) of corners of two adjacent triangles at the start of their common edge, or at its far end."""
+    following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
+    points = cells.ravel()
+    own = following(first) if far else first
+    other = np.where(points[second] == points[own], second, following(second))
+    return np.stack([own, other])
+
+
+def unit_normals(corners: Array) -> Array:
+    """Unit normals (t, 3) of triangles (t, 3, 3); zero for triangles without area."""
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
+
+
 SAME = 1e-6
-"""Distance over the extent of a part up to which points are one."""
+"""Distance, relative to the extent of a part, up to which points are one."""
 PLAIN = -1.0
-"""Share of a field where there is none."""
+"""Value that stands for a missing field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +97,23 @@ class Mesh:
 
     Attributes
     ----------
+    scene : Scene
+        Scene of the parts.
     parts : tuple of Part
-        What they belong to.
+        Parts of the scene that have triangles.
     field : str, optional
-        The field in colour.
+        Name of the coloured field.
     corners : array
-        Numbers of the points (v,) of the corners, those of all parts counted together.
+        Index of the point at each corner (v,), counted through the points of all parts.
     triangles : array
-        (t, 3), of corners.
+        Indices of the corners of each triangle (t, 3).
     owner : array
-        Numbers of the parts (t,).
+        Index of the part of each triangle (t,).
     sums : matrix
-        (v, t): sums of the triangles at corners.
+        Sparse matrix (v, t) that sums values of triangles at their corners.
     outward : array
-        (t,): 1 or −1 where a surface is closed and its triangles are counterclockwise from outside or from inside, else
-        0.
+        For each triangle (t,): 1 or −1 if it is counterclockwise seen from outside or inside of a closed surface, 0 if
+        the surface is open.
     """
 
     scene: Scene
@@ -51,16 +126,16 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Corners (v, 3) of the world at a row."""
+        """Positions (v, 3) of the corners in the world, at a row of the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3) of any length at the corners: means over the triangles there by their area."""
+        """Normals (v, 3) of any length at the corners: sums over the adjacent triangles, weighted by area."""
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values of the field (v,) between its limits, 0 to 1; :data:`PLAIN` where there are none."""
+        """Values of the field at the corners (v,), 0 to 1 between its limits; :data:`PLAIN` where there are none."""
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:
@@ -74,7 +149,7 @@ class Mesh:
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
-    """The mesh of a scene of triangles."""
+    """Mesh of a scene of triangles."""
     parts = tuple(part for part in scene.parts if part.cell_type == "triangle" and len(part.cells))
     meshes = creased_each([telling_points(part) for part in parts], [part.cells for part in parts])
     points = np.cumsum([0, *(part.points.shape[1] for part in parts)])
@@ -89,7 +164,7 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
 
 
 def outside_of(points: Array, cells: Array) -> int:
-    """1 or −1 where triangles close a surface, counterclockwise from outside or from inside; 0 of an open one."""
+    """1 or −1 for triangles that close a surface, counterclockwise seen from outside or inside; 0 for an open one."""
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
     own = same.ravel()[cells]

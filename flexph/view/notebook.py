@@ -22,8 +22,8 @@ TRIANGLES = 100_000
 def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> str:
     """HTML view of a run or a scene in a frame, whose styles and scripts do not affect the notebook.
 
-    Of a run its figures and warnings stand above. A pair of a mechanism and a pose or state is shown, too; of what has
-    too many triangles, or no shapes, the words alone.
+    Above the view of a run are its summary and warnings. A pair of a mechanism and a pose or state is shown, too. Of
+    objects with too many triangles, or without shapes, only texts are shown.
     """
     words = "".join(_words(shown)) if not isinstance(shown, tuple) else ""
     mechanism = shown[0] if isinstance(shown, tuple) else getattr(shown, "mechanism", None)
@@ -39,7 +39,7 @@ def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, force
 
 
 def _words(shown: Any) -> Iterator[str]:
-    """Description of the object, for a run with a line of figures and its warnings."""
+    """Yield a description of the object, and for a run a line of numbers and its warnings, as HTML."""
     yield paragraph(repr(shown)[1:-1])
     if isinstance(shown, Solution) and len(shown.times) > 1:
         yield paragraph(_figures(shown))

@@ -1,4 +1,4 @@
-"""Packing of a scene into the stream that ``browser/stream.js`` reads."""
+"""Packing of a scene into the stream of 16-bit numbers that ``browser/stream.js`` reads."""
 
 from __future__ import annotations
 
@@ -7,22 +7,117 @@ import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..numerics.arrays import Array
 from ..scenes.scene import Field, Part, Scene
 from ..scenes.surfaces import outer_triangles
-from .creases import creased_each, telling_points
 from .looks import COLOURS, DARK, MAPS, is_diverging, limits_of, shown_field, unit_of
+from .mesh import creased_each, telling_points
 from .rigid_motion import RigidMotion, quaternions, rigid_motion, rigid_pieces
-from .stream import Stream, Told, add_path, add_series, add_shares
+
+TYPES = {"i2": "<i2", "u2": "<u2", "u4": "<u4", "f4": "<f4"}
+LARGEST = 32767.0
+"""Largest 16-bit number."""
+RANKS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32)
+"""Numbers of modes that are tested."""
+
+Told = dict[str, Any]
+
+
+class Stream:
+    """Writer of arrays one after another; equal arrays are stored once.
+
+    The low bytes of an array precede the high ones, which gzip compresses better.
+    """
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._known: dict[tuple[bytes, str], Told] = {}
+
+    def add(self, values: Array, kind: str) -> Told:
+        """Append an array in a number type; return its reference in the stream."""
+        numbers = np.ascontiguousarray(values.astype(TYPES[kind]))
+        raw = numbers.view(np.uint8).reshape(numbers.size, -1).T.tobytes()
+        key = raw, kind
+        if key not in self._known:
+            self._known[key] = {"offset": self._size, "count": int(numbers.size), "type": kind}
+            self._chunks.append(raw)
+            self._size += len(raw)
+        return self._known[key]
+
+    def contents(self) -> bytes:
+        """Bytes of all arrays."""
+        return b"".join(self._chunks)
+
+
+def add_shares(stream: Stream, values: Array) -> Told:
+    """Append numbers as 16-bit shares of the largest one; return their reference."""
+    step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
+    return {"numbers": stream.add(np.round(values / step), "i2"), "step": step}
+
+
+def add_path(stream: Stream, values: Array) -> Told:
+    """Append numbers (k, n) at k times as 16-bit shares of the largest one, each as the change from the time before.
+
+    Changes wrap around at 16 bits, as their sums do in the browser. Return their reference.
+    """
+    step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
+    whole = np.round(values / step).astype(np.int32)
+    changes = np.diff(whole, axis=0, prepend=0).astype(np.int16)
+    return {"changes": stream.add(changes.T, "i2"), "step": step, "width": values.shape[1]}
+
+
+def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
+    """Append numbers (k, n) at k times to a tolerance; return their reference, None if all are smaller than it.
+
+    They are stored as a mean and as few modes as reach the tolerance, or as changes from time to time if that takes
+    fewer numbers.
+    """
+    if float(np.abs(values).max(initial=0.0)) <= tolerance:
+        return None
+    return _as_modes(stream, values, tolerance) or _as_changes(stream, values, tolerance)
+
+
+def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
+    """Append the mean and modes of a singular value decomposition; return None if they save no numbers."""
+    k, n = values.shape
+    largest = float(np.abs(values).max())
+    mean = np.round(values.mean(axis=0) / largest * LARGEST)
+    rest = values - mean * (largest / LARGEST)
+    squares, vectors = np.linalg.eigh(rest @ rest.T)
+    squares, vectors = squares[::-1], vectors[:, ::-1]
+    most = int(0.45 * k * n / (n + 2 * k))
+    for rank in (rank for rank in RANKS if rank <= most):
+        # a mean square of the remainder above the tolerance rules out that all its entries are within it
+        if float(np.maximum(squares[rank:], 0.0).sum()) > tolerance**2 * values.size:
+            continue
+        weights = vectors[:, :rank].astype(np.float32)
+        modes = weights.T @ rest
+        steps = (np.abs(modes).max(axis=1) / LARGEST).clip(np.finfo(float).tiny)
+        shares = np.round(modes / steps[:, None])
+        coefficients = (weights * steps).astype(np.float32)
+        if np.abs(coefficients @ shares - rest).max() <= tolerance:
+            told = {"rank": rank, "coefficients": stream.add(coefficients, "f4"), "modes": stream.add(shares, "i2")}
+            return told | {"mean": stream.add(mean, "i2"), "step": largest / LARGEST}
+    return None
+
+
+def _as_changes(stream: Stream, values: Array, tolerance: float) -> Told:
+    largest = float(np.abs(values).max())
+    step = largest / max(2.0, min(LARGEST, np.ceil(largest / tolerance)))
+    whole = np.round(values / step).astype(np.int32)
+    changes = np.diff(whole, axis=0, prepend=0).astype(np.int16)
+    return {"rank": 0, "changes": stream.add(changes, "i2"), "step": step}
+
 
 RIGID = 2e-5
-"""Invisible error of positions, over the size of a scene."""
+"""Invisible error of positions, relative to the size of a scene."""
 UNSEEN = 1e-9
-"""Deformation over the size of a scene below which it is zero for any factor."""
+"""Deformation, relative to the size of a scene, below which it is zero for any factor."""
 STEPS = 2000.0
 """Resolution of deformations and fields: the number of steps up to the largest value."""
 TURN = np.radians(20.0)
@@ -40,7 +135,7 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Pack a scene of triangles: length of the head, head as JSON, and the arrays that it refers to."""
+    """Scene of triangles as a compressed stream: length of the head, head as JSON, and the arrays that it refers to."""
     field, row, stream = shown_field(scene, field), telling_row(scene), Stream()
     low, high = scene.without("arrow").bounds
     extent = float(np.linalg.norm(high - low)) or 1.0
@@ -80,7 +175,7 @@ def _short(times: Array) -> list[float]:
 
 
 def telling_row(scene: Scene) -> int:
-    """Row of the largest deformation of a body, or of the largest displacement if nothing deforms."""
+    """Row of the scene with the largest deformation of a body, or with the largest displacement if nothing deforms."""
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]
     if not any(own.any() for own in deformed):
@@ -90,7 +185,7 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """The scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
+    """Scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))
@@ -119,7 +214,7 @@ def _triangles(part: Part) -> Part:
 
 
 def _scalar(field: Field) -> Field:
-    """The field, or the magnitude of a vector field."""
+    """Field itself, or the magnitude of a vector field."""
     if field.values.ndim == 2:
         return field
     return replace(field, values=np.linalg.norm(field.values, axis=2), signed=False, limits=None)
@@ -128,7 +223,7 @@ def _scalar(field: Field) -> Field:
 def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
-    """Parts by their motions, deviations from them, deformations, fields and triangles."""
+    """Data of parts, packed: their rigid motions, deviations from these, deformations, fields and triangles."""
     meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]
     turns = iter(quaternions(np.array(moving)) if moving else ())
@@ -156,7 +251,7 @@ def _parts(
 
 
 def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: float, scale: float) -> Told | None:
-    """Packed deformation of a part in the axes of its rigid motion, None if it is zero."""
+    """Packed deformation of a part in the axes of its rigid motion; None if it is zero."""
     if not scale or not part.deformation.any():
         return None
     own = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
@@ -164,13 +259,13 @@ def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: flo
 
 
 def _values(stream: Stream, part: Part, field: Field) -> Told | None:
-    """Packed values of a field at the points of a part; None if they are zero."""
+    """Packed values of a field at the points of a part; None if they are all zero."""
     values = np.broadcast_to(np.nan_to_num(np.asarray(field.values, dtype=float)), part.points.shape[:2])
     return add_series(stream, values, float(np.abs(values).max(initial=0.0)) / STEPS)
 
 
 def _field(scene: Scene, name: str) -> Told:
-    """Unit, limits and colour map of a field."""
+    """Data of a field: its unit, limits and colour map."""
     factor, unit = unit_of(scene, name)
     low, high = limits_of(scene, name)
     signed = is_diverging(scene, name)

@@ -1,4 +1,4 @@
-"""Words, colour bar and energies about a picture, by Pillow (extra ``plot``)."""
+"""Texts, colour bar and energy curves around a picture, by Pillow (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from typing import Any, Literal
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..scenes.account import Account
-from ..scenes.scene import Scene
+from ..scenes.scene import Account, Scene
 from .looks import bar_title, limits_of, unit_of
-from .raster.camera import Window
+from .raster import Window
 from .stage import map_of, rgb
 
 Background = Literal["light", "dark", "transparent"]
 PAPER = {"light": "#fbfbfc", "dark": "#14191f", "transparent": "#fbfbfc"}
-"""Colours of the paper; the edges of what is drawn on a transparent one fade into the light one."""
+"""Colours of the background; edges of shapes on a transparent one fade into the light colour."""
 INK = {"light": ("#1d2733", "#6b7683"), "dark": ("#e8ecf1", "#98a3af"), "transparent": ("#1d2733", "#6b7683")}
-"""Colours of titles and of what is said beside them."""
+"""Colours of titles, and of other texts."""
 CURVES = {"light": ("#0072b2", "#d55e00", "#009e73"), "dark": ("#56b4e9", "#e69f00", "#2cc295")}
 """Colours of energies by M. Okabe and K. Ito, told apart by the colour-blind."""
 ENERGIES = ("stored", "work", "dissipated")
 BROAD = (4.5, 2.0, 2.0)
-"""Widths of their curves [pixels]; the first may lie below the second."""
+"""Widths of the energy curves [pixels]: the first is broad, as the second may cover it."""
 FAINT = 0.28
-"""Share of the curves of energies that are still to come."""
+"""Opacity of the energy curves after the time of the picture."""
 FINER = 3
-"""Dots of a curve along an edge of a pixel."""
+"""Number of dots along the edge of a pixel, in which curves are drawn before they are averaged."""
 MISSING = 'pictures and films need Pillow: pip install "flexph[plot]"'
 
 
 def pillow() -> Any:
-    """The modules of Pillow. Raises ModuleNotFoundError, naming what to install, without it."""
+    """Modules of Pillow. Raises ModuleNotFoundError without it, naming the package to install."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ModuleNotFoundError:
@@ -43,7 +42,7 @@ def pillow() -> Any:
 
 @cache
 def font(size: float) -> Any:
-    """The font of words: that of matplotlib where it is installed, which has all letters of names and units."""
+    """Font for texts: that of matplotlib if it is installed, which has all letters of names and units."""
     _, _, fonts = pillow()
     try:
         from matplotlib.font_manager import findfont
@@ -55,7 +54,7 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a picture: size, unit of lengths [pixels], and the places of its parts."""
+    """Layout of a picture: size, unit of lengths, and windows of its parts, all in pixels."""
 
     size: tuple[int, int]
     unit: float
@@ -65,7 +64,7 @@ class Layout:
 
 
 def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool = True) -> Layout:
-    """The motion below a line of words; below it the colours of a field, and the account of energy."""
+    """Layout with the motion below a line of text, and below it the colours of a field and the energy curves."""
     width, height = size
     unit = min(width / 800.0, height / 450.0)
     edge = (18.0 if labels else 8.0) * unit
@@ -87,15 +86,13 @@ class Paper:
     Attributes
     ----------
     layout : Layout
-        Where it is.
+        Windows of the parts of a picture.
     background : str
-        Of the paper.
-    ground : array
-        Colours (height, width, 3), 0 to 1, of paper and words.
-    ink : array
-        Cover (height, width) of the words.
+        Kind of the background.
+    words : array
+        Bytes (height, width, 4) of the constant texts and of the colour bar.
     curves : tuple of array, optional
-        The account of energy (height, width, 4), faint and in full.
+        Bytes (height, width, 4) of the energy curves, faint and in full colours.
     times : (float, float)
         First and last time of the account.
     """
@@ -107,7 +104,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """A picture (height, width, 4), premultiplied, on the paper with its shadow: bytes (height, width, 4)."""
+        """Bytes (height, width, 4) of a picture, premultiplied by its cover, on the background with its shadow."""
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]
@@ -121,7 +118,7 @@ class Paper:
         return page
 
     def finished(self, picture: Array, caption: str, time: float) -> Any:
-        """The image of Pillow of a picture of bytes, with its words and the energies up to a time."""
+        """Image of Pillow from a picture of bytes, with texts and the energies up to a time added."""
         image, draw, _ = pillow()
         page = image.fromarray(picture, "RGBA")
         page.alpha_composite(image.fromarray(self.words, "RGBA"))
@@ -139,7 +136,7 @@ class Paper:
 
 
 def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str | None, title: str) -> Paper:
-    """The paper of a scene: title, colours of the field and account of energy."""
+    """Annotations for a scene: title, colours of the field and energy curves."""
     image, draw, _ = pillow()
     page = image.new("RGBA", layout.size, (0, 0, 0, 0))
     pen = draw.Draw(page)
@@ -157,7 +154,7 @@ def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str
 
 
 def _cut(title: str, layout: Layout) -> str:
-    """Title shortened to the space next to the time."""
+    """Title shortened to the space beside the time."""
     room = 0.62 * (layout.window.right - layout.window.left)
     own = title
     while own and font(15.0 * layout.unit).getlength(own) > room:
@@ -166,7 +163,7 @@ def _cut(title: str, layout: Layout) -> str:
 
 
 def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink: str) -> None:
-    """Name and unit of a field, its colours, and the values at their ends and in their middle."""
+    """Draw name and unit of a field, its colours, and the values at their ends and in their middle."""
     image, _, _ = pillow()
     assert layout.bar is not None
     box, u = layout.bar, layout.unit
@@ -185,7 +182,7 @@ def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink
 
 
 def _draw_words(pen: Any, account: Account, layout: Layout, background: Background) -> None:
-    """Names of the energies in their colours, and how well they balance."""
+    """Draw the names of the energies in their colours, and how well they balance."""
     assert layout.account is not None
     box, u = layout.account, layout.unit
     words, left = font(12.0 * u), box.left
@@ -197,7 +194,7 @@ def _draw_words(pen: Any, account: Account, layout: Layout, background: Backgrou
 
 
 def _curves(account: Account, layout: Layout, background: Background) -> tuple[Array, Array]:
-    """The account of energy as pictures (height, width, 4) of bytes, faint and in full."""
+    """Energy curves as two pictures (height, width, 4) of bytes: faint, and in full colours."""
     image, draw, _ = pillow()
     assert layout.account is not None
     box, u = layout.account, layout.unit
@@ -229,5 +226,5 @@ def _ink_of(background: Background) -> tuple[int, ...]:
 
 
 def _bytes(shares: Array) -> Array:
-    """Numbers from 0 to 1 as bytes."""
+    """Bytes from numbers between 0 and 1."""
     return np.asarray(np.float32(255.0) * shares + np.float32(0.5)).clip(0.0, 255.0).astype(np.uint8)

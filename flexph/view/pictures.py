@@ -1,25 +1,126 @@
-"""Pictures and films of runs and scenes (extra ``plot``), without a display or a graphics library."""
+"""Pictures and films of runs and scenes (extra ``plot``), without a display or a graphics library.
+
+Films are GIF and WebP by Pillow, MP4 by imageio-ffmpeg (extra ``view``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
 from ..scenes.scene import Scene
-from .film_files import WRITERS
 from .looks import as_scene, caption, shown_field
 from .packing import telling_row, with_triangles
-from .paper import Background, Paper, layout_of, paper_of
+from .paper import Background, Paper, layout_of, paper_of, pillow
 from .stage import Stage, staged_scene
 
+COLOURS = 256
+"""Colours of a GIF."""
+SAMPLES, MOST = 8, 6
+"""Number of pictures of a film from which its colours are chosen, and largest count of one colour in each."""
+RARE = 32
+"""Number of colours of a GIF that are reserved for those of few pixels, such as colours of lines."""
+QUALITY = 82
+"""Quality of WebP, of 100."""
+
+
+def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
+    """Write images of Pillow as a GIF that loops, all with one palette so that parts at rest do not flicker."""
+    image, _, _ = pillow()
+    palette = _palette(pictures, COLOURS - transparent)
+    frames = []
+    for picture in pictures:
+        frame = picture.convert("RGB").quantize(palette=palette, dither=image.Dither.NONE)
+        if transparent:
+            frame.paste(COLOURS - 1, mask=picture.getchannel("A").point(lambda cover: 255 * (cover < 128)))
+        frames.append(frame)
+    options: dict[str, Any] = {"save_all": True, "append_images": frames[1:], "loop": 0, "optimize": False}
+    options |= {"transparency": COLOURS - 1, "disposal": 2} if transparent else {"disposal": 1}
+    frames[0].save(path, format="GIF", duration=round(1000.0 / rate), **options)
+
+
+def _palette(pictures: Sequence[Any], colours: int) -> Any:
+    """Image that holds a palette of the colours of some of the pictures; the background's colour is among them."""
+    image, _, _ = pillow()
+    rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
+    codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
+    paper = codes[0][counts[0].argmax()]
+    kept = np.concatenate([np.repeat(own, n.clip(max=MOST)) for own, n in zip(codes, counts, strict=True)])
+    samples = np.resize(kept, (len(kept) // 256 + 1, 256))
+    most = colours - RARE
+    chosen = image.fromarray(_decoded(samples), "RGB").quantize(colors=most, method=image.Quantize.MEDIANCUT)
+    own = np.array(chosen.getpalette()[: 3 * most]).reshape(-1, 3)
+    own[np.abs(own - _decoded(paper)).sum(axis=1).argmin()] = _decoded(paper)
+    own = np.vstack([own, _rare(_decoded(np.unique(np.concatenate(codes))).astype(float), own)])
+    chosen.putpalette(own.astype(np.uint8).tobytes())
+    return chosen
+
+
+def _rare(seen: Array, palette: Array) -> Array:
+    """Colours out of ``seen`` that are farthest from all of a palette and from each other."""
+    distances = cdist(seen, palette).min(axis=1)
+    rare = []
+    for _ in range(RARE):
+        rare.append(seen[distances.argmax()])
+        distances = np.minimum(distances, np.linalg.norm(seen - rare[-1], axis=1))
+    return np.array(rare)
+
+
+def _coded(picture: Any) -> tuple[Array, Array]:
+    """Colours of an image as numbers, and how many pixels have each."""
+    pixels = np.array(picture.convert("RGB")).astype(np.int64)
+    colours, counts = np.unique(pixels @ np.array([65536, 256, 1]), return_counts=True)
+    return colours, counts
+
+
+def _decoded(codes: Any) -> Array:
+    """Colours (…, 3) from their numbers."""
+    return np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=-1).astype(np.uint8)
+
+
+def write_webp(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
+    """Write images of Pillow as a WebP that loops."""
+    own = [picture if transparent else picture.convert("RGB") for picture in pictures]
+    options: dict[str, Any] = {"save_all": True, "append_images": own[1:], "loop": 0, "quality": QUALITY, "method": 2}
+    own[0].save(path, format="WEBP", duration=round(1000.0 / rate), **options)
+
+
+def write_mp4(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
+    """Write images of Pillow as an MP4, which has no transparency.
+
+    Raises ModuleNotFoundError without imageio-ffmpeg.
+    """
+    try:
+        import imageio_ffmpeg
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError('MP4 needs imageio-ffmpeg: pip install "flexph[view]"') from None
+    writer = imageio_ffmpeg.write_frames(str(path), pictures[0].size, fps=rate, quality=8, macro_block_size=2)
+    writer.send(None)  # starts the encoder
+    try:
+        for picture in pictures:
+            writer.send(picture.convert("RGB").tobytes())
+    finally:
+        writer.close()
+
+
+WRITERS: Mapping[str, Callable[[Path, Sequence[Any], float, bool], None]] = {
+    ".gif": write_gif,
+    ".webp": write_webp,
+    ".mp4": write_mp4,
+}
+"""Writers by the suffixes of files."""
+
+
 SIZE = (800, 450)
-"""Pixels; MP4 needs even numbers."""
+"""Width and height [pixels]; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
 """Frames of a film per second, and in total."""
 
@@ -39,14 +140,14 @@ def write_picture(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; return its path.
 
     Parameters
     ----------
     path : path
         Path of the file.
     shown : Solution or Scene
-        What is shown; also a pair of a mechanism and a pose or state.
+        Run or scene, or a pair of a mechanism and a pose or state.
     at : float, optional
         Time [s], or number of cycles for vibrations; by default that of the largest deformation.
     field : str, optional
@@ -58,13 +159,13 @@ def write_picture(
     size : tuple[int, int]
         Width and height in pixels.
     background : {"light", "dark", "transparent"}
-        What lies behind.
+        Background of the picture.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -74,7 +175,7 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, naming what to install.
+        Without Pillow; the message says what to install.
 
     Examples
     --------
@@ -106,12 +207,12 @@ def write_film(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.gif``, ``.webp`` or ``.mp4``.
+        Path of the film, with the suffix ``.gif``, ``.webp`` or ``.mp4``.
     shown : Solution or Scene
         Run or scene to show.
     field : str, optional
@@ -127,13 +228,13 @@ def write_film(
     rate : float
         Frames a second.
     background : {"light", "dark", "transparent"}
-        What lies behind; MP4 has no transparency.
+        Background of the film; MP4 has no transparency.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -143,7 +244,7 @@ def write_film(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, or of MP4 without imageio-ffmpeg, naming what to install.
+        Without Pillow, or for MP4 without imageio-ffmpeg; the message says what to install.
 
     Examples
     --------
@@ -165,7 +266,7 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Images of Pillow of a scene at all its times, each drawn when it is asked for."""
+    """Sequence of images of Pillow, one for each time of a scene, each drawn when it is asked for."""
 
     def __init__(
         self,
@@ -212,7 +313,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
+    """Row whose time is nearest to ``at``; raises ValueError for a time outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -17,14 +17,14 @@ MOST = 400
 
 
 class RigidMotion(NamedTuple):
-    """Points x(t) ≈ c(t) + R(t) X: rotations R (k, 3, 3), centres c (k, 3) and base points X (p, 3)."""
+    """Rigid motion x(t) ≈ c(t) + R(t) X: rotations R (k, 3, 3), centres c (k, 3) and base points X (p, 3)."""
 
     rotations: Array
     centres: Array
     base: Array
 
     def in_body(self, vectors: Array) -> Array:
-        """World vectors (k, p, 3) in the axes of the body."""
+        """World vectors (k, p, 3) expressed in the axes of the body."""
         return np.asarray(np.swapaxes(self.rotations[:, None], -1, -2) @ vectors[..., None])[..., 0]
 
     def rest(self, points: Array) -> Array:
@@ -39,7 +39,7 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rotations and centres that best fit points (k, p, 3) to those of the first time, by Kabsch's method."""
+    """Rigid motion that best fits points (k, p, 3), with those of the first time as base points; by Kabsch's method."""
     centres = points.mean(axis=1)
     own = points - centres[:, None]
     u, _, vt = np.linalg.svd(np.swapaxes(own[:1], 1, 2) @ own)
@@ -70,7 +70,7 @@ def _quaternion_products(rotations: Array) -> Array:
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
-    """Connected pieces of the signs of a joint, which move relative to each other, or the part itself."""
+    """Connected pieces of the sign of a joint, which move relative to each other; else the part itself."""
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
     count, piece = connected_pieces(part.cells, part.points.shape[1])
@@ -80,7 +80,7 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 
 
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
-    """The part reduced to some of its points, with a single time if it is at rest."""
+    """Part reduced to some of its points, with a single time if it is at rest."""
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (
         part.points[:, own],

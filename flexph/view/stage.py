@@ -1,4 +1,4 @@
-"""Pictures of a scene at its rows."""
+"""Pictures of a scene at its rows, and at one time within a page, where no browser or script draws it."""
 
 from __future__ import annotations
 
@@ -11,43 +11,54 @@ from ..numerics.arrays import Array
 from ..scenes.scene import Scene
 from .looks import COLOURS, DARK, MAPS, is_diverging
 from .mesh import PLAIN, Mesh, mesh_of
-from .raster.blur import blurred
-from .raster.camera import Camera, Window, fitted, view_axes
-from .raster.dots import covered, seen_dots
-from .raster.shading import LIGHT, Paint, occlusion, painted, pixels
+from .raster import (
+    LIGHT,
+    Camera,
+    Paint,
+    Window,
+    blurred,
+    covered,
+    fitted,
+    occlusion,
+    painted,
+    pixels,
+    png,
+    seen_dots,
+    view_axes,
+)
 
 FINER = 2
-"""Dots along an edge of a pixel."""
+"""Number of dots along the edge of a pixel."""
 MARGIN = 2
-"""Pixels about what is drawn."""
+"""Free pixels around the drawn parts."""
 SHADOW, SOFT = 0.22, 6.0
-"""Share that the shadow on the ground takes, and the pixels over which it fades."""
+"""Darkening by the shadow on the ground, and width [pixels] of its edge."""
 LIFT = 0.04
-"""Distance of the plane that shadows fall on, over the extent of the motion."""
+"""Distance of the plane on which shadows fall, relative to the extent of the motion."""
 REACH = 0.05
-"""Difference in depth over the extent at which what lies behind is darkest."""
+"""Difference in depth, relative to the extent, at which the surface behind is darkest."""
 STOPS = 256
-"""Colours of a map."""
+"""Number of colours of a map."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A scene before a camera; it draws one row after another.
+    """A scene in front of a camera, to be drawn at one row after another.
 
     Attributes
     ----------
     size : tuple of int
         Width and height in pixels.
     camera : Camera
-        In dots.
+        Camera with dots as the unit of the picture.
     mesh : Mesh
-        All that is drawn.
+        Triangles that are drawn.
     paint : Paint
-        Colours.
+        Colours of parts, fields and lines.
     ground : (array, float), optional
         Normal and height of the plane that shadows fall on.
     reach : float
-        Difference in depth at which what lies behind is darkest.
+        Difference in depth at which the surface behind is darkest.
     bottom : float
         Lower edge of the motion in the picture [pixels]; shadows end there.
     """
@@ -61,7 +72,7 @@ class Stage:
     bottom: float
 
     def drawn(self, row: int) -> Array:
-        """The picture (height, width, 4) of numbers from 0 to 1, premultiplied by its cover, on nothing."""
+        """Picture (height, width, 4) at a row, numbers from 0 to 1, premultiplied by its cover, without background."""
         points = self.mesh.points(row)
         places = self.camera.places(points)
         whole = np.zeros((self.size[1], self.size[0], 4), dtype=np.float32)
@@ -73,7 +84,7 @@ class Stage:
         return whole
 
     def _shaded(self, row: int, points: Array, places: Array, size: tuple[int, int]) -> Array:
-        """The picture of a part of that size; ``places`` (v, 3) are dots in it."""
+        """Picture of a part of the given size; ``places`` (v, 3) are the corners in its dots."""
         fine = FINER * size[0], FINER * size[1]
         facing = self._facing(places)
         dots = seen_dots(places[self.mesh.triangles[facing]], fine)
@@ -91,27 +102,27 @@ class Stage:
         return picture
 
     def _facing(self, places: Array) -> Array:
-        """Numbers of the triangles that may be seen: those of closed surfaces that face the reader, and all others."""
+        """Numbers of the triangles that may be visible: those that face the reader; of open surfaces all."""
         a, b, c = (places[self.mesh.triangles[:, k], :2] for k in range(3))
         u, v = b - a, c - a
         down = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]  # dots count downwards: counterclockwise is negative
         return np.flatnonzero((self.mesh.outward == 0) | (self.mesh.outward * down < 0.0))
 
     def _normals(self, points: Array) -> Array:
-        """Unit normals (v, 3) in the axes of the view."""
+        """Unit normals (v, 3) at the corners, in the axes of the view."""
         normals = self.mesh.normals(points) @ self.camera.axes.T
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
         return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
 
     def _halo(self, depth: Array) -> Array:
-        """Factors that darken what lies behind something else; the paper is as far as the farthest of it."""
+        """Factors that darken surfaces behind something else; the background counts as the farthest surface."""
         far = np.isneginf(depth)
         if far.all():
             return np.ones_like(depth)
         return occlusion(np.where(far, depth[~far].min(), depth), self.reach)
 
     def shadow(self, row: int) -> Array:
-        """Shares (height, width) that the shadow of all parts takes from the paper."""
+        """Share of the light (height, width) that the shadow of all parts takes from the background, at a row."""
         whole = np.zeros(self.size[::-1], dtype=np.float32)
         if self.ground is None:
             return whole
@@ -130,7 +141,7 @@ class Stage:
         return whole
 
     def _box(self, places: Array, margin: float) -> tuple[Array, Array]:
-        """Corners of the part of the picture about places (v, 2) in pixels."""
+        """Lower and upper corner [pixels] of the part of the picture around places (v, 2)."""
         low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
         return np.floor(low).clip(0, self.size).astype(int), np.ceil(high).clip(0, self.size).astype(int)
 
@@ -144,7 +155,7 @@ def staged_scene(
     dark: bool = False,
     towards: tuple[float, float, float] | None = None,
 ) -> Stage:
-    """The stage of a scene of triangles, its motion within a window of the picture [pixels]."""
+    """Stage for a scene of triangles, with its motion within a window of the picture [pixels]."""
     axes = view_axes(scene.dim, towards)
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
@@ -175,3 +186,23 @@ def map_of(scene: Scene, field: str | None) -> Array:
 def rgb(colours: Sequence[str]) -> Array:
     """Colours (n, 3), 0 to 1, of texts such as ``#8fa3b5``."""
     return np.array([[int(own[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for own in colours], dtype=np.float32)
+
+
+EDGE = 0.03
+"""Share of the picture that is free at its edges."""
+
+
+def still(
+    scene: Scene,
+    row: int,
+    field: str | None,
+    *,
+    size: tuple[int, int] = (480, 300),
+    towards: tuple[float, float, float] | None = None,
+) -> bytes:
+    """PNG of a scene of triangles at a row, on a transparent background; all motion would fit into it."""
+    width, height = size
+    window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
+    picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)
+    picture[..., :3] /= np.maximum(picture[..., 3:], 1.0 / 255.0)
+    return png((255.0 * picture + 0.5).clip(0.0, 255.0).astype(np.uint8))

@@ -24,27 +24,27 @@ from .looks import (
 )
 
 SIZE = (960, 544)
-"""Pixels."""
+"""Width and height of the window [pixels]."""
 USED = 0.9
 """Share of a picture that the motion fills."""
 RATE, FRAMES = 20, 101
-"""Instants that are shown in a second, and in all."""
+"""Number of times shown per second, and in total."""
 
 
 @checked
 def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
-    """Open a window in which a run or a scene turns and plays, with a slider of time.
+    """Open a window that plays a run or a scene and lets the user turn it, with a slider for the time.
 
     Parameters
     ----------
     shown : Solution or Scene
-        What is shown.
+        Run or scene, or a pair of a mechanism and a pose or state.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     """
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field))
@@ -63,7 +63,7 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
 
 
 class _Stage:
-    """A plotter with the parts of a scene, set to one time after another."""
+    """Plotter with the parts of a scene, which can be set to one time after another."""
 
     def __init__(self, scene: Scene, name: str | None) -> None:
         try:
@@ -83,7 +83,7 @@ class _Stage:
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Go to the time of a row."""
+        """Set the plotter to the time of a row."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)
@@ -109,7 +109,10 @@ class _Stage:
         return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
     def _camera(self) -> None:
-        """All of the motion in view above the bar of colours: the plane from the front and a little from above."""
+        """Set the camera so that all motion is in view above the colour bar.
+
+        The plane is seen from the front and a little from above.
+        """
         low, high = self.scene.bounds
         middle = 0.5 * (low + high)
         corners = np.array(list(product(*zip(low, high, strict=True)))) - middle

@@ -1,4 +1,4 @@
-"""Rigid bodies of given mass and inertia, in the plane and in space."""
+"""Rigid bodies in the plane and in space, of given mass and inertia, or homogeneous boxes, cylinders, spheres."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import sparse
 from flexph.bodies.body import Body, Port
 from flexph.bodies.fields import View
 from flexph.bodies.inertia import rigid_inertia
-from flexph.drawing.shapes import Shape
+from flexph.drawing.shapes import Shape, cylinder_shape, sphere_shape
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
@@ -155,13 +155,13 @@ def point(mass: float, dim: int = 2) -> Body:
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
-    """A spatial rigid body from mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
+    """Spatial rigid body from mass [kg], centre of mass c (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
     return Body(integrals, _ports(ports, 3), view=view or _spokes(centre, ports))
 
 
 def no_shape(points: Array) -> sparse.csr_array:
-    """Displacement rows of points that do not deform."""
+    """Empty displacement rows (points · d, 0) for points that do not deform."""
     return sparse.csr_array((points.size, 0))
 
 
@@ -179,7 +179,7 @@ def _dimension(inertia: Numbers) -> int:
 
 
 def _place(name: str, value: Point | Array, dim: int) -> Array:
-    """A point of dimension ``dim``; for another dimension the message states what decides the dimension."""
+    """Point as an array (dim,); for another dimension raise ValueError that says what decides the dimension."""
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
         kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
@@ -188,7 +188,10 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from a J about a point ``lever`` away; refused if impossible."""
+    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from J about a point; ``lever`` goes from the centre to it.
+
+    Raises ValueError for a J that no distribution of mass has.
+    """
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given
     check.symmetric("inertia", J)
@@ -231,3 +234,131 @@ def _spokes(centre: Array, ports: Mapping[str, Point]) -> View:
     points = np.vstack([centre, *ends])
     cells = np.column_stack([np.zeros(len(ends), dtype=int), np.arange(1, len(ends) + 1)])
     return View(points, cells, "line", no_shape(points))
+
+
+@quantities(density="kg/m^3", ports="m", size="m")
+@checked
+def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
+    """A homogeneous box with edges (l_x, l_y, l_z) [m] along the body axes, its centre at the origin.
+
+    ``m = ρ l_x l_y l_z``, ``J_x = m (l_y² + l_z²)/12`` and so on.
+
+    Parameters
+    ----------
+    size : array_like
+        Edges (l_x, l_y, l_z) [m].
+    density : float
+        ρ [kg/m³].
+    ports : mapping, optional
+        Further points (3,) [m] by name; ``centre`` exists.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For an edge or a density that is not positive.
+    """
+    edges = check.array("size", size, (3,))
+    for axis, length in zip("xyz", edges, strict=True):
+        check.positive(f"size along {axis}", float(length), "m")
+    density = check.positive("density", density, "kg/m³")
+    corners = 0.5 * np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * edges
+    mass = density * float(np.prod(edges))
+    view = View(corners, np.arange(8)[None, :], "hexahedron", no_shape(corners))
+    own = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view=view)
+
+
+@quantities(density="kg/m^3", inner_radius="m", length="m", ports="m", radius="m")
+@checked
+def cylinder(
+    length: float,
+    radius: float,
+    *,
+    density: float,
+    inner_radius: float = 0.0,
+    ports: Mapping[str, Point] | None = None,
+) -> Body:
+    """A homogeneous circular cylinder along the body x axis, a tube if ``inner_radius`` is positive.
+
+    ``m = ρπ(R² − r²)L``, ``J_x = m (R² + r²)/2``, ``J_y = J_z = m (3(R² + r²) + L²)/12`` about the centre.
+
+    Parameters
+    ----------
+    length : float
+        Length L [m].
+    radius : float
+        Outer radius R [m].
+    density : float
+        ρ [kg/m³].
+    inner_radius : float
+        Inner radius r [m].
+    ports : mapping, optional
+        Further points (3,) [m] by name; ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0) on the axis exist.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a length, a radius or a density that is not positive, and for an inner radius that is negative or not below
+        the radius.
+    """
+    length, radius = check.positive("length", length, "m"), check.positive("radius", radius, "m")
+    density = check.positive("density", density, "kg/m³")
+    inner = check.not_negative("inner_radius", inner_radius, "m")
+    if inner >= radius:
+        raise ValueError(f"inner_radius must be smaller than the radius {radius} m, got {inner} m")
+    mass = density * np.pi * (radius - inner) * (radius + inner) * length
+    across = mass * (radius**2 + inner**2) / 4.0
+    middle = np.array([0.5 * length, 0.0, 0.0])
+    own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
+    second = np.diag([mass * length**2 / 12.0, across, across])
+    tube = cylinder_shape(length, radius, inner_radius=inner, centre=(0.5 * length, 0.0, 0.0))
+    return spatial(mass, middle, second, _joined(own, ports), view=seen(tube, 3))
+
+
+@quantities(radius="m", density="kg/m^3", ports="m")
+@checked
+def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
+    """A homogeneous sphere about the origin of the body axes: ``m = 4/3 ρπr³``, ``J = 2/5 m r²`` about every axis.
+
+    Parameters
+    ----------
+    radius : float
+        Radius r [m].
+    density : float
+        ρ [kg/m³].
+    ports : mapping, optional
+        Further points (3,) [m] by name; ``centre`` exists.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a radius or a density that is not positive.
+    """
+    radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
+    mass = density * 4.0 / 3.0 * np.pi * radius**3
+    view = seen(sphere_shape(radius), 3)
+    own = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view=view)
+
+
+def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
+    """Ports of a shape together with given ones; ValueError if a name occurs in both."""
+    twice = sorted(set(own) & set(given or {}))
+    if twice:
+        raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")
+    return {**own, **(given or {})}

@@ -1,23 +1,183 @@
-"""Rigid bodies that fill a mesh of their surface or volume."""
+"""Rigid bodies that fill a mesh of their surface or volume, by exact integrals over tetrahedra."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import meshio
 import numpy as np
 
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
+from flexph.meshes.cell_types import nodes_of, refuse_unknown
 from flexph.meshes.contents import refuse_left_out
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import checked
+from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import Array
 from flexph.units.arguments import quantities
 
 from .bodies import Point, no_shape, spatial
-from .mesh import Cells, chosen, merged, refuse_open, refuse_twins
-from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
+
+Face = tuple[int, ...]
+SURFACE: Mapping[str, tuple[Face, ...]] = {"triangle": ((0, 1, 2),), "quad": ((0, 1, 2, 3),)}
+"""Corners of surface cells, counterclockwise seen from outside."""
+
+VOLUME: Mapping[str, tuple[Face, ...]] = {
+    "tetra": ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
+    "hexahedron": ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
+    "wedge": ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+    "pyramid": ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+}
+"""Faces of volume cells with positive volume, counterclockwise seen from outside."""
+
+SPLIT: Mapping[str, tuple[Face, ...]] = {
+    "triangle": ((0, 1, 2),),
+    "quad": ((0, 1, 2), (0, 2, 3)),
+    "tetra": ((0, 1, 2, 3),),
+    "hexahedron": ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)),
+    "wedge": ((0, 1, 2, 5), (0, 1, 5, 4), (0, 4, 5, 3)),
+    "pyramid": ((0, 1, 2, 4), (0, 2, 3, 4)),
+}
+"""Simplices that draw a cell if a mesh mixes cell types."""
+
+
+class Moments(NamedTuple):
+    """Signed volumes of cells (k,), sum of the magnitudes of all tetrahedra, ∫X (3,) and ∫XXᵀ (3, 3) of the whole."""
+
+    volumes: Array
+    magnitude: float
+    first: Array
+    second: Array
+
+
+def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
+    """Moments of volume cells (k, corners), each split into tetrahedra between its faces and its mean corner."""
+    corners = points[cells]
+    return _over(corners, corners.mean(axis=1), faces)
+
+
+def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
+    """Moments of the space between surface cells and the origin; those of a closed surface are the moments of the body.
+
+    By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
+    """
+    return _over(points[cells], np.zeros(3), faces)
+
+
+def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
+    """Moments of the tetrahedra between the faces of cells and an ``apex``.
+
+    A tetrahedron of volume V has ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, with corners p relative to the origin
+    and their sum s.
+    """
+    volumes, magnitude = np.zeros(len(corners)), 0.0
+    first, second = np.zeros(3), np.zeros((3, 3))
+    apex = np.broadcast_to(apex, (len(corners), 3))
+    for a, b, c in _triangles(corners, faces):
+        v = np.einsum("ki,ki->k", a - apex, np.cross(b - apex, c - apex)) / 6.0
+        total = apex + a + b + c
+        first += v @ total / 4.0
+        for p in (apex, a, b, c, total):
+            second += p.T @ (v[:, None] * p) / 20.0
+        volumes += v
+        magnitude += float(np.abs(v).sum())
+    return Moments(volumes, magnitude, first, second)
+
+
+def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
+    """Corners (k, 3) of the triangles of each face of all cells; a quadrilateral has four around its mean point.
+
+    Neighbours share them. They are exact for plane faces; for a warped face they bound the same volume as the bilinear
+    surface.
+    """
+    for face in faces:
+        ring = [corners[:, i] for i in face]
+        if len(ring) == 3:
+            yield ring[0], ring[1], ring[2]
+            continue
+        middle = sum(ring[1:], ring[0]) / 4.0
+        for i in range(4):
+            yield ring[i], ring[(i + 1) % 4], middle
+
+
+Cells = dict[str, Array]
+CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {**SURFACE, **VOLUME}.items()}
+
+
+def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
+    """Points (p, 3) in use, and corners (k, corners) of all volume cells, otherwise of all surface cells, by type."""
+    refuse_unknown((block.type, block.data) for block in mesh.cells)
+    points = check.array("points of the mesh", mesh.points, (None, 3))
+    cells_by_kind: dict[str, list[Array]] = {}
+    types: dict[str, set[str]] = {}
+    for block in (b for b in mesh.cells if len(b.data)):
+        shape = block.type.rstrip("0123456789")
+        if shape in CORNERS:
+            cells_by_kind.setdefault(shape, []).append(_corners(block, CORNERS[shape], len(points)))
+            types.setdefault(shape, set()).add(block.type)
+    kinds = [name for name in VOLUME if name in cells_by_kind] or [name for name in SURFACE if name in cells_by_kind]
+    if not kinds:
+        held = ", ".join(b.type for b in mesh.cells if len(b.data)) or "no cells"
+        raise ValueError(f"mesh must have volume or surface cells, got {held}")
+    curved = sorted(name for kind in kinds for name in types[kind] - {kind})
+    if curved:
+        text = f"cells of type {', '.join(curved)} are reduced to their corners: curved edges become straight"
+        warn(text)
+    return _used(points, {kind: np.vstack(cells_by_kind[kind]) for kind in kinds})
+
+
+def _corners(block: Any, count: int, points: int) -> Array:
+    data = np.asarray(block.data)
+    if data.ndim != 2 or data.shape[1] < count:
+        raise ValueError(f"cells of type {block.type!r} must have {count} points or more, got shape {data.shape}")
+    return nodes_of(block.type, data, points)[:, :count]
+
+
+def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
+    """Points that cells refer to, and the renumbered cells."""
+    used = np.unique(np.concatenate([c.ravel() for c in cells.values()]))
+    return points[used], {name: np.searchsorted(used, c) for name, c in cells.items()}
+
+
+def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
+    """Points without repetition (some formats repeat them), and cells without faces that have no area."""
+    order = np.lexsort(points.T)
+    fresh = np.append(True, np.any(np.diff(points[order], axis=0) != 0.0, axis=1))
+    label = np.empty(len(points), dtype=np.int64)
+    label[order] = np.cumsum(fresh) - 1
+    same = {name: label[c] for name, c in cells.items()}
+    corners = {name: 1 + (np.diff(np.sort(c, axis=1), axis=1) > 0).sum(axis=1) for name, c in same.items()}
+    return points[order[fresh]], {name: c[corners[name] >= 3] for name, c in same.items()}
+
+
+def refuse_twins(cells: Cells) -> None:
+    """Raise ValueError, with the number of repeats, if a cell is given twice."""
+    for name, c in cells.items():
+        twins = len(c) - len(np.unique(np.sort(c, axis=1), axis=0))
+        if twins:
+            raise ValueError(f"mesh must have every cell once, got {twins} of {len(c)} cells of type {name!r} again")
+
+
+def refuse_open(cells: Cells) -> None:
+    """Raise ValueError unless each edge of the surface belongs to two faces that run along it in opposite directions.
+
+    The message counts the edges that do not.
+    """
+    ends = [(c[:, i], c[:, (i + 1) % c.shape[1]]) for c in cells.values() for i in range(c.shape[1])]
+    tail, head = (np.concatenate([pair[k] for pair in ends]) for k in range(2))
+    tail, head = tail[tail != head], head[tail != head]
+    key = np.minimum(tail, head) * (1 + max(tail.max(initial=0), head.max(initial=0))) + np.maximum(tail, head)
+    _, inverse, faces = np.unique(key, return_inverse=True, return_counts=True)
+    directions = np.bincount(inverse, np.where(tail < head, 1, -1), minlength=len(faces))
+    for defect, text in (
+        (faces == 1, "be a closed surface or a volume mesh: {} of {} edges are open"),
+        (faces > 2, "have two faces at every edge: {} of {} edges have more"),
+        (directions != 0, "be oriented consistently: at {} of {} edges the two faces have opposite normals"),
+    ):
+        if defect.any():
+            raise ValueError(f"mesh must {text.format(int(defect.sum()), len(faces))}")
 
 
 @quantities(density="kg/m^3", ports="m")
@@ -71,7 +231,7 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
-    """Volume, centre c and ∫(X − c)(X − c)ᵀ."""
+    """Volume of the cells, their centre c, and ∫(X − c)(X − c)ᵀ."""
     origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # close to the body, against cancellation
     near = points - origin
     parts = [
@@ -86,7 +246,10 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
-    """Moments of volume cells of one type with positive sign: formats differ in the orientation of wedges."""
+    """Moments of volume cells of one type, with positive volumes: formats differ in the orientation of wedges.
+
+    Raises ValueError for cells with different signs.
+    """
     moments = of_cells(points, cells, VOLUME[name])
     sign = 1.0 if moments.volumes.sum() >= 0.0 else -1.0
     size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells have no sign

@@ -1,15 +1,19 @@
-"""Connections of two points: rigid rods, springs and dashpots."""
+"""Points by name, and connections of two of them: rigid rods, springs and dashpots."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from flexph.laws.resistive_relations import Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.memo import Remade
+from flexph.numerics.rotations import spins
 from flexph.systems.particle_terms import LENGTH, SQUARE
 
 End = str | Sequence[float] | Array
@@ -43,7 +47,7 @@ class Rod:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """Built-in energy of a spring: a kind of :mod:`flexph.systems.particle_terms` and its parameters."""
+    """Built-in energy of a spring: its kind among those of :mod:`flexph.systems.particle_terms`, and its parameters."""
 
     kind: int
     parameters: tuple[float, ...]
@@ -82,7 +86,7 @@ class Spring(Remade):
         return self.__dict__.get("_law")
 
     def _of_law(self, kind: int, *parameters: float) -> Spring:
-        """The spring with its law recorded."""
+        """Record the built-in law of this spring, and return the spring."""
         self.__dict__["_law"] = SpringLaw(kind, parameters)
         return self
 
@@ -98,7 +102,7 @@ class Spring(Remade):
         hardening: float = 0.0,
         name: str | None = None,
     ) -> Spring:
-        """``V = ½ k e² + ¼ k₃ e⁴`` with e = ℓ − ℓ₀, k [N/m], ℓ₀ [m]; k₃ [N/m³] is zero unless given."""
+        """Make a spring with ``V = ½ k e² + ¼ k₃ e⁴``, e = ℓ − ℓ₀, k [N/m], ℓ₀ [m]; k₃ [N/m³] is zero unless given."""
         k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
         cubic = check.not_negative("hardening", hardening, "N/m^3")
 
@@ -114,7 +118,7 @@ class Spring(Remade):
     @classmethod
     @checked
     def of_square(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
-        """``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
+        """Make a spring with ``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
         k, rest = check.positive("stiffness", stiffness, "J/m^4"), check.not_negative("length", length, "m")
         square = rest * rest
         made = cls(
@@ -178,3 +182,53 @@ class Drag:
     def __post_init__(self) -> None:
         check.not_negative("coefficient", self.coefficient, "N s/m")
         check.not_negative("growth", self.growth, "1/m^2")
+
+
+FIXED = -1
+"""Number that stands for a fixed place instead of a point."""
+
+
+class Points(NamedTuple):
+    """Named points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` are given positions."""
+
+    parts: Mapping[str, slice]
+    place: Array
+    dim: int
+
+    @classmethod
+    def of(cls, masses: Any, positions: Numbers) -> Points:
+        """Points from masses by name and positions (p, dim) [m]; raises ValueError for wrong types or shapes."""
+        if not isinstance(masses, Mapping) or not masses:
+            raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
+        given = check.numbers("positions", positions)
+        dim = given.shape[1] if given.ndim == 2 else 0
+        place = check.array("positions", given, (len(masses), dim or None))
+        spins(dim)
+        return cls({name: slice(dim * i, dim * (i + 1)) for i, name in enumerate(masses)}, place.ravel(), dim)
+
+    def part(self, name: str) -> slice:
+        """Slice of the coordinates of a point."""
+        part: slice = check.lookup("point", name, self.parts)
+        return part
+
+    def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
+        """Numbers of both ends (FIXED for a place in the world), and the constant part of the vector between them.
+
+        Raises ValueError for equal ends, and for a line of zero length at the given positions.
+        """
+        (a, start), (b, end) = self._end(first), self._end(second)
+        if a == b:
+            raise ValueError(
+                f"{what} must have different ends, at least one of them a particle, got {first!r} and {second!r}"
+            )
+        ends = [np.zeros(self.dim) if k == FIXED else self.place[self.dim * k : self.dim * (k + 1)] for k in (a, b)]
+        if not np.any(ends[1] + end - ends[0] - start):
+            raise ValueError(
+                f"{what} must have a positive length in the given positions: {first!r} and {second!r} coincide"
+            )
+        return (a, b), end - start
+
+    def _end(self, end: End) -> tuple[int, Array]:
+        if isinstance(end, str):
+            return self.part(end).start // self.dim, np.zeros(self.dim)
+        return FIXED, check.array("a fixed end", end, (self.dim,))

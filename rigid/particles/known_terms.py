@@ -11,9 +11,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.particle_terms import DRAG, RELATIONS, Lines, ParticleTerms
 
-from .connections import Dashpot, Drag, Rod, Spring
+from .connections import Dashpot, Drag, Points, Rod, Spring
 from .lines import named_line
-from .points import Points
 
 KINDS = {name: kind for kind, name in RELATIONS.items()}
 LAW = 5
@@ -35,7 +34,10 @@ def known_terms(
     inputs: Sequence[str],
     has_pair: bool = False,
 ) -> ParticleTerms:
-    """Terms of points with springs, rods, dampers and forces; raises ValueError for laws given by the user."""
+    """Arrays of the terms of points with springs, rods, dampers and forces, for compiled loops.
+
+    Raises ValueError for laws given by the user.
+    """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)
     return ParticleTerms(
@@ -51,7 +53,7 @@ def known_terms(
 
 
 def _lines(points: Points, kind: str, given: list[tuple[Any, int, tuple[float, ...]]], parameters: int) -> Lines:
-    """Lines with their laws as arrays."""
+    """Springs, rods or dampers as arrays: their names, ends, kinds and parameters of laws."""
     names = tuple(named_line(kind, connection) for connection, _, _ in given)
     ends = [points.between(name, c.first, c.second) for name, (c, _, _) in zip(names, given, strict=True)]
     laws = np.zeros((len(given), parameters))

@@ -13,21 +13,20 @@ from flexph.systems.discrete_gradients import Invariants
 
 from ..system.matrix_functions import Differentiable
 from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
-from .connections import Dashpot, Drag, End, Rod, Spring
-from .points import FIXED, Points
+from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length over that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
+"""Length relative to that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
 
 
 class Lines:
-    """Difference vectors d = D r + d₀ between two ends."""
+    """Terms of springs, rods and dashpots, from difference vectors d = D r + d₀ between their ends."""
 
     def __init__(self, points: Points) -> None:
         self.points, self.place, self.dim = points, points.place, points.dim
 
     def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
-        """Matrix D (dim, n) and vector d₀ (dim,) of a line."""
+        """Matrix D (dim, n) and vector d₀ (dim,) of the difference d = D r + d₀ from the first end to the second."""
         ends, d = self.points.between(kind, first, second)
         D = np.zeros((self.dim, self.place.size))
         for k, sign in zip(ends, (-1.0, 1.0), strict=True):
@@ -51,7 +50,7 @@ class Lines:
         )
 
     def spring(self, spring: Spring) -> Invariants:
-        """Energy V of a spring in π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
+        """Energy V of a spring as a function of the invariant π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
         name = named_line("spring", spring)
         D, d0 = self.between(name, spring.first, spring.second)
         short = SHORT * float(np.linalg.norm(D @ self.place + d0))
@@ -75,7 +74,7 @@ class Lines:
         )
 
     def dashpot(self, dashpot: Dashpot | Drag) -> Damper:
-        """Damper of the rate ℓ̇ = d·Dv/ℓ, or of the full relative velocity Dv."""
+        """Damper with the rate ℓ̇ = d·Dv/ℓ, or for :class:`Drag` with the full relative velocity Dv."""
         name = named_line("dashpot", dashpot)
         D, d0 = self.between(name, dashpot.first, dashpot.second)
         if isinstance(dashpot, Drag):
@@ -96,14 +95,14 @@ class Lines:
         return Damper(name, directions, dashpot.relation)
 
     def port(self, part: slice) -> ExternalPort:
-        """Port of a force on a point."""
+        """Port of a force on the point whose coordinates are ``part``."""
         chosen = np.zeros((self.dim, self.place.size))
         chosen[:, part] = np.eye(self.dim)
         return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))
 
 
 def _constant(second: Array) -> Callable[[Array], Array]:
-    """Constant second derivative (n, n) of one quadratic function, in the shape (n, 1, n)."""
+    """Function of r with the constant second derivative (n, n) of one quadratic function, in shape (n, 1, n)."""
     return lambda r: second[:, None]
 
 

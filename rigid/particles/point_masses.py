@@ -1,4 +1,4 @@
-"""Multibody system of point masses in Cartesian coordinates ([rigid] eq. (6))."""
+"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or one for loops ([dg] sec. 6.3)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
+from flexph.systems.nonlinear import PHDAE
 
 from ..system.system import MultibodySystem
-from ..system.terms import Potential, entries
-from .connections import Dashpot, Drag, Rod, Spring
+from ..system.terms import Potential, entries, named
+from .connections import Dashpot, Drag, Points, Rod, Spring
 from .known_terms import are_known, known_terms
 from .lines import Lines
-from .points import Points
 
 
 @checked
@@ -92,3 +92,81 @@ def point_masses(
 
 def _weight(force: Array) -> list[Potential]:
     return [Potential(lambda r: -float(force @ r), lambda r: -force)] if force.any() else []
+
+
+@checked
+def particle_system(
+    masses: Mapping[str, float],
+    positions: Numbers,
+    *,
+    velocities: Numbers | None = None,
+    gravity: Numbers | None = None,
+    rods: Sequence[Rod] = (),
+    springs: Sequence[Spring] = (),
+    dashpots: Sequence[Dashpot | Drag] = (),
+    ports: Mapping[str, str] | None = None,
+) -> PHDAE:
+    """``q̇ = v``, ``M v̇ = −∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` of particles, x = (q, v, λ) ([dg] eq. (43)).
+
+    Rods, springs and dashpots have built-in laws: ``DiscreteGradient`` and ``Gauss(2)`` step in compiled loops,
+    except with a tolerance, a completion or events. :func:`point_masses` takes springs and dashpots of any law; its
+    pair preserves rods at the position level.
+
+    Parameters
+    ----------
+    masses : mapping of str to float
+        Masses [kg] by name.
+    positions : array_like
+        Positions of the sample (p, dim) [m], dim 2 or 3, in the order of the masses.
+    velocities : array_like, optional
+        Velocities of the sample (p, dim) [m/s]; zero unless given.
+    gravity : array_like, optional
+        Acceleration (dim,) [m/s²].
+    rods : sequence, optional
+        :class:`Rod` between points, or between a point and a fixed place. λ are their forces [N].
+    springs : sequence, optional
+        Springs made by :meth:`Spring.linear` and :meth:`Spring.of_square`.
+    dashpots : sequence, optional
+        :class:`Drag`, and :class:`Dashpot` with a relation that is ``viscous``, ``quadratic`` or ``coulomb``.
+    ports : mapping of str to str, optional
+        Points by names of ports, for forces [N]. By default each point is a port of its name.
+
+    Returns
+    -------
+    PHDAE
+        With the parts q, v and lam, Gonzalez' gradient as its method, and invariants: squared lengths of springs, the
+        potential of weights and twice the kinetic energy.
+
+    Raises
+    ------
+    ValueError
+        For masses and lengths that are not positive, unknown points, equal ends, and laws that are functions given by
+        the user.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import integrate
+    >>> swing = rigid.particle_system(
+    ...     {"bob": 2.0}, [(0.6, -0.8)], gravity=(0.0, -9.81), rods=[rigid.Rod((0.0, 0.0), "bob", 1.0)]
+    ... )
+    >>> run = integrate(swing, swing.sample, np.linspace(0.0, 1.0, 101))
+    >>> bool(abs(np.hypot(*run["q"][-1]) - 1.0) < 1e-13 and run.energy_drift() < 1e-13)
+    True
+    """
+    points = Points.of(masses, positions)
+    mass = np.array([check.positive(f"mass of {name!r}", m, "kg") for name, m in masses.items()])
+    dim, size = points.dim, points.place.size
+    v = np.zeros(size) if velocities is None else check.array("velocities", velocities, (len(mass), dim)).ravel()
+    acceleration = np.zeros(dim) if gravity is None else check.array("gravity", gravity, (dim,))
+    acting = named("ports", {name: name for name in masses} if ports is None else ports)
+    lines = entries("springs", springs), entries("rods", rods), entries("dashpots", dashpots)
+    terms = known_terms(points, mass, acceleration, lines, inputs=list(acting.values()))
+    return PHDAE(
+        **terms.functions(),
+        sample=np.concatenate([points.place, v, np.zeros(terms.size - 2 * size)]),
+        ports={name: slice(dim * k, dim * (k + 1)) for k, name in enumerate(acting)},
+        parts={"q": slice(0, size), "v": slice(size, 2 * size), "lam": slice(2 * size, terms.size)},
+        terms=terms,
+    )

@@ -57,7 +57,7 @@ class RotationMatrix(Orientation):
         )
 
     def defect(self, zeta: Array) -> float:
-        """Largest entry of |RᵀR − 1|; 2 for a reflection."""
+        """Largest entry of |RᵀR − 1|; 2 if R is a reflection."""
         R = self.rotation(zeta)
         return 2.0 if np.linalg.det(R) < 0.0 else float(np.abs(R.T @ R - np.eye(3)).max())
 
@@ -121,7 +121,7 @@ class Quaternion(Orientation):
 
 
 def _products(zeta: Array) -> Array:
-    """Products R_i·R_i − 1, then R₁·R₂, R₁·R₃, R₂·R₃."""
+    """Residuals of RᵀR = 1: R_i·R_i − 1 of the three columns, then R₁·R₂, R₁·R₃, R₂·R₃."""
     R = zeta.reshape(3, 3)
     return np.einsum("ki,ki->k", R[_PAIRS[0]], R[_PAIRS[1]]) - _UNIT
 

@@ -60,7 +60,7 @@ class Orientation(ABC):
         """Kinematic matrix (size, spins), ``ζ̇ = Z(ζ) ω`` with ω in body axes."""
 
     def defect(self, zeta: Array) -> float:
-        """Distance of ζ from a rotation: zero for angles, which always are one."""
+        """Distance of ζ from the nearest coordinates of a rotation: zero for angles, which always are some."""
         return 0.0
 
     @abstractmethod
@@ -74,12 +74,12 @@ class Orientation(ABC):
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """Conditions 0 = g(ζ) on redundant coordinates; Z preserves them, ``g'Z = 0``, without multipliers."""
+        """Conditions 0 = g(ζ) on redundant coordinates; steps preserve them without multipliers, as ``g'Z = 0``."""
         return ()
 
     @property
     def sample(self) -> Array:
-        """Coordinates of a generic rotation, far from the gimbal locks of all angles."""
+        """Coordinates of an arbitrary rotation that is far from the gimbal locks of all angles."""
         return self.coordinates(0.5 if self.dim == 2 else Rotation.from_rotvec(ORDINARY))
 
     @checked
@@ -109,11 +109,11 @@ class Orientation(ABC):
         return (self.slopes(zeta) @ vector).T
 
     def second_slopes(self, zeta: Array) -> Array:
-        """Second derivatives ∂²R/∂ζ_k∂ζ_l (size, size, dim, dim); exact for polynomials R, otherwise differences."""
+        """Second derivatives ∂²R/∂ζ_k∂ζ_l (size, size, dim, dim); exact if R is a polynomial, otherwise differences."""
         return self._changes(self.slopes) if self.polynomial else differences(self.slopes, zeta)
 
     def Z_slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂Z/∂ζ_k (size, size, spins); exact for linear Z, otherwise differences."""
+        """Derivatives ∂Z/∂ζ_k (size, size, spins); exact if R is a polynomial, otherwise differences."""
         return self._changes(self.Z) if self.polynomial else differences(self.Z, zeta)
 
     def _changes(self, linear: Callable[[Array], Array]) -> Array:
@@ -121,7 +121,7 @@ class Orientation(ABC):
         return np.stack([linear(unit) - linear(zero) for unit in np.eye(self.size)])
 
     def check(self, name: str, zeta: Any) -> Array:
-        """Coordinates ζ (size,) as an array; ValueError with their distance from a rotation."""
+        """Coordinates ζ (size,) as an array; raise ValueError if they are not those of a rotation."""
         given = check.array(name, zeta, (self.size,))
         defect = self.defect(given)
         if defect > ORTHOGONAL:
@@ -153,19 +153,19 @@ class Orientation(ABC):
         return np.concatenate([r, self.check("rotation", rotation) if own else self.coordinates(rotation)])
 
     def placement(self, zeta: Any) -> tuple[Array, Array]:
-        """Position (dim,) and rotation matrix (dim, dim) of a free body's ζ = (r, orientation), or of many."""
+        """Position (dim,) and rotation matrix (dim, dim) of a free body from its ζ = (r, orientation); also of many."""
         given = np.asarray(zeta, dtype=float)
         if given.shape[-1:] != (self.dim + self.size,):
             raise ValueError(f"zeta must have shape (..., {self.dim + self.size}), got {given.shape}")
         return given[..., : self.dim], self.rotation(given[..., self.dim :])
 
     def _meaning(self, zeta: Array) -> str:
-        """Requirement on ζ, and its defect, in words."""
+        """Text for messages: the requirement on ζ, and by how much ζ violates it."""
         return f"coordinates of {self.name}, defect {self.defect(zeta):.0e}"
 
 
 def unit_length(name: str) -> PositionConstraint:
-    """Condition ``0 = |ζ|² − 1``."""
+    """Condition ``0 = |ζ|² − 1`` with a name."""
     return PositionConstraint(name, PositionMap(_square, _square_slope))
 
 
@@ -178,7 +178,7 @@ def _square_slope(zeta: Array) -> Array:
 
 
 def _rotations(name: str, given: Any, dim: int) -> Array:
-    """Rotation matrices (..., dim, dim), checked."""
+    """Rotation matrices (..., dim, dim) from what a user gives; raise ValueError if they are none."""
     wanted = "angles [rad] or matrices (..., 2, 2)" if dim == 2 else "a scipy Rotation or matrices (..., 3, 3)"
     try:
         matrix = given.as_matrix() if dim == 3 and isinstance(given, Rotation) else np.asarray(given, dtype=float)

@@ -1,4 +1,4 @@
-"""Body axes of one rigid body: its points as functions of ζ, and their velocities from ϖ."""
+"""Geometry of one rigid body: its points as functions of positions ζ, and their velocities from velocities ϖ."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Vector = Sequence[float] | Array
 
 @dataclass(frozen=True, eq=False)
 class BodyAxes(Memo):
-    """Origin P and rotation R of one body: free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or
-    rotating about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.
+    """Body axes of one rigid body, with origin P and rotation R.
 
-    ``pivot``: the fixed point P in world axes (dim,) [m], None for a free body.
+    The body is free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or it rotates about a fixed point P,
+    ``ζ = orientation`` and ``ϖ = ω``. ``pivot``: the fixed point P in world axes (dim,) [m], None for a free body.
     """
 
     orientation: Orientation
@@ -52,7 +52,7 @@ class BodyAxes(Memo):
         return self._spans("velocity", "spin", self.orientation.spins)
 
     def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
-        """Slices for the position of a free body and for its rotation, by name."""
+        """Slices of the rotation (name ``turn``), and for a free body of the position before it (name ``place``)."""
         if not self.free:
             return {turn: slice(0, size)}
         return {place: slice(0, self.dim), turn: slice(self.dim, self.dim + size)}
@@ -83,7 +83,7 @@ class BodyAxes(Memo):
         return PositionConstraint(given.name, PositionMap(lambda zeta: given.map.value(zeta[span]), jacobian))
 
     def turned(self, zeta: Array) -> Array:
-        """Orientation coordinates from ζ."""
+        """Coordinates of the orientation, a part of ζ."""
         return zeta[self.parts["orientation"]]
 
     def rotation(self, zeta: Array) -> Array:
@@ -117,24 +117,24 @@ class BodyAxes(Memo):
         return Differentiable(self.Z, self._constant(slopes, of.linear or (of.polynomial and not self.free)))
 
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
-        """Derivatives of a function, computed once if they are constant."""
+        """Function with the values of ``slopes``, which are computed once if they are ``constant``."""
         if not constant:
             return slopes
         stack = slopes(np.zeros(self.parts["orientation"].stop))
         return lambda zeta: stack
 
     def lever(self, point: Array) -> Array:
-        """Matrix K (dim, n_kin) of the velocity of a point X, ``Kϖ = v + ω × X``, in body axes; pivoted with v = 0."""
+        """Matrix K (dim, n_kin) of the velocity Kϖ = v + ω × X of a point X in body axes; pivoted with v = 0."""
         turning = unit_sweeps(point[None])[0].T
         return np.hstack([np.eye(self.dim), turning]) if self.free else turning
 
     def directions(self, point: Array) -> Callable[[Array], Array]:
-        """Function from ζ to ``B = Kᵀ Rᵀ`` (n_kin, dim), for a force at a point in world axes."""
+        """Function from ζ to the input matrix ``B = Kᵀ Rᵀ`` (n_kin, dim) of a force in world axes at a point."""
         lever = self.lever(point).T
         return lambda zeta: lever @ self.rotation(zeta).T
 
     def place(self, point: Array) -> PositionMap:
-        """Position ``p(ζ) = r + R X`` in world axes with its Jacobian; ``p' Z = R K`` at every ζ."""
+        """Position ``p(ζ) = r + R X`` of a point in world axes, with its Jacobian; ``p' Z = R K`` at every ζ."""
         origin = np.eye(self.dim) if self.free else np.zeros((self.dim, 0))
 
         def value(zeta: Array) -> Array:
@@ -154,18 +154,18 @@ class BodyAxes(Memo):
 
 
 def combined(rows: Array, place: PositionMap, offset: Array) -> PositionMap:
-    """Combination ``N (p(ζ) − o)`` of a position."""
+    """Position map ``N (p(ζ) − o)`` with N = ``rows`` and o = ``offset``."""
     jacobian = mapped(lambda slope: rows @ slope, place.jacobian)
     return PositionMap(lambda zeta: rows @ (place.value(zeta) - offset), jacobian)
 
 
 def vector(name: str, given: Any, dim: int) -> Array:
-    """A vector in the plane or in space."""
+    """Vector (dim,) from what a user gives; raise ValueError for another shape."""
     return check.array(name, given, (dim,))
 
 
 def unit(name: str, given: Any, dim: int) -> Array:
-    """A direction, normalised."""
+    """Unit vector along a given direction; raise ValueError if it is zero."""
     v = vector(name, given, dim)
     length = float(np.linalg.norm(v))
     if length == 0.0:
@@ -174,7 +174,7 @@ def unit(name: str, given: Any, dim: int) -> Array:
 
 
 def normals(direction: Array) -> Array:
-    """Directions orthogonal to one (dim,), as rows (dim − 1, dim); in the plane the direction turned by 90°."""
+    """Unit vectors orthogonal to a direction, as rows (dim − 1, dim); in the plane the direction turned by 90°."""
     if direction.size == 2:
         return np.array([[-direction[1], direction[0]]])
     first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])

@@ -1,4 +1,4 @@
-"""Ports of single bodies as values: forces and torques."""
+"""Ports and constraints of single bodies as values: forces, torques, pinned points, lines, planes, knife edges."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
-from ..rotations.angles import LOCK, Angles, angles
-from ..rotations.in_plane import Angle
-from ..system.terms import ExternalPort, PositionMap
-from .axes import BodyAxes, Vector, combined, unit, vector
+from ..rotations.angles import LOCK, Angle, Angles, angles
+from ..system.terms import ExternalPort, PositionConstraint, PositionMap, VelocityConstraint
+from .axes import BodyAxes, Vector, combined, normals, unit, vector
 
 
 @checked
@@ -40,7 +39,7 @@ class Force:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1 or dim)."""
+        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes with a position."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
         rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":
@@ -69,7 +68,7 @@ class Torque:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1 or 3)."""
+        """One port {name: port} of a body for this torque, with B (n_kin, 1 or 3)."""
         if body.dim == 2:
             if self.about is not None:
                 raise ValueError(f"port {name!r}: about must be None in the plane, got {self.about!r}")
@@ -101,7 +100,7 @@ class Gimbal:
     sequence: str = "xyz"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1)."""
+        """One port {name: port} of a body for this motor torque, with B (n_kin, 1)."""
         known, k = angles(self.sequence), check.count(f"port {name!r}: angle", self.angle, 0)
         if k > 2 or body.dim == 2:
             raise ValueError(f"port {name!r}: angle must be 0, 1 or 2 for a spatial body, got {self.angle}")
@@ -132,7 +131,7 @@ class Frame:
     at: Vector
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports of the point and of the rotation."""
+        """Two ports of a body by name: the force at the point, and the torque with the suffix ``.turn``."""
         return {**Force(self.at).ports(name, body), **Torque().ports(f"{name}.turn", body)}
 
 
@@ -140,28 +139,28 @@ BodyPort = Force | Torque | Gimbal | Frame
 
 
 def turning(body: BodyAxes) -> PositionMap | None:
-    """Angle of a planar body as a position, None without an angle coordinate."""
+    """Angle of a planar body as a position map; None if its orientation is not an angle."""
     return _entry(body, 0) if isinstance(body.orientation, Angle) else None
 
 
 def _entry(body: BodyAxes, k: int) -> PositionMap:
-    """One of the coordinates of the orientation, as a position."""
+    """Position map of the coordinate k of the orientation."""
     span = body.parts["orientation"]
     row = np.eye(1, span.stop, span.start + k)
     return PositionMap(lambda zeta: zeta[span][k : k + 1], lambda zeta: row)
 
 
 def _rows(name: str, direction: Vector | None, *, axes: str, dim: int, word: str = "along") -> Array:
-    """A unit direction as one row, or all axes."""
+    """Unit direction as one row (1, dim); all axes (dim, dim) if no direction is given."""
     check.choice(f"port {name!r}: axes", axes, ("world", "body"))
     return np.eye(dim) if direction is None else unit(f"port {name!r}: {word}", direction, dim)[None]
 
 
 def _gimbal(known: Angles, which: int, R: Array) -> Array:
-    """Row of Z of the first, second or third factor of ``R = R_i R_j R_k``, from R alone.
+    """Row of Z for the angle of one factor (``which``, 0 to 2) of ``R = R_i R_j R_k``, computed from R alone.
 
     Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal
-    to both. At gimbal lock the first and third coincide, and the second is undefined.
+    to both. At gimbal lock the first and third coincide, and the second is undefined: ValueError.
     """
     one, (i, j, k) = np.eye(3), known.axes
     first, third = R.T @ one[i], one[k]
@@ -172,3 +171,118 @@ def _gimbal(known: Angles, which: int, R: Array) -> Array:
     second = across / (-length if known.proper else length * float(one[j] @ np.cross(one[k], one[i])))
     side = (np.cross(second, third), across, np.cross(first, second))[which]
     return side / float((first, second, third)[which] @ side)
+
+
+Constraint = PositionConstraint | VelocityConstraint
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """Constraint ``p = to``: the point ``at`` of the body axes stays at a point in the world, both (dim,) [m].
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes (dim,) [m].
+    to : array_like
+        Point in the world (dim,) [m].
+    """
+
+    at: Vector
+    to: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
+        """One constraint with dim rows, as a tuple."""
+        return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class OnLine:
+    """Constraint ``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a world direction.
+
+    In the plane n is the direction turned by 90°; in space there are two normals.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    along : array_like
+        Direction in world axes.
+    through : array_like, optional
+        A point of the line [m]; by default the origin.
+    """
+
+    at: Vector
+    along: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
+        """One constraint with dim − 1 rows, as a tuple."""
+        rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
+        return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class OnPlane:
+    """Constraint ``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane in space with normal n.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    normal : array_like
+        n, a direction in world axes.
+    through : array_like, optional
+        A point of the plane [m]; by default the origin.
+    """
+
+    at: Vector
+    normal: Vector
+    through: Vector | None = None
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
+        """One constraint with one row, as a tuple; ValueError in the plane."""
+        if body.dim == 2:
+            raise ValueError(f"constraint {name!r}: OnPlane is for spatial bodies, in the plane use OnLine")
+        row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
+        return (_point_constraint(name, body, self.at, rows=row, through=self.through),)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class KnifeEdge:
+    """Nonholonomic constraint: the point ``at`` has no velocity along ``across``, both in body axes.
+
+    It models a skate, or a wheel without its rolling angle ([rigid] sec. 7.1); A is constant.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    across : array_like
+        Direction in body axes.
+    """
+
+    at: Vector
+    across: Vector
+
+    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
+        """One velocity constraint with a constant row A (1, n_kin), as a tuple."""
+        point = vector(f"constraint {name!r}: at", self.at, body.dim)
+        row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
+        return (VelocityConstraint(name, row @ body.lever(point)),)
+
+
+def _point_constraint(
+    name: str, body: BodyAxes, at: Vector, *, rows: Array, through: Vector | None
+) -> PositionConstraint:
+    point = vector(f"constraint {name!r}: at", at, body.dim)
+    return PositionConstraint(name, combined(rows, body.place(point), point_or_origin(name, through, body.dim)))
+
+
+def point_or_origin(name: str, given: Vector | None, dim: int) -> Array:
+    """Point of the world as an array (dim,); the origin if none is given."""
+    return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

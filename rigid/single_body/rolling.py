@@ -15,8 +15,7 @@ from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
-from .guides import Constraint, point_or_origin
-from .ports import turning
+from .ports import Constraint, point_or_origin, turning
 
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
@@ -55,7 +54,7 @@ class Rolling:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Constraints c (1,) of the height and A (dim − 1, n_kin) of the slip."""
+        """Two constraints: height c (1,), and slip A (dim − 1, n_kin)."""
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
@@ -73,7 +72,7 @@ class Rolling:
         )
 
     def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
-        """Function that warns if the disc nearly lies flat; None in the plane."""
+        """Function of ζ that returns a warning if the disc nearly lies flat, else None; no function in the plane."""
         if body.dim == 2 or self.axis is None:
             return None
         axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
@@ -88,7 +87,7 @@ class Rolling:
 
 
 class LyingFlat(StepFailed, ValueError):
-    """A disc without a point of contact, which ends a step or refuses a start."""
+    """Error: a disc lies flat and has no point of contact; it ends a step or refuses a start."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -98,7 +97,7 @@ class LyingFlat(StepFailed, ValueError):
 
 @dataclass(frozen=True)
 class _Disc:
-    """A disc in space on its ground."""
+    """Constraints of a disc in space that rolls on its ground."""
 
     name: str
     body: BodyAxes
@@ -123,7 +122,7 @@ class _Disc:
         return PositionMap.of_terms(span.stop, tuple(terms))
 
     def _turned_height(self, turned: Array) -> Array:
-        """``n·(R X − through) − ρ √(1 − (n·a)²)``, for a pivoted body including the pivot."""
+        """Part of the height that depends on the orientation and pivot: ``n·(R X − through) − ρ √(1 − (n·a)²)``."""
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
@@ -138,7 +137,7 @@ class _Disc:
         return slope[None]
 
     def slip(self, zeta: Array) -> Array:
-        """Matrix A (2, n_kin): velocity of the lowest material point along the ground."""
+        """Matrix A (2, n_kin) from ϖ to the velocity of the lowest material point along the ground."""
         R, along = self.body.rotation(zeta), normals(self.normal)
         a = R @ self.axis
         e = self.normal - (self.normal @ a) / (a @ a) * a
@@ -146,7 +145,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """s = |n × a|; raises LyingFlat if it is zero, or imaginary during an iteration."""
+        """|n × a| from its square; raise LyingFlat if it is zero, or imaginary during an iteration."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

@@ -1,4 +1,4 @@
 """Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, initial states, equations.
 
-Imports: flexph.laws, flexph.numerics, flexph.systems.
+Imports: flexph.dirac, flexph.laws, flexph.numerics, flexph.systems.
 """

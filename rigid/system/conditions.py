@@ -11,21 +11,89 @@ import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.ranks import singular_vectors
 from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
 from .matrix_functions import at
 from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name
-from .probes import Independence, independence, listed, probes, sizes
+from .probes import RANK, Independence, independence, listed, probes, sizes
 from .terms import PositionMap
 
 if TYPE_CHECKING:
     from .model import SystemModel
 
+
 STEP = 1e-3
-"""Step of fourth-order differences, relative to the size of a position."""
+"""Length of the displacements over which forces of potentials are compared, relative to the sizes of positions."""
+ACTS = 1e-10
+"""Relative change of a force along such a displacement above which a potential acts; round-off is 1e-16."""
+
+
+def refuse_undetermined(system: SystemModel) -> None:
+    """Raise ValueError if ker M ∩ ker (c'Z, A) has a velocity on which no damper or potential acts.
+
+    The equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` of such a velocity is empty. A velocity is determined if it is so at one
+    of the positions near the sample: a spring acts across its direction only away from the sample.
+    """
+    if not system.massless.size:
+        return
+    damping = np.zeros((0, 0))
+    for zeta in probes(system, np.random.default_rng(0)):
+        free = _undetermined(system, zeta)
+        if not free.shape[1]:
+            return
+        damping = damping if damping.size else free
+    share = np.linalg.norm(damping, axis=1)
+    names = [system.velocity_name(int(i)) for i in np.flatnonzero(share > 0.1 * share.max())]
+    raise ValueError(
+        "massless velocities must be determined by constraints, dampers or potentials: nothing acts on "
+        f"{listed(names)} ({damping.shape[1]} combinations of them); give mass, or a constraint or a damper there"
+    )
+
+
+def _undetermined(system: SystemModel, zeta: Array) -> Array:
+    """Basis (n_kin, j) of the velocities that no constraint, damper or potential determines at a position.
+
+    It is in the units in which the constraints are scaled.
+    """
+    unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
+    rows = system.constraint_rows(zeta) / unit
+    if rows.size:
+        rows = rows / system.once(independence).rows[:, None]
+    own = np.linalg.qr(unit[:, None] * system.massless)[0]
+    own = own @ singular_vectors(rows @ own, tolerance=RANK, size=1.0).null
+    if not own.shape[1]:
+        return own
+    free = own / unit[:, None]
+    momenta = system.mass @ np.random.default_rng(1).standard_normal(system.velocities)
+    acting = [_change(system, zeta, free), free.T @ system.G(zeta, momenta) @ free]
+    acting.append(np.column_stack([free.T @ system.tau_d(zeta, v) for v in free.T]))
+    sized = [a / np.abs(a).max() for a in acting if a.any()]
+    return own @ singular_vectors(np.vstack(sized), tolerance=RANK, size=1.0).null if sized else own
+
+
+def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
+    """Changes (j, j) of the force Zᵀ∇V along small moves in each of the free velocities (n_kin, j).
+
+    They are projected on these velocities, and zero where they are round-off.
+    """
+    matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
+    for k, v in enumerate(free.T):
+        way = system.Z(zeta) @ v
+        length = float(np.abs(way / size).max(initial=0.0))
+        if length > 0.0:
+            ends = [zeta + side * STEP / length * way for side in (1.0, -1.0)]
+            one, other = (system.Z(end).T @ system.V_gradient(end) for end in ends)
+            change = free.T @ (one - other)
+            noise = ACTS * (np.abs(free.T) @ (np.abs(one) + np.abs(other)))
+            matrix[:, k] = np.where(np.abs(change) > noise, change, 0.0)
+    return matrix
+
+
 SLOPE = 1e-6
-"""Deviation of a derivative, over the largest entry of its row scaled by position sizes, that counts as a mistake."""
+"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
+mistake."""
 NOISE = 1e-9
 """Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
 SPEEDS = (1e-2, 1.0, 1e2)
@@ -33,7 +101,7 @@ SPEEDS = (1e-2, 1.0, 1e2)
 
 
 def check_system(system: SystemModel) -> None:
-    """Check the members, and the conditions of [rigid] sec. 4 at the sample and near it."""
+    """Check the members of a system, and the conditions of [rigid] sec. 4 at its sample and near it."""
     check_members(system)
     check_names(system)
     _check_mass(system)
@@ -49,7 +117,7 @@ def check_system(system: SystemModel) -> None:
 
 
 def refuse_dependent(system: SystemModel) -> None:
-    """Raise ValueError with the names of constraints that depend on others."""
+    """Raise ValueError with the names of constraints that depend on others at the sample."""
     rank, names = system.once(independence).dependent(system.sample)
     rows = len(system.constraint_names)
     if rank < rows:
@@ -79,7 +147,7 @@ def _check_mass(system: SystemModel) -> None:
 
 
 def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Compare c' and p' with differences of c and p, ∇V with those of V, and check that invariants are quadratic."""
+    """Compare the Jacobians c', p' and ∇V with differences of c, p and V, and check that invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
         chain(
@@ -124,7 +192,7 @@ def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
 
 
 def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
-    """Check Δπ = Dπ(m) Δζ for quadratic invariants."""
+    """Check that invariants are quadratic: Δπ = Dπ(m) Δζ with the midpoint m."""
     change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
     slope = of.jacobian(0.5 * (zeta0 + zeta1))
     scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
@@ -140,7 +208,7 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 
 
 def _check_rates(system: SystemModel, zeta: Array) -> None:
-    """Check p'Z = A or Bᵀ, and g'Z = 0 for the conditions of the coordinates."""
+    """Check p'Z = A or Bᵀ of constraints and ports with positions, and g'Z = 0 for conditions of the coordinates."""
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
         if of.position is not None:
@@ -181,7 +249,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: list[Array]) -> None:
-    """Check that (c'Z, A) has constant rank."""
+    """Check that (c'Z, A) has the same rank at all places."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)
@@ -198,7 +266,7 @@ def _check_rank(system: SystemModel, places: list[Array]) -> None:
 
 
 def _refuse_empty(system: SystemModel, places: list[Array]) -> None:
-    """Raise ValueError for a row of A that is zero everywhere."""
+    """Raise ValueError for a row of A that is zero at all places."""
     most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
     names = system.constraint_names[len(system.constraint_names) - len(most) :]
     empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]

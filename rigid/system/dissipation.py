@@ -12,7 +12,8 @@ from .matrix_functions import at
 from .terms import Damper, Dissipation
 
 GENERATES = 1e-12
-"""Power, over the largest possible for forces and velocities of these sizes, below which its sign is round-off."""
+"""Power, relative to the largest possible for forces and velocities of these sizes, below which its sign is round-
+off."""
 
 
 class Resistance(NamedTuple):
@@ -23,7 +24,7 @@ class Resistance(NamedTuple):
 
 
 def force_of(term: Damper | Dissipation, zeta: Array, omega: Array) -> Array:
-    """Force τ (n_kin,) of one term; raises ValueError if it generates energy."""
+    """Force (n_kin,) of one dissipative term; raise ValueError if it generates energy."""
     if isinstance(term, Damper):
         W = at(term.directions, zeta)
         force: Array = W @ term.relation.force(W.T @ omega)

@@ -12,20 +12,20 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants, gonzalez, through_invariants
 from flexph.systems.nonlinear import PHDAE
 
+from .dissipation import Resistance, _of_damper, force_of
 from .matrix_functions import at
 from .probes import cautions_of
-from .resistance import resistance
 from .slopes import Way
 from .start import gross_defect
 from .step_slope import StepMeans, mean_slope
-from .terms import ExternalPort, Potential
+from .terms import Damper, ExternalPort, Potential
 
 if TYPE_CHECKING:
     from .model import SystemModel
 
 
 class Blocks(NamedTuple):
-    """Blocks of J and R at a state or over a step: Z, G, c'Z, A, R, and the skew part S of τ_d."""
+    """Blocks of J and R at a state or over a step: Z, G, C = c'Z, A, R, and the skew part S of τ_d."""
 
     Z: Array
     G: Array
@@ -36,7 +36,10 @@ class Blocks(NamedTuple):
 
 
 class Equations:
-    """E, J, R, B, z, H of x = (ζ, ϖ, λ, μ) and their means over a step ([rigid] eq. (10), [dg] definitions 7 and 8)."""
+    """Matrices E, J, R, B, costate z and energy H of x = (ζ, ϖ, λ, μ), and their means over a step.
+
+    See [rigid] eq. (10), [dg] definitions 7 and 8.
+    """
 
     def __init__(self, system: SystemModel) -> None:
         self.system, self.layout = system, system.layout
@@ -48,7 +51,7 @@ class Equations:
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
     def phdae(self, sample: Array) -> PHDAE:
-        """The system with the step means of its discrete gradient pair."""
+        """:class:`flexph.PHDAE` with the means of its discrete gradient pair over a step."""
         s, f = self.system, self.layout
         E = np.zeros((f.size, f.size))
         E[f.positions, f.positions] = np.eye(s.positions)
@@ -84,7 +87,7 @@ class Equations:
     # --- at a state ---------------------------------------------------------------------------------------------------
 
     def at(self, x: Array) -> Blocks:
-        """Blocks at a state."""
+        """Blocks at a state, cached."""
         return self._at(np.ascontiguousarray(x[: self.layout.velocities.stop], dtype=float).tobytes())
 
     def _blocks(self, key: bytes) -> Blocks:
@@ -101,12 +104,15 @@ class Equations:
     # --- over a step --------------------------------------------------------------------------------------------------
 
     def over(self, x0: Array, x1: Array) -> Blocks:
-        """Blocks over a step."""
+        """Blocks over a step, cached."""
         end = self.layout.velocities.stop
         return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
 
     def _means(self, key0: bytes, key1: bytes) -> Blocks:
-        """Z, C and A from the positions at both ends of a step; velocity-dependent terms at the midpoint."""
+        """Blocks over a step: Z, C and A from the positions at both ends, velocity-dependent terms at the midpoint.
+
+        The keys are bytes of (ζ, ϖ), as results are cached by them; so are those of the methods below.
+        """
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
         zeta, omega = 0.5 * (zeta0 + zeta1), self.mean_velocity(x0[s.positions :], x1[s.positions :])
@@ -114,9 +120,10 @@ class Equations:
         return Blocks(Z, s.G(zeta, s.mass @ omega), C, A, *resistance(s, zeta, omega))
 
     def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
-        """Midpoint Z, exact for rotation matrices and quaternions; discrete Jacobians D̄, D̄Z̄ and A.
+        """Means of matrices over a step: Z̄, discrete Jacobians D̄ of the constraints, D̄Z̄, and Ā.
 
-        They are cached for the last positions while an iteration changes velocities alone.
+        Z̄ at the midpoint is exact for rotation matrices and quaternions. Results are cached for the last positions,
+        while an iteration changes velocities alone.
         """
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)
@@ -129,7 +136,7 @@ class Equations:
         return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
-        """Mean inputs B̄; a port with a position does the work of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
+        """Input matrix over a step; a port with a position does the work of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
         zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
         return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
 
@@ -140,7 +147,7 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """Mean velocity ϖ̄; massless velocities, which have no time derivative, are stage values like multipliers."""
+        """Mean velocity ϖ̄, the arithmetic mean; massless parts, which have no time derivative, take their value ϖ₁."""
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
         return 0.5 * (omega0 + omega1 + self.massless @ (omega1 - omega0))
@@ -178,7 +185,7 @@ class Equations:
     # --- matrices -----------------------------------------------------------------------------------------------------
 
     def structure(self, b: Blocks) -> Array:
-        """Structure ``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
+        """Structure matrix ``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
         f, J = self.layout, np.zeros((self.layout.size, self.layout.size))
         J[f.positions, f.velocities], J[f.velocities, f.positions] = b.Z, -b.Z.T
         J[f.lam, f.velocities], J[f.velocities, f.lam] = b.C, -b.C.T
@@ -187,20 +194,20 @@ class Equations:
         return J
 
     def dissipation(self, b: Blocks) -> Array:
-        """Dissipation matrix R, which acts on velocities."""
+        """Dissipation matrix of all states, from R of the velocities."""
         R = np.zeros((self.layout.size, self.layout.size))
         R[self.layout.velocities, self.layout.velocities] = b.R
         return R
 
     def inputs(self, B: Array) -> Array:
-        """Input matrix B, which acts on velocities."""
+        """Input matrix of all states, from B of the velocities."""
         columns = np.zeros((self.layout.size, B.shape[1]))
         columns[self.layout.velocities] = B
         return columns
 
 
 def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ for ports with a position, otherwise at the midpoint."""
+    """Transposed input matrix over a step: p̄'Z̄ with Δp = p̄'Δζ for a port with a position, else Bᵀ midway."""
     if port.position is not None:
         return port.position.discrete(zeta0, zeta1) @ Z
     return at(port.matrix, 0.5 * (zeta0 + zeta1)).T
@@ -216,3 +223,30 @@ def _discrete_gradient(potential: Potential | Invariants, zeta0: Array) -> Calla
         return gonzalez(middle, zeta1 - zeta0, before, float(potential.energy(zeta1)))
 
     return at_end
+
+
+def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
+    """Matrices R and S with ``(R + S) ϖ = τ_d(ζ, ϖ)``; ``ϖᵀR ϖ`` is the dissipated power.
+
+    For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
+    P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
+    kernel: both are bounded if τ is of the order of ϖ, also at rest and for P = 0 ≠ τ, and transform with the velocity
+    coordinates as M does. At rest they are zero.
+
+    Raises ValueError with the name and the power of a term that generates energy.
+    """
+    n = system.velocities
+    R, S = np.zeros((n, n)), None
+    for term in system.dissipation:
+        if isinstance(term, Damper):
+            W = at(term.directions, zeta)
+            R += _of_damper(term, W, W.T @ omega)
+            continue
+        tau = force_of(term, zeta, omega)
+        p = system.completed_mass @ omega
+        twice = float(omega @ p)
+        if twice > 0.0:
+            R += (float(omega @ tau) / twice) * np.outer(p, p / twice)
+            turn = np.outer(tau, p / twice)
+            S = turn - turn.T if S is None else S + (turn - turn.T)
+    return Resistance(R, S)

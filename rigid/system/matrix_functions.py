@@ -37,7 +37,10 @@ class Differentiable:
 
 
 def mapped(linear: Callable[[Array], Array], matrix: MatrixFunction) -> MatrixFunction:
-    """Composition of a linear function of matrices (or stacks of them) with a matrix function."""
+    """Matrix function ``linear(matrix(ζ))`` for a linear function of matrices or stacks of them.
+
+    It has derivatives if ``matrix`` has them.
+    """
     if not isinstance(matrix, Differentiable):
         return lambda zeta: linear(matrix(zeta))
     slopes = matrix.slopes
@@ -51,13 +54,13 @@ class Gyroscopic:
     stack: Array
 
     def __call__(self, zeta: Array, momenta: Array) -> Array:
-        """Matrix G, independent of positions."""
+        """Matrix G at momenta Γ; it does not depend on positions."""
         return np.tensordot(momenta, self.stack, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
-    """Matrix function (shape) of blocks, each with rows, columns, a slice of the positions and its function."""
+    """Matrix function of the given shape, made of blocks: (rows, columns, slice of the positions, function)."""
 
     shape: tuple[int, int]
     blocks: tuple[tuple[slice, slice, slice, Any], ...]
@@ -72,7 +75,7 @@ class BlockMatrix:
 
 @dataclass(frozen=True, eq=False)
 class BlockGyroscopic:
-    """Gyroscopic matrix of blocks, each with a slice of velocities and of positions, and its function or constant."""
+    """Gyroscopic matrix made of diagonal blocks: (slice of velocities, slice of positions, function or constant)."""
 
     velocities: int
     blocks: tuple[tuple[slice, slice, Any], ...]

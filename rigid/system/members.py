@@ -12,8 +12,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
 
-from .layout import WHOLE
 from .matrix_functions import at
+from .model import WHOLE
 from .start import start_defect
 from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, PositionMap, Potential, VelocityConstraint
 
@@ -26,7 +26,7 @@ constraints to about 1e-9."""
 
 
 def check_members(system: SystemModel) -> None:
-    """Check the types of all members."""
+    """Raise ValueError for a member of a wrong type."""
     kinds: dict[str, tuple[tuple[Any, ...], Any]] = {
         "constraints": (system.constraints, PositionConstraint),
         "coordinates": (system.coordinates, PositionConstraint),
@@ -55,7 +55,7 @@ def check_members(system: SystemModel) -> None:
 
 
 def check_names(system: SystemModel) -> None:
-    """Check that names differ and parts lie within the vectors."""
+    """Raise ValueError for names given twice, reserved names, and parts that exceed their vectors."""
     check.not_negative("spread", system.spread)
     for kind, names in (
         ("constraints", [c.name for c in system.constraints] + [c.name for c in system.velocity_constraints]),
@@ -79,7 +79,7 @@ def check_names(system: SystemModel) -> None:
 
 
 def check_shapes(system: SystemModel) -> None:
-    """Check shapes and finite values at the sample."""
+    """Raise ValueError for wrong shapes or values that are not finite, evaluated at the sample."""
     n, v, zeta = system.positions, system.velocities, system.sample
     if system.kinematics is None and n != v:
         raise ValueError(f"kinematics may be left out only for ζ̇ = ϖ: there are {n} positions and {v} velocities")
@@ -126,7 +126,7 @@ def _check_map(name: str, of: PositionMap, n: int, *, zeta: Array, rows: int | N
 
 
 def potential_name(system: SystemModel, i: int) -> str:
-    """Name of a potential."""
+    """Name of the potential i for messages."""
     return "potential" if len(system.potentials) == 1 else f"potential[{i}]"
 
 

@@ -1,9 +1,10 @@
-"""Data of a multibody system in redundant coordinates ([rigid] sec. 4)."""
+"""Data of a multibody system in redundant coordinates ([rigid] sec. 4), and the layout of its states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +12,88 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
 from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.terms import Terms
+from flexph.systems.nonlinear import Terms
 
 from .dissipation import force_of
-from .layout import Layout, lay_out, name_of, row_labels
 from .matrix_functions import MatrixFunction, at
 from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, Potential, VelocityConstraint, entries, named
+
+WHOLE = ("positions", "velocities", "lambda", "mu")
+"""Names of the parts of every system."""
+
+
+class Split(NamedTuple):
+    """Positions ζ (…, n_pot), velocities ϖ (…, n_kin), multipliers λ (…, k) and μ (…, l) of states."""
+
+    positions: Array
+    velocities: Array
+    lam: Array
+    mu: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Slices of ζ, ϖ, λ and μ in x (size,), and slices of all named parts."""
+
+    positions: slice
+    velocities: slice
+    lam: slice
+    mu: slice
+    parts: Mapping[str, slice]
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return int(self.mu.stop)
+
+    def split(self, x: Array) -> Split:
+        """Split one state (n,) or many (…, n) into ζ, ϖ, λ and μ."""
+        return Split(*(x[..., part] for part in (self.positions, self.velocities, self.lam, self.mu)))
+
+
+def lay_out(
+    widths: Sequence[int], parts: Mapping[str, slice], velocity_parts: Mapping[str, slice], rows: Mapping[str, int]
+) -> Layout:
+    """Layout of states (ζ, ϖ, λ, μ) with the lengths ``widths``.
+
+    Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then the named parts of the positions, those of the
+    velocities (``velocities of …`` if a part of the positions has the same name), and ``multipliers of …`` of
+    constraints by name, with the numbers ``rows`` of rows in the order of (c'Z, A).
+    """
+    ends = [sum(widths[: i + 1]) for i in range(4)]
+    whole = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+    names = dict(zip(WHOLE, whole, strict=True)) | dict(parts)
+    for name, part in velocity_parts.items():
+        names[f"velocities of {name}" if name in parts else name] = _moved(part, ends[0])
+    at = ends[1]
+    for name, count in rows.items():
+        names[f"multipliers of {name}"] = slice(at, at + count)
+        at += count
+    return Layout(whole[0], whole[1], whole[2], whole[3], names)
+
+
+def _moved(part: slice, by: int) -> slice:
+    return slice((part.start or 0) + by, part.stop + by)
+
+
+def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Array) -> list[str]:
+    """Names of the rows of a constraint; their number comes from an evaluation at ``sample``."""
+    if isinstance(constraint, PositionConstraint):
+        count = len(constraint.map.value(sample))
+    else:
+        matrix = constraint.matrix
+        count = len(matrix(sample) if callable(matrix) else matrix)
+    return [repr(constraint.name)] if count == 1 else [f"{constraint.name!r}[{i}]" for i in range(count)]
+
+
+def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
+    """Name of an entry from the smallest part that contains it; ``kind`` and its number if there is none."""
+    narrowest = None
+    for name, part in parts.items():
+        start, width = part.start or 0, part.stop - (part.start or 0)
+        if start <= index < part.stop and (narrowest is None or width < narrowest[1]):
+            narrowest = (name if width == 1 else f"{name}[{index - start}]", width)
+    return f"{kind} {index}" if narrowest is None else narrowest[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -87,7 +164,7 @@ class SystemModel(Memo, Remade):
 
     @property
     def _rowed(self) -> list[PositionConstraint | VelocityConstraint]:
-        """Constraints in the order of (c'Z, A)."""
+        """Position and velocity constraints, in the order of their rows in (c'Z, A)."""
         return [*self.constraints, *self.velocity_constraints]
 
     def velocity_name(self, index: int) -> str:
@@ -96,7 +173,7 @@ class SystemModel(Memo, Remade):
 
     @once
     def potentials(self) -> tuple[Potential | Invariants, ...]:
-        """The potentials whose sum is V."""
+        """Tuple of the potentials whose sum is V."""
         given = self.potential
         if given is None:
             return ()
@@ -111,14 +188,14 @@ class SystemModel(Memo, Remade):
 
     @once
     def completed_mass(self) -> Array:
-        """M made positive definite by masses of its order along its kernel."""
+        """M made positive definite by masses of about the size of its other entries along its kernel."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
 
     @once
     def _scaled_mass(self) -> tuple[Array, Array]:
-        """Units in which M has a unit diagonal, and its kernel in these units."""
+        """Units (n_kin,) in which M has a unit diagonal, and a basis of its kernel in these units."""
         diagonal = np.diag(self.mass)
         unit = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=0.0) or 1.0))
         values, vectors = np.linalg.eigh(self.mass / unit / unit[:, None])
@@ -143,7 +220,7 @@ class SystemModel(Memo, Remade):
         return np.zeros_like(self.mass) if self.gyroscopic is None else self.gyroscopic
 
     def c(self, zeta: Array) -> Array:
-        """Position constraints (k,)."""
+        """Residuals c(ζ) (k,) of all position constraints."""
         return np.concatenate([np.zeros(0), *(c.map.value(zeta) for c in self.constraints)])
 
     def c_jacobian(self, zeta: Array) -> Array:
@@ -151,11 +228,11 @@ class SystemModel(Memo, Remade):
         return np.vstack([np.zeros((0, self.positions)), *(c.map.jacobian(zeta) for c in self.constraints)])
 
     def A(self, zeta: Array) -> Array:
-        """Velocity constraints (l, n_kin)."""
+        """Matrix A(ζ) (l, n_kin) of all velocity constraints."""
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
     def constraint_rows(self, zeta: Array) -> Array:
-        """Velocity-level constraints (c'Z, A) (k + l, n_kin)."""
+        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities."""
         return np.vstack([self.c_jacobian(zeta) @ self.Z(zeta), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:

@@ -26,13 +26,16 @@ of a position, see flexph.mechanisms.model.redundancy."""
 LOSING = 1e-3
 """Ratio of the smallest singular value to that at the sample below which the rank is about to be lost."""
 NOTHING = 1e-12
-"""Relative size of a column, over nearby positions, below which it is round-off."""
+"""Relative size of a column, at all nearby positions, below which it is round-off."""
 SHARE = 1e-2
 """Share of a row in a dependence above which it is named."""
 
 
 def sizes(system: SystemModel, zeta: Array) -> Array:
-    """Size of each position: the largest entry of its part, which shares a unit, or of all if that is zero."""
+    """Size of each position (n_pot,): the largest magnitude in its part, or of all positions if that is zero.
+
+    Entries of a part share a unit.
+    """
     whole = float(np.abs(zeta).max(initial=0.0)) or 1.0
     lengths = np.full(zeta.size, whole)
     for part in system.parts.values():
@@ -41,7 +44,7 @@ def sizes(system: SystemModel, zeta: Array) -> Array:
 
 
 def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
-    """The sample, and positions reached from it by allowed motions, ``spread`` times the sizes.
+    """The sample, and positions that allowed motions reach from it, at a distance of ``spread`` times the sizes.
 
     Rotations and closed loops are preserved on the way, as the conditions need to hold only there.
     """
@@ -71,13 +74,13 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 
 def allowed(rows: Array, omega: Array) -> Array:
-    """Projection of velocities to those that constraints allow."""
+    """Projection of velocities to those that the constraint rows allow."""
     free = singular_vectors(rows, tolerance=RANK).null
     return free @ (free.T @ omega)
 
 
 class Independence:
-    """Independent rows of K = (c'Z, A), in units in which no row or column exceeds one at given positions."""
+    """Rank and dependent rows of K = (c'Z, A), in units in which no row or column exceeds one at given positions."""
 
     def __init__(self, system: SystemModel, places: list[Array]) -> None:
         self.system = system
@@ -93,7 +96,7 @@ class Independence:
         self.rows = np.where(heights > 0.0, heights, 1.0)
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
-        """Rank at a position, and names of the rows that are dependent there."""
+        """Rank of K at a position, and names of the rows that are dependent there."""
         own = self._decomposed(zeta)
         return own.rank, self._names(own.left_null)
 
@@ -108,7 +111,7 @@ class Independence:
         )
 
     def _decomposed(self, zeta: Array) -> SingularVectors:
-        """Singular vectors and values of the scaled rows."""
+        """Singular vectors and values of the scaled rows at a position."""
         scaled = self.system.constraint_rows(zeta) / self.columns / self.rows[:, None]
         return singular_vectors(scaled, tolerance=RANK, size=1.0)
 
@@ -128,10 +131,10 @@ def listed(names: list[str]) -> str:
 
 
 def independence(system: SystemModel) -> Independence:
-    """Independence of the constraints of a system, from its probe positions."""
+    """:class:`Independence` of the constraints of a system, with units from its probe positions."""
     return Independence(system, probes(system, np.random.default_rng(0)))
 
 
 def cautions_of(system: SystemModel) -> tuple[Callable[[Array], str | None], ...]:
-    """Cautions of a system, with that of a loss of rank of its constraints."""
+    """Warning functions of a system, with one for a loss of rank of its constraints."""
     return (*system.cautions, system.once(independence).caution) if system.constraint_names else system.cautions

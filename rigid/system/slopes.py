@@ -1,4 +1,4 @@
-"""Derivatives of the functions of a multibody system in its positions, given or by differences."""
+"""Derivatives of the functions of a multibody system with respect to its positions, given or by differences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def stacked(function: Any, x: Array) -> Array:
-    """Derivatives ∂f/∂x_k, stacked: (n, …)."""
+    """Derivatives ∂f/∂x_k, stacked (n, …): those that the function has, else forward differences."""
     return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
@@ -79,7 +79,7 @@ def differences(function: Callable[[Array], Array], x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A step from initial positions to final ones."""
+    """A step, from the positions at its start to those at its end."""
 
     start: Array
     end: Array
@@ -100,7 +100,7 @@ class Way:
 
 
 def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot)."""
+    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g."""
     if not given.terms:
         return _of_jacobian(given, way, discrete, w, g)
     n = way.end.size
@@ -116,7 +116,10 @@ def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) ->
 
 
 def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Half of the midpoint slopes plus those of ``m Δᵀ/Δᵀ Δ``, midpoint defect m, ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``."""
+    """Derivatives as in :func:`of_map` for a map without terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ with the defect m.
+
+    They are half of the slopes of p' at the midpoint, plus those of the correction with ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``.
+    """
     middle, step, stack = given.jacobian(way.middle), way.step, stacked(given.jacobian, way.middle)
     image, transposed = 0.5 * (stack @ w).T, 0.5 * (g @ stack).T
     size = float(step @ step)
@@ -145,7 +148,7 @@ def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Ar
 
 
 def _of_gradient(gradient: Any, way: Way, discrete: Array) -> Array:
-    """Derivative of ``∇V(m) + c Δ`` with ``c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ``."""
+    """Derivative with respect to ζ₁ of the discrete gradient ``∇V(m) + c Δ``, m the midpoint, c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ."""
     middle, step, hessian = gradient(way.middle), way.step, stacked(gradient, way.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 CONSISTENT = 1e-8
-"""Constraint defect over its largest terms up to which an initial state is consistent: error of ten printed digits."""
+"""Constraint defect, relative to its largest terms, up to which an initial state is consistent: error of ten digits."""
 DRIFTED = 1e-3
 """Defect of a position constraint up to which a run may begin, as runs continue from final states of methods that
 let constraints drift."""
 SHAKEN = 0.1
-"""Defect of a velocity constraint up to which a run may begin, over velocities and their change by forces in a step,
-as some methods satisfy constraints at midpoints."""
+"""Defect of a velocity constraint up to which a run may begin, relative to velocities and their change by forces in a
+step, as some methods satisfy constraints at midpoints."""
 CLOSING = Corrections(most=30, settled=1e-15)
 """Newton corrections of positions, which end at round-off."""
 NOTHING = 1e-12
-"""Relative size of a multiplier, over that of the largest force, below which it is round-off."""
+"""Size of a multiplier, relative to the largest force, below which it is round-off."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
 
 
@@ -64,7 +64,7 @@ def accelerations(
 
 
 def _saddle(mass: Array, rows: Array, right: Array) -> Array:
-    """Solution of [[M, Kᵀ], [K, 0]], of least norm if singular; rows and columns are scaled first."""
+    """Solution of [[M, Kᵀ], [K, 0]] x = ``right``, of least norm if singular; rows and columns are scaled first."""
     n, k = mass.shape[0], len(rows)
     matrix = np.block([[mass, rows.T], [rows, np.zeros((k, k))]])
     unit = _units(mass)
@@ -75,19 +75,22 @@ def _saddle(mass: Array, rows: Array, right: Array) -> Array:
 
 
 def _units(mass: Array) -> Array:
-    """Velocity units in which M has a unit diagonal."""
+    """Units (n_kin,) of velocities in which M has a unit diagonal."""
     return np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
 
 
 def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
-    """Multipliers (k + l,), zero if they are round-off of forces (n_kin,), as runs derive tolerances from them."""
+    """Multipliers (k + l,) with zeros for those that are round-off of the forces (n_kin,).
+
+    Runs derive tolerances from them.
+    """
     unit = _units(mass)
     noise = NOTHING * float((forces * unit).max(initial=0.0))
     return np.where(np.abs(multipliers) * np.abs(rows * unit).max(axis=1, initial=0.0) <= noise, 0.0, multipliers)
 
 
 def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
-    """Rate d/dt of (c'Z, A) along ζ̇ = Zϖ, by fourth-order differences."""
+    """Time derivative of (c'Z, A) along ζ̇ = Zϖ, by fourth-order differences."""
     along = system.Z(zeta) @ omega
     speed = np.abs(along).max(initial=0.0)
     if speed == 0.0:
@@ -112,7 +115,7 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
 
 
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
-    """Defect of positions and velocities beyond the drift of a run with steps [s], in words; None without one."""
+    """Text on a defect of positions or velocities that exceeds the drift of a run with steps [s]; None without one."""
     defect = _position_defect(system, zeta, DRIFTED)
     if defect is not None:
         return f"positions do not satisfy {defect}; {REMEDY}"
@@ -123,13 +126,13 @@ def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) ->
 
 
 def _position_defect(system: SystemModel, zeta: Array, allowed: float) -> str | None:
-    """First condition that positions violate, with the defect, in words; None without one."""
+    """Text on the first condition that positions violate, with the defect; None without one."""
     defects = (start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_held(system)))
     return next((defect for defect in defects if defect is not None), None)
 
 
 def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: Array, allowed: float) -> str | None:
-    """Row most violated by velocities, over terms of these speeds, in words; None without one."""
+    """Text on the constraint row that velocities violate most, relative to terms of these speeds; None without one."""
     rows = system.constraint_rows(zeta)
     defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speeds.max(initial=0.0)
     wrong = np.flatnonzero(defect > allowed * size)
@@ -140,7 +143,7 @@ def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: 
 
 
 def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
-    """Violated row of a condition, with the defect, in words; None without one."""
+    """Text on the violated row of a condition, with the defect; None without one."""
     value = np.abs(np.asarray(condition.map.value(zeta), dtype=float))
     slope = np.abs(condition.map.jacobian(zeta))
     terms = slope @ np.abs(zeta)  # a constraint on zero positions is compared with the largest position
@@ -174,12 +177,12 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
 
 def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
-    """Displacement δ of least ½δᵀMδ with Kδ = target."""
+    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = target."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
 def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
-    """Project positions on the conditions of the coordinates, by Newton's method with least-norm steps."""
+    """Positions projected on the conditions of the coordinates, by Newton's method with least-norm steps."""
 
     def closed(zeta: Array) -> tuple[Array, float]:
         value, slope = _stacked(system, system.coordinates, zeta)
@@ -189,14 +192,14 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a displacement, and its largest entry over the largest position."""
+    """Positions after a displacement, and its largest entry divided by the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Position-level conditions: position constraints and closed velocity constraints."""
+    """Conditions on positions: position constraints, and velocity constraints whose position must be zero."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

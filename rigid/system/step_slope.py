@@ -34,7 +34,7 @@ class StepMeans(NamedTuple):
 
 
 def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Array) -> Array:
-    """Jacobian ``∂((J̄ − R̄)z̄ + B̄u)/∂x₁`` (n, n); it affects the convergence speed, not the results."""
+    """Jacobian ``∂((J̄ − R̄)z̄ + B̄u)/∂x₁`` (n, n); it affects the speed of convergence, not the results."""
     f, Z, share, step = system.layout, means.Z, means.share, StepSlope(system, means)
     matrix = np.zeros((f.size, f.size))
     matrix[f.positions, f.velocities] = Z @ share
@@ -52,10 +52,10 @@ def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Arr
 
 
 class StepSlope:
-    """Terms of a step and of its derivative in ζ₁, accumulated term by term.
+    """Derivative of a step with respect to its end positions ζ₁, accumulated term by term.
 
     ``efforts`` are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative; ``of_forces`` is the
-    derivative of forces on velocities, ``of_rows`` of the constraints at fixed rates, ``held`` has D̄ in their rows.
+    derivative of forces on velocities, ``of_rows`` of the constraints at fixed rates; ``held`` are the D̄ of the rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
@@ -68,7 +68,7 @@ class StepSlope:
     # --- at velocities ------------------------------------------------------------------------------------------------
 
     def of_velocities(self) -> Array:
-        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``."""
+        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; also subtract their derivatives with respect to ζ₁ from ``of_forces``."""
         s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass
@@ -93,13 +93,13 @@ class StepSlope:
     # --- at positions -------------------------------------------------------------------------------------------------
 
     def potentials(self) -> None:
-        """Add ∇̄V of the potentials."""
+        """Add ∇̄V of all potentials to the efforts, and its derivative."""
         for potential, discrete in zip(self.system.potentials, self.means.gradients, strict=True):
             self.efforts += discrete
             self.of_efforts += of_potential(potential, self.way, discrete)
 
     def constraints(self, multipliers: Array) -> None:
-        """Add ``D̄ᵀλ``, ``Āᵀμ`` and their rows."""
+        """Add the efforts and forces ``D̄ᵀλ``, ``Āᵀμ`` of constraints, their derivatives and those of the rows."""
         discrete, s, row = iter(self.means.discrete), self.system, 0
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]
         maps += [(of.position, of.matrix) for of in s.velocity_constraints]
@@ -115,7 +115,7 @@ class StepSlope:
             row = rows.stop
 
     def ports(self, u: Array) -> None:
-        """Add ``B̄u``."""
+        """Add the efforts and forces ``B̄u`` of ports with their derivatives."""
         if not u.any():
             return
         for name, columns in self.system.port_slices.items():
@@ -127,14 +127,14 @@ class StepSlope:
                 self._effort(port.position, port.position.discrete(self.way.start, self.way.end), -u[columns])
 
     def _effort(self, given: PositionMap, discrete: Array, g: Array) -> Array:
-        """Add ``D̄ᵀg``; returns the derivative of D̄ at fixed rates."""
+        """Add the effort ``D̄ᵀg`` and its derivative; return the derivative of D̄ times the rates."""
         own = of_map(given, self.way, discrete, self.rates, g)
         self.efforts += discrete.T @ g
         self.of_efforts += own.of_transposed
         return own.of_image
 
     def kinematics(self) -> Slopes:
-        """Slopes of Z̄ ϖ̄ and of Z̄ᵀ times the efforts."""
+        """Derivatives of Z̄ ϖ̄, and of Z̄ᵀ times the efforts, with respect to ζ₁."""
         s, way = self.system, self.way
         if s.kinematics_mean is None:
             return Slopes(*(0.5 * part for part in slopes(s.kinematics, way.middle, self.omega, self.efforts)))

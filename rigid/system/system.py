@@ -15,11 +15,9 @@ from flexph.systems.inputs import Input
 from flexph.systems.nonlinear import PHDAE
 
 from . import start
-from .conditions import check_system, refuse_dependent
+from .conditions import check_system, refuse_dependent, refuse_undetermined
 from .equations import Equations
-from .layout import Split
-from .massless import refuse_undetermined
-from .model import SystemModel
+from .model import Split, SystemModel
 from .probes import cautions_of
 from .start import Accelerations
 
@@ -42,7 +40,7 @@ class MultibodySystem(SystemModel):
     sample : array_like
         Positions at which, and around which, the conditions are checked: shapes, finite values, c' and ∇V against
         differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, constant rank of (c'Z, A). The positions around it are
-        reached by allowed motions, ``spread`` times the size of the positions long.
+        reached by allowed motions, at a distance of ``spread`` times the size of the positions.
     kinematics : callable or array_like, optional
         Z (n_pot, n_kin), a function of ζ or constant, None for the identity.
     gyroscopic : callable or array_like, optional
@@ -107,7 +105,7 @@ class MultibodySystem(SystemModel):
         """The system as :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
 
         ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``, with R and B acting on the
-        velocities; R is given by :func:`rigid.system.resistance.resistance`. Its ``means`` are a discrete gradient pair
+        velocities; R is given by :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair
         for :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, which stay such to
         round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
         constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
@@ -281,5 +279,5 @@ class MultibodySystem(SystemModel):
 
     @property
     def all_cautions(self) -> tuple[Callable[[Array], str | None], ...]:
-        """Cautions of the system, with that of a loss of rank of its constraints."""
+        """Warning functions of the system, with one for a loss of rank of its constraints."""
         return cautions_of(self)

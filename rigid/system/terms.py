@@ -55,7 +55,7 @@ class PositionMap:
 
     @classmethod
     def of_terms(cls, size: int, terms: tuple[tuple[slice, PositionMap], ...]) -> PositionMap:
-        """Sum ``p(ζ) = Σ pᵢ(ζᵢ)`` with slices ζᵢ of the ``size`` positions."""
+        """Sum ``p(ζ) = Σ pᵢ(ζᵢ)`` of maps, each of a slice ζᵢ of the ``size`` positions."""
 
         def jacobian(zeta: Array) -> Array:
             return _spread(size, [(span, term.jacobian(zeta[span])) for span, term in terms])
@@ -63,7 +63,7 @@ class PositionMap:
         return cls(lambda zeta: np.sum([term.value(zeta[span]) for span, term in terms], axis=0), jacobian, terms)
 
     def part(self, rows: slice) -> PositionMap:
-        """Map of some of the entries of p."""
+        """Map of the entries ``rows`` of p."""
         return PositionMap(
             lambda zeta: self.value(zeta)[rows],
             mapped(lambda slope: slope[..., rows, :], self.jacobian),
@@ -71,10 +71,10 @@ class PositionMap:
         )
 
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
-        """Discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as in :func:`discrete_jacobian`.
+        """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        The discrete Jacobian of a sum is that of each term, so that its correction involves only the positions of the
-        term, and its forces stay with them.
+        For ``kept`` see :func:`discrete_jacobian`. The discrete Jacobian of a sum is that of each term, so that its
+        correction involves only the positions of the term, and its forces stay with them.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -151,7 +151,7 @@ class ExternalPort:
     position: PositionMap | None = None
 
     def part(self, columns: slice) -> ExternalPort:
-        """Port of some of the columns of B."""
+        """Port with the columns ``columns`` of B."""
         B = self.matrix
         cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
         return ExternalPort(cut, None if self.position is None else self.position.part(columns))
@@ -195,14 +195,14 @@ class Dissipation:
 
 
 def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
-    """Tuple of several objects, checked to be a sequence."""
+    """Tuple of the given objects; raise ValueError unless they are a sequence."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
     return tuple(given)
 
 
 def named(name: str, given: Any) -> dict[Any, Any]:
-    """Mapping by name, checked to be a dict."""
+    """Given mapping as a dict, with slices that begin at a number; raise ValueError unless it is a dict of names."""
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
     for key in given:

@@ -1,4 +1,7 @@
-"""What the analysis says of published circuits and rigid systems: index, conserved quantities, passivity."""
+"""What the analysis says of published circuits and rigid systems: index, conserved quantities, passivity.
+
+Five seconds, as the analysis takes dense matrices of mechanisms.
+"""
 
 import numpy as np
 import pytest

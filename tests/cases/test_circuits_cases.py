@@ -72,6 +72,7 @@ def test_the_mean_output_holds_for_other_duties():
     assert boost_converter.ripple(converter, found) > 0.1
 
 
+@pytest.mark.slow  # periods until it is steady; its limits and mean above
 def test_the_boost_converter_reaches_twenty_volts(tmp_path):
     run("boost-converter", "--out", str(tmp_path / "out"), "--steps", "20", "--periods", "8")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

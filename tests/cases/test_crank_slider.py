@@ -1,4 +1,7 @@
-"""The crank-slider: tables, ledger, series, refinement, interruption."""
+"""The crank-slider: tables, ledger, series, refinement, interruption.
+
+Five seconds, as the case runs with its pictures and series.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""The gyroscope in its gimbal: averaged theory, the equation of β, the lock, and its files."""
+"""The gyroscope in its gimbal: averaged theory, the equation of β, the lock, and its files.
+
+Five seconds, as steps of rigid systems are taken in Python, in three orientations.
+"""
 
 import csv
 import math
@@ -90,12 +93,12 @@ def test_steady_precession_stays_steady(tilt):
     """M = Ω cos β (p + CΩ sin β): γ̈ = β̈ = 0 at the start, in all coordinates; β stays (angles to the tolerance)."""
     rate = case.steady(TORQUE, SPIN, tilt)
     assert rate * math.cos(tilt) * (MOMENTUM + ACROSS * rate * math.sin(tilt)) == pytest.approx(TORQUE, rel=1e-12)
-    for kept, count in (("angles", 20), ("quaternion", 80)):
-        made = case.solve(kept, np.linspace(0.0, 0.04, count + 1), TORQUE, SPIN, tilt=tilt, start="steady")
+    for kept, count in (("angles", 10), ("quaternion", 40)):
+        made = case.solve(kept, np.linspace(0.0, 0.02, count + 1), TORQUE, SPIN, tilt=tilt, start="steady")
         beta, gamma = case.suspension(made, kept).T
         bound = 1e-8 if kept == "angles" else 2e-4  # measured 5e-5 of the quaternion
         np.testing.assert_allclose(beta, tilt, atol=bound)
-        assert gamma[-1] == pytest.approx(0.04 * rate, rel=bound)
+        assert gamma[-1] == pytest.approx(0.02 * rate, rel=bound)
 
 
 def test_a_tilt_without_steady_precession_is_refused():

@@ -1,4 +1,7 @@
-"""The spatial beam on a spherical joint ([flex] sec. 6.3): published plateaus, momentum, stresses, files, options."""
+"""The spatial beam on a spherical joint ([flex] sec. 6.3): published plateaus, momentum, stresses, files, options.
+
+Ten seconds, as the published plateaus come after ten seconds of motion.
+"""
 
 import json
 from functools import partial

@@ -30,8 +30,8 @@ def test_kept_at_a_long_step(cord, damping):
 
 @CORDS
 def test_motions_are_of_second_order(cord):
-    """Measured over 0.4 s at 5 ms: 3.0e-5 m with the spring, 1.4e-4 m with the knot."""
-    rows = case.order_table(0.3, cord, 0.4, (20, 40, 80))
+    """Measured over 0.4 s, twice as long, at 5 ms: 3.0e-5 m with the spring, 1.4e-4 m with the knot."""
+    rows = case.order_table(0.3, cord, 0.2, (10, 20, 40))
     assert case.slope(rows) == pytest.approx(2.0, abs=0.1)
     assert rows[-1]["error_m"] < 2e-4
 
@@ -39,14 +39,14 @@ def test_motions_are_of_second_order(cord):
 @CORDS
 def test_collocation_finds_newtons_motion(cord):
     """The same equations by a general integrator of order 6."""
-    times = np.linspace(0.0, 0.4, 21)
+    times = np.linspace(0.0, 0.2, 11)
     found = case.places(case.solve(times, 0.3, cord, "gauss6"))[:, :2]
     np.testing.assert_allclose(found, case.newton(times, 0.3, cord), atol=1e-7)
 
 
 def test_radau_finds_newtons_motion():
     pytest.importorskip("scipy_dae")
-    times = np.linspace(0.0, 0.5, 6)
+    times = np.linspace(0.0, 0.2, 3)
     found = case.places(case.solve(times, 0.3, method="radau"))
     np.testing.assert_allclose(found, case.newton(times, 0.3), atol=1e-7)
 

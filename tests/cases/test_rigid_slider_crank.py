@@ -1,4 +1,7 @@
-"""The slider-crank of two coupled systems against one freedom and against joints, its pin, and its files."""
+"""The slider-crank of two coupled systems against one freedom and against joints, its pin, and its files.
+
+Five seconds, as two numbers of steps show an order, for two routes to the motion.
+"""
 
 import csv
 

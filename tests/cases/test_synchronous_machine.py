@@ -1,4 +1,7 @@
-"""The synchronous machine: its data, two independent solutions, both coordinates, balances, the files."""
+"""The synchronous machine: its data, two independent solutions, both coordinates, balances, the files.
+
+Five seconds, as the case runs in two coordinates, with pictures.
+"""
 
 import json
 import math
@@ -125,7 +128,7 @@ def out(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(runs, "CYCLES_SHORT", 0.5)
     patch.setattr(runs.converge, "__defaults__", (0.5, (20, 40)))
-    run("--out", str(folder), "--steps-per-cycle", "40", "--short-circuit", "0.025", "--loaded", "0.05")
+    run("--out", str(folder), "--steps-per-cycle", "40", "--short-circuit", "0.025", "--loaded", "0.025")
     patch.undo()
     return folder
 

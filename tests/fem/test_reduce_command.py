@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import fem
 from fem.reduce_command import command
 from flexph.bodies import load_reduced, reduce_body
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 MESH = FOLDER / "bar.msh"
 STEEL = ("--material", "210e9,7850,0.3")

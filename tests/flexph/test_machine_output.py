@@ -11,7 +11,7 @@ from swing_case import BAD, GOOD, checks_with, flexph, swing, write
 
 from flexph.case import Case, find_cases
 from flexph.console.machine import plain
-from flexph.files.interrupts import Terminated
+from flexph.files.durable import Terminated
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "machine-output.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_other_commands_that_are_broken_off_print_nothing(command, tmp_path, mon
 
     (tmp_path / "a.yaml").write_text("{}")
     case = Case(swing, write, GOOD.checks, system=interrupted)
-    monkeypatch.setattr("fem.mesh_command.mesh_report", interrupted)
+    monkeypatch.setattr("fem.mesh_report.mesh_report", interrupted)
     monkeypatch.setattr("flexph.models.commands.loaded", interrupted)
     monkeypatch.setattr("flexph.cli.written_summaries", interrupted)
     subject = {"list": [], "analyze": ["swing"]}.get(command, [tmp_path / "a.yaml"])
@@ -163,7 +163,7 @@ def test_a_quiet_run_names_no_files(tmp_path):
 
 
 def test_tags_of_sources_are_explained():
-    from flexph.console.sources import SOURCES
+    from flexph.console.output import SOURCES
 
     helped = flexph("--help").stdout
     assert all(f"[{tag}] {paper}" in helped for tag, paper in SOURCES.items())

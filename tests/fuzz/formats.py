@@ -20,7 +20,7 @@ from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.bodies.foreign.matrix_files import given_matrix
 from flexph.bodies.foreign.matrix_labels import nodal_order
 from flexph.exchange import read_mat, read_matrix_market, write_mat, write_matrix_market
-from flexph.export.series_files import read_series, write_pvd, write_xdmf
+from flexph.export.series import read_series, write_pvd, write_xdmf
 from flexph.files.reading import reading
 from flexph.files.trees import read_tree, write_tree
 from flexph.files.vtkhdf import Block, Frames, write_vtkhdf

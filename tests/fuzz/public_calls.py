@@ -47,7 +47,7 @@ from flexph import (
     systems,
 )
 from flexph.discretisation import with_pair
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 
 def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
@@ -218,10 +218,13 @@ def _bodies() -> dict[str, Call]:
         "fem.RodSection": Call(fem.RodSection, {"axial": 1e4, "shear": (1e3, 1e3), "torsion": 10.0,
                                "bending": (5.0, 5.0), "mass": 0.1, "inertia": (2e-3, 1e-3, 1e-3)}),
         "fem.cable": Call(fem.cable, {"length": 0.3, "mass_per_length": 0.1, "axial": 1e3, "bending": 0.1,
-            "elements": 1, "dim": 3, "curve": None, "ports": {"q": 0.1}, "damping": fem.Damping()}),
+            "elements": 1, "dim": 3, "curve": None, "ports": {"q": 0.1}, "damping": fem.Damping(),
+            "laws": {"N": laws.polynomial(1e3)}, "flow": fem.Flow(0.1, 1.0)}),
+        "fem.Flow": Call(fem.Flow, {"mass_per_length": 0.1, "speed": 2.0}),
         "fem.rod": Call(fem.rod, {"length": 0.3, "material": STEEL, "section": SQUARE, "elements": 1, "order": 1,
                         "ports": {"hook": (0.3, (0.0, 0.1, 0.0))}, "shear_factors": (0.8, 0.8),
-                        "dim": 3, "damping": fem.Damping(stiffness=1e-4), "curve": along_x}),
+                        "dim": 3, "damping": fem.Damping(stiffness=1e-4), "curve": along_x,
+                        "laws": {"T": laws.polynomial(1.0)}, "flow": fem.Flow(0.1, 1.0)}),
         "NodalBody.with_mass": Call(fem.rod(0.3, STEEL, SQUARE, elements=1).with_mass,
                                     {"port": "tip", "mass": 0.1, "inertia": 1e-4}),
         "fem.beam": Call(fem.beam, {"length": 0.3, "material": STEEL, "section": SQUARE, "elements": 2, "dim": 2,
@@ -418,6 +421,7 @@ def _mechanism() -> dict[str, Call]:
         "changes.Change": Call(changes.Change, {"kind": "lock", "joint": "hinge", "at": 0.1, "when": None}),
         "changes.lock": Call(changes.lock, {"joint": "hinge", "at": 0.1}),
         "changes.release": Call(changes.release, {"joint": "hinge", "at": 0.1}),
+        "changes.rupture": Call(changes.rupture, {"part": "rope", "s": 0.1, "tension": 5.0}),
         "changes.with_changes": Call(changes.with_changes, {
             "mechanism": made, "changes": [changes.lock("hinge bob.root–arm.tip", at=0.1)]}),
         "Mechanism.replace": Call(made.replace, {"joints": made.connections, "gravity": (0.0, -9.81)}),

@@ -74,7 +74,7 @@ def test_it_moves_as_one_mechanism_does():
         run = integrate(mechanism, start, times, inputs=inputs, progress=False)
         return mechanism.position(run.final, "beam.tip")
 
-    fine = tip(np.linspace(0.0, 0.5, 401))
+    fine = tip(np.linspace(0.0, 0.5, 201))
     for steps in (10, 20):
         wanted = tip(TIMES[steps])
         error = np.abs(wanted - fine).max()

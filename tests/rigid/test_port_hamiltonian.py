@@ -67,7 +67,7 @@ def test_both_routes_move_alike(name):
     port, width = {"bars": ("b.right", 2), "drive": ("left", 1)}[name]
     force = {port: lambda t: np.array([np.sin(3.0 * t), 1.0])[:width]}
     zeta, omega = system.nearest(system.sample, 0.5 * np.ones(system.velocities))
-    times = np.linspace(0.0, 0.2, 6)
+    times = np.linspace(0.0, 0.16, 5)
     one = integrate(system.phdae(), system.state(zeta, omega, inputs=force), times, inputs=force, method=Gauss(4))
     other = rigid.port_hamiltonian(system, zeta=zeta).phdae()
     start = np.zeros(other.size)

@@ -3,6 +3,7 @@
 import hashlib
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,17 @@ def in_the_plane():
     return mechanism, mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)})), {}
 
 
-def lawful():
+def lawful(*, paths=True):
     """Two bars with springs of all laws: an energy in pieces and by functions, a force, hysteresis and bristles."""
     ground = GROUND.at(0.0, 0.0)
+    hysteretic = [
+        torsion_spring("upper.root", ground, law=bristle(0.05, stiffness=20.0, damping=0.1, viscous=0.01)),
+        torsion_spring("lower.root", "upper.tip", law=bouc_wen(2.0, yield_force=0.4, shape=0.7)),
+    ]
     joints = [
         hinge("upper.root", ground),
         hinge("lower.root", "upper.tip"),
-        torsion_spring("upper.root", ground, law=bristle(0.05, stiffness=20.0, damping=0.1, viscous=0.01)),
-        torsion_spring("lower.root", "upper.tip", law=bouc_wen(2.0, yield_force=0.4, shape=0.7)),
+        *(hysteretic if paths else []),
         torsion_spring("lower.root", "upper.tip", law=backlash(5.0, play=0.4), name="stops", angle=0.0),
         spring_damper("lower.tip", GROUND.at(2.0, 0.0), law=gravitation(0.3), length=0.0),
         spring_damper("upper.tip", GROUND.at(0.0, 1.0), law=force_law(lambda x, v, t: x + 0.1 * v * abs(v) + t)),
@@ -168,6 +172,7 @@ SAMPLES = {
     "resistive laws": Sample(resisted),
     "laws of springs": Sample(lawful, step=1e-2),
     "laws of springs, decaying": Sample(lawful, Decaying(0.4), step=1e-2),
+    "laws of springs by collocation": Sample(partial(lawful, paths=False), ExactGauss(), step=1e-2, steps=10),
     "compliant contacts": Sample(compliant),
     "rigid contacts by steps": Sample(struck, Exact(contact="steps"), step=2e-3),
     "rigid contacts by events": Sample(struck, step=2e-3, steps=30),

@@ -13,7 +13,7 @@ from flexph.circuits import (
     transformer,
     voltage_source,
 )
-from flexph.circuits.elements.element import branches
+from flexph.circuits.elements import branches
 
 MAKERS = {"C": capacitor, "L": inductor, "R": resistor, "V": voltage_source, "I": current_source}
 KINDS = "CLRVICLR"

@@ -52,6 +52,8 @@ from flexph.laws import (
     creep,
     force_law,
     magic_formula,
+    one_sided,
+    polynomial,
     potential,
     scheduled,
     viscous,
@@ -269,6 +271,11 @@ def on_beam(**options):
 
 
 ROD = fem.RodSection(axial=20.0, shear=(10.0, 12.0), torsion=5.0, bending=(4.0, 6.0), mass=1.0, inertia=(0.4, 0.2, 0.3))
+HARD_MOMENT = polynomial(4.0, 0.0, 9.0)
+PUMPED_MOMENT = scheduled(HARD_MOMENT, lambda t: 1.0 + 3.0 * t)
+SLACK = one_sided(20.0, side="tension")
+"""Laws of the cross-section."""
+WATER, FASTER = fem.Flow(0.6, 1.5), fem.Flow(0.4, lambda t: -1.0 + 8.0 * t)
 ROPE = {"mass_per_length": 1.0, "axial": 20.0, "bending": 2.0}
 RUBBER = fem.NeoHooke(8.0, 10.0)
 
@@ -316,6 +323,21 @@ BODIES = {
     "cable": (3, lambda: {"a": cable()}, lambda: [spherical(A, B), force("a.within")]),
     "rod of the plane": (2, lambda: {"a": rod(1, dim=2)}, lambda: [force(A), torque(A)]),
     "rod of order 2 of the plane": (2, lambda: {"a": rod(2, dim=2)}, lambda: [weld(A, B, angle=0.3)]),
+    "rod of the plane with laws": (
+        2,
+        lambda: {"a": rod(2, dim=2, laws={"N": SLACK, "M3": PUMPED_MOMENT})},
+        lambda: [weld(A, B, angle=0.3), spring_damper(A, B, law=PUMPED, length=0.5)],
+    ),
+    "rod with laws": (3, lambda: {"a": rod(2, laws={"T": PUMPED_MOMENT, "M2": HARD_MOMENT, "N": SLACK})}, list),
+    "cable with a law": (3, lambda: {"a": cable(laws={"N": SLACK})}, lambda: [spherical(A, B)]),
+    "hose": (3, lambda: {"a": cable(flow=FASTER, laws={"N": SLACK})}, lambda: [spherical(A, B), force("a.within")]),
+    "hose of the plane": (2, lambda: {"a": cable(dim=2, flow=WATER)}, lambda: [hinge(A, B)]),
+    "hose as a rod": (3, lambda: {"a": rod(2, flow=WATER)}, lambda: [revolute(A, B, axis=SKEW)]),
+    "hoses as rods of the plane": (
+        2,
+        lambda: {"a": rod(1, dim=2, flow=FASTER, laws={"M3": PUMPED_MOMENT}), "c": rod(2, dim=2, flow=WATER)},
+        lambda: [hinge("a.tip", "c.root"), spring_damper(A, B, law=PUMPED, length=0.5)],
+    ),
     "curved rod of the plane": (2, lambda: {"a": bow()}, lambda: [hinge(A, B), distributed_load("a.load")]),
     "cable of the plane": (2, lambda: {"a": cable(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
     "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
@@ -330,9 +352,9 @@ def universal_of(first, second):
     return universal(first, second, axis=SKEW, second_axis=OTHER)
 
 
-def rod(order, dim=3):
+def rod(order, dim=3, **options):
     """A geometrically exact rod of two elements."""
-    return fem.rod(2.0, None, ROD, elements=2, order=order, dim=dim, damping=DAMPED_BY_STRAIN)
+    return fem.rod(2.0, None, ROD, elements=2, order=order, dim=dim, damping=DAMPED_BY_STRAIN, **options)
 
 
 def bow():
@@ -341,9 +363,9 @@ def bow():
     return fem.rod(1.2, None, ROD, elements=2, order=3, dim=2, curve=arc, damping=DAMPED_BY_STRAIN)
 
 
-def cable(dim=3):
+def cable(dim=3, **options):
     """A cable of three elements."""
-    return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN)
+    return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN, **options)
 
 
 RADII = np.linspace(0.05, 1.0, 9)

@@ -28,6 +28,9 @@ class OracleStep:
         (before, _), (after, offset) = (table.at(t) for t in times)
         none, count = np.zeros(self.system.bearings.spring.shape), self.system.springs.stiffness.size
         factors = [np.ones(count) * (own if own.size else 1.0) for own in map(table.references.factors, times)]
+        parts = self.system.strain_rows.laws
+        strain_factors = [np.array([part.factor_at(t) for part in parts]) for t in times]
+        speeds = [np.array([flow.speed(t) for flow in self.system.flows]) for t in times]
         self.given = Given(
             h=times[1] - times[0],
             coefficient=Ends(before, after),
@@ -38,6 +41,8 @@ class OracleStep:
             places=[nearest(curve, product) for curve in self.system.curves],
             friction=none if friction is None else friction,
             factor=Ends(*factors),
+            strain_factor=Ends(*strain_factors),
+            speed=Ends(*speeds),
             radius=radius,
         )
 
@@ -65,9 +70,10 @@ class OracleStep:
         defect = law_defect(system.bearings, slips, forces, y[system.velocities :])
         return replace_friction(self, forces), np.abs(defect).max() / np.abs(forces).max()
 
-    def jacobian(self, y):
-        """∂r/∂y by complex steps."""
-        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in np.eye(y.size)]
+    def jacobian(self, y, directions=None):
+        """∂r/∂y, or its products with the columns of ``directions``, by complex steps."""
+        along = np.eye(y.size) if directions is None else directions
+        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in along.T]
         return np.array(columns).T
 
 
@@ -149,7 +155,8 @@ class CollocatedStep:
         coefficient, offset = zip(*(table.at(t) for t in t0 + h * rk.given), strict=True)
         coefficient, offset = np.array(coefficient), np.array(offset)
         given = np.array([inputs.at(t) for t in t0 + h * rk.nodes])
-        self.given = AtNodes(h, rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, given)
+        values, rates, offsets = rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset
+        self.given = AtNodes(h, values, rates, offsets, given, t0 + h * rk.nodes)
         v, w, rest = np.split(run.memory[-stages:], np.cumsum([arrays.weight.size, arrays.columns.omega.size]), axis=1)
         omega, rest = w.reshape(stages, *arrays.columns.omega.shape), rest[:, : arrays.body_u.size + self.system.rows]
         spins = self._world_spins(omega, rest[:, : arrays.body_u.size])[:, arrays.turning].reshape(stages, -1)

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 
 import fem
 from fem.meshes.reading import solid_mesh
-from fem.plates.setup import plate_model
+from fem.plates.model import plate_model
 from fem.solids.model import solid_model
 
 KINDS = ("triangle", "quad")

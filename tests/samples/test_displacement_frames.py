@@ -26,6 +26,7 @@ def test_reference_convergence_of_the_first_frequency(elements, omega):
     assert four_bar_frequencies(0.0, elements, SI, count=1) == pytest.approx([omega], rel=0, abs=HALF_DIGIT)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("data", [SI, INCH], ids=["SI", "INCH"])
 @pytest.mark.parametrize("degrees", REFERENCE)
 def test_extrapolated_frequencies_are_exact(degrees, data):

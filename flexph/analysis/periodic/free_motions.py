@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lstsq, qr
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...linear.elimination import null_space
 from ...mechanisms.mechanism import Mechanism
@@ -17,7 +17,7 @@ from ...numerics.arrays import Array, dense
 from .linearised_steps import SHARES, WEIGHTS, Variations, moved, tangent_of
 
 REACH = 1e-3
-"""Displacement step, over the size of the mechanism, for differences of the constraint rates."""
+"""Displacement step, relative to the size of the mechanism, for differences of the constraint rates."""
 
 
 class FreeMotions(NamedTuple):

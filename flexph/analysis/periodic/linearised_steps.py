@@ -1,4 +1,4 @@
-"""Linearised steps of a mechanism: derivatives of the end of a step by its start, by central differences of steps.
+"""Linearised steps of a mechanism: derivatives of a step's end with respect to its start, by central differences.
 
 Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
 mechanism gives derivatives to about 1e-12. Steps are polynomial equations but for the laws of springs, dampers and
@@ -14,13 +14,13 @@ import numpy as np
 
 from ...integration.blocks.block_stepper import BlockStepper
 from ...integration.loops.memory.structures import GaussTable, Table
-from ...integration.schemes.start import EvaluatedState, StepStart
+from ...integration.schemes.scheme import EvaluatedState, StepStart
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import spring_operator, strain_of, strain_rates
+from ...kernels.gradient import Velocities, flatten, unflatten
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...kernels.strains import end_stiffness
-from ...kernels.velocities import Velocities, flatten, unflatten
 from ...mechanisms.model.constraints import constraint_gap, rates_at
 from ...mechanisms.model.constraints import moved as corrected
 from ...mechanisms.model.state import flat
@@ -28,7 +28,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cayley, cross
 
 REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
-"""Displacements over the size of the mechanism, and turns, of the differences, and the share of them for the check."""
+"""Displacements, relative to the mechanism's size, and turns of differences, and the share of them for the check."""
 LINEAR = 1e-7
 """Relative difference of the variation of a sum from the sum of variations up to which they are linear."""
 SHARES, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)
@@ -37,7 +37,7 @@ SHARES, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, 
 CORRECTIONS, INDEPENDENT = 4, 1e-10
 """Corrections that close joints, each by the linear constraints at the start, and their least relative singular value.
 
-A correction leaves about the reach of the gap before.
+A correction reduces a gap to about the reach times its size.
 """
 
 
@@ -123,14 +123,14 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """End of a step from another configuration, predicted as the one from its start."""
+        """End of the step from another configuration, with the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration along rates: on straight lines, and with rotations that remain such."""
+    """Configuration moved by a share of rates: on straight lines, and by rotations, which stay orthogonal."""
     turn = 0.5 * np.einsum("bij,sij->bs", np.einsum("bji,bjk->bik", c.R, rates.R), cross(c.R.shape[-1]))
     lines = Configuration(*(x + share * y for x, y in zip(c, rates, strict=True)))
     return lines._replace(R=c.R @ cayley(0.5 * share * turn, c.R.shape[-1]))

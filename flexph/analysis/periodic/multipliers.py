@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from ...contacts.arrays import refuse_contacts
-from ...integration.blocks.of_scheme import blocks_of
+from ...integration.blocks.in_blocks import blocks_of
 from ...integration.methods.exact import Exact, ExactGauss
 from ...integration.schemes.of_method import scheme_from
 from ...joints.rows.connection import measures, refuse_other_laws
@@ -25,9 +25,9 @@ from .linearised_steps import LinearisedSteps
 from .periods import closure_of, is_autonomous, read_period, refuse_aperiodic
 
 GROWS = 1e-6
-"""Excess of a modulus over one that counts as growth: double multipliers err by the square root of round-off."""
+"""Excess of a modulus above one that counts as growth: double multipliers err by the square root of round-off."""
 CLOSED = 3e-3
-"""Distance between the end and the start of a period, over the size of the mechanism, up to which it is periodic."""
+"""Distance between the end and start of a period, relative to the size of the mechanism, up to which it is periodic."""
 ALONG = 1e-2
 """Distance of the multiplier along a free motion from one, beyond which the steps are too long."""
 
@@ -45,7 +45,7 @@ class Floquet:
     period : float
         Period T [s].
     closure : float
-        Distance between the end and the start of the period, over the size of the mechanism.
+        Distance between the end and the start of the period, relative to the size of the mechanism.
     message : str
         Verdict on stability, in a sentence.
     """
@@ -136,7 +136,7 @@ def floquet(
     [False, True]
     """
     refuse_contacts(mechanism.connections, "analysis.floquet")
-    refuse_other_laws(mechanism.connections, "analysis.floquet", has_schedules=True)
+    refuse_other_laws(mechanism, "analysis.floquet", has_schedules=True)
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
     scheme, _ = scheme_from(mechanism, run.start, _method(method, mechanism), forcing)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...joints.rows.connection import measures
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
@@ -92,7 +92,7 @@ def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:
 
 
 def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, pace: float) -> float:
-    """Distance between the configurations at the ends of a period, over the size of the mechanism."""
+    """Distance between the configurations at the ends of a period, relative to the size of the mechanism."""
     a = mechanism.network.arrays
     sizes, length = displacement_sizes(a, lever(a)), lever(a)
     faster = (velocities_of(mechanism, last) - velocities_of(mechanism, first)) / (sizes * pace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,48 @@ from ...numerics.memo import Memo, once
 from ...numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
 from ..body import Body, LoadPort
 from ..inertia import Contractions, contract
-from .form_stacks import DENSE_LIMIT, FormStack, stacked
+
+DENSE_LIMIT = 30_000
+"""Number of entries up to which forms are dense: a dense product is then faster than a sparse one (5 to 10 µs)."""
+
+
+def stacked(forms: Sequence[Any]) -> Any:
+    """Stack forms with the same columns, dense or sparse."""
+    whole = sparse.csr_array(sparse.vstack([_rows(form) for form in forms]))
+    return whole.toarray() if np.prod(whole.shape) <= DENSE_LIMIT else whole
+
+
+def _rows(form: Any) -> Any:
+    """Form in the CSR format; forms of large bodies about mean axes may be bordered (see mean_axes)."""
+    return sparse.csr_array(form if isinstance(form, np.ndarray) or sparse.issparse(form) else form.toarray())
+
+
+class FormStack:
+    """Stack of forms F_a (m, n), a = 1 … s, dense or sparse."""
+
+    def __init__(self, forms: Sequence[Any], columns: int) -> None:
+        self._forms = [_rows(form) for form in forms]
+        self.shape = (len(self._forms), self._forms[0].shape[0], columns)
+        self._whole = stacked(forms)
+        self._dense = None if sparse.issparse(self._whole) else self._whole.reshape(self.shape)
+
+    def times(self, u: Array) -> Array:
+        """Products F_a u, (s, m)."""
+        image: Array = self._whole.dot(u).reshape(self.shape[:2])
+        return image
+
+    def weighted(self, weights: Array) -> Array:
+        """Sum Σ_a weights_a F_a, (m, n)."""
+        if self._dense is not None:
+            flat = self._dense.reshape(len(weights), self.shape[1] * self.shape[2])
+            return weights.dot(flat).reshape(self.shape[1:])
+        total = sum(weight * form for weight, form in zip(weights.tolist(), self._forms, strict=True))
+        return np.asarray(total.toarray())
+
+    def transposed(self, w: Array) -> Array:
+        """Products F_aᵀ w, (s, n)."""
+        return np.array([form.T @ w for form in self._forms]) if self._dense is None else w @ self._dense
+
 
 LATEST = 3
 """Number of cached states: E, J, B, z and derivatives are evaluated at the same states in turn."""
@@ -69,12 +110,12 @@ class FloatingBlocks(Memo):
 
     @once
     def turns(self) -> FormStack:
-        """Forms N_a, a = 1 … s."""
+        """Forms N_a of the :class:`Contractions`, a = 1 … s."""
         return FormStack(self.of.N, self.n)
 
     @once
     def squares(self) -> FormStack:
-        """Forms K_ab, a, b = 1 … s."""
+        """Forms K_ab of the :class:`Contractions`, a, b = 1 … s."""
         return FormStack([K for row in self.of.K for K in row], self.n)
 
     @once
@@ -104,7 +145,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _of_moments(self) -> tuple[Array, Any]:
-        """Moments at rest, concatenated, and their derivatives by u."""
+        """Moments at rest, concatenated, and their derivatives with respect to u."""
         inertia = self.body.inertia
         at_rest = np.concatenate([self.of.n.ravel(), self.of.s.ravel(), inertia.first])
         forms = [*self.of.N, *(K for row in self.of.K for K in row), inertia.shape_first]
@@ -125,7 +166,7 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def mass(self, q: State) -> Array:
-        """Mass matrix M(u) over (v_P, ω, u̇), eq. (10), (33)."""
+        """Mass matrix M(u) of (v_P, ω, u̇), eq. (10), (33)."""
         if not self.full:
             return self.mass_at_rest
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
@@ -284,7 +325,7 @@ class FloatingBlocks(Memo):
 
     @once
     def moving_levers(self) -> FormStack:
-        """Derivatives by u of the rows of ω in B, s forms (m, n) over the m inputs."""
+        """Derivatives ∂/∂u of the rows of ω in B: s forms (m, n), with a row for each of the m inputs."""
         forms = []
         for unit in self.basis:
             rows = [sparse.csr_array((0, self.n))]

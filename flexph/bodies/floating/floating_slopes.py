@@ -1,4 +1,4 @@
-"""Derivatives of the matrix functions of a floating body by its state; dense."""
+"""Derivatives of the matrix functions of a floating body with respect to its state; dense."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class FloatingSlopes(Memo):
         return np.asarray(entries(self.blocks.units[:, None] @ self.blocks.basis))
 
     def _add_kinematics(self, slope: Array, w: Array) -> None:
-        """Add the derivatives of Z w and −Zᵀw by the entries of R."""
+        """Add the derivatives of Z w and −Zᵀw with respect to the entries of R."""
         at, units, turned = self.blocks.at, self.blocks.units, self._turned_units
         slope[at["r"], at["R"]] = (units @ w[at["v"]]).T
         slope[at["v"], at["R"]] = -(w[at["r"]] @ units).T
@@ -96,7 +96,7 @@ class FloatingSlopes(Memo):
         slope[at["omega"], at["R"]] = -(turned @ w[at["R"]]).T
 
     def _add_momenta(self, slope: Array, q: State, w: Array) -> None:
-        """Add the derivatives of Γ w by u and the velocities."""
+        """Add the derivatives of Γ w with respect to u and the velocities."""
         b, d, r = self.blocks, self.blocks.d, self.blocks.rigid
         of_velocities, of_deformation = np.zeros((r + b.n, r + b.n)), np.zeros((r + b.n, b.n))
         by_velocities, by_deformation = q.mass[:r], np.zeros((r, b.n))
@@ -147,17 +147,17 @@ class FloatingSlopes(Memo):
             of_velocities[du, omega] -= 2.0 * turned.T
 
     def _squares(self, one: Array, two: Array) -> Array:
-        """Sum Σ_ab one_a two_b K_ab, (n, n)."""
+        """Sum Σ_ab one_a two_b K_ab of the forms K_ab of the :class:`Contractions`, (n, n)."""
         return self.blocks.squares.weighted(np.outer(one, two).ravel())
 
     def _add_strain(self, slope: Array, w: Array) -> None:
-        """Add the derivatives of D(u) u̇ and −D(u)ᵀσ by u."""
+        """Add the derivatives of D(u) u̇ and −D(u)ᵀσ with respect to u."""
         at, (slopes, weights) = self.blocks.at, self.blocks.bends
         slope[at["sigma"], at["u"]] = (weights * (slopes @ w[at["du"]])) @ slopes
         slope[at["du"], at["u"]] -= (slopes.T * (w[at["sigma"]] @ weights)) @ slopes
 
     def _add_damping(self, slope: Array, q: State, w: Array) -> None:
-        """Add the derivative of −β D(u)ᵀC⁻¹D(u) u̇ by u."""
+        """Add the derivative of −β D(u)ᵀC⁻¹D(u) u̇ with respect to u."""
         at, (slopes, weights), elastic = self.blocks.at, self.blocks.bends, self.blocks.body.elasticity
         assert elastic is not None
         rate, stiffness = w[at["du"]], elastic.stiffness_of_stress

@@ -53,7 +53,7 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
 
 
 def matrices_at_rest(body: Body) -> tuple[Any, Any, Any]:
-    """Matrices M, C and D of a body at rest over (v_P, ω, u̇) and σ, sparse."""
+    """Matrices M, C and D of a body at rest for its velocities (v_P, ω, u̇) and stresses σ, sparse."""
     c, d, first = contract(body.inertia, about_centre=False), body.dim, body.inertia.shape_first
     n, s = body.size, spins(d) if body.turns else 0
     lever = np.einsum("aij,j->ia", cross(d), body.inertia.first)[:, :s]

@@ -14,8 +14,7 @@ from ...numerics.arrays import Array
 from ..body import Body
 from .matrix_files import dense_shapes
 from .model import ForeignModel
-from .nodes import foreign_nodes
-from .ports import node_ports
+from .nodes import foreign_nodes, node_ports
 
 SKEWED = 0.1
 """Coupling of two modes by lumped masses, relative to their modal masses, above which modes and masses do not match."""

@@ -1,4 +1,4 @@
-"""Matrices from arrays or files exported by other programs."""
+"""Matrices from arrays or files exported by other programs, and checks of their mass and stiffness."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...files.npz import EXPANSION, refuse_misfits
-from ...files.reading import SPARE, reading, refuse_huge, sound
+from ...files.reading import EXPANSION, SPARE, reading, refuse_huge, refuse_misfits, sound
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .harwell_boeing import harwell_boeing, is_harwell_boeing
 from .matrix_labels import NodalOrder
-from .matrix_text import TextMatrix, printed_matrix_market, text_matrix
+from .matrix_text import TextMatrix, harwell_boeing, is_harwell_boeing, printed_matrix_market, text_matrix
 
 PRINTED = 1e-6
 """Relative defect of a matrix from another program that counts as rounding of printed digits, and is averaged out."""
@@ -142,3 +140,33 @@ def _scipy_matrix(path: Path) -> Any:
     matrix = sparse.load_npz(path)
     refuse_huge(matrix.shape, size)
     return sound(matrix)
+
+
+def nodal_mass(given: Any, order: NodalOrder) -> Any:
+    """Nodal mass m (N, N), sparse, of a mass matrix M = m ⊗ 1; raises ValueError for another structure."""
+    count, dim = len(order.numbers), order.dim
+    M = symmetric_matrix("mass", given, count * dim, order)
+    m = sum((M[i::dim, i::dim] for i in range(1, dim)), start=M[::dim, ::dim]) / dim
+    defect, whole = check.norm(M - sparse.kron(m, sparse.eye_array(dim))), check.norm(M)
+    if defect > PRINTED * whole:
+        sums = ", ".join(f"{'xyz'[i]} {M[i::dim, i::dim].sum():.6g}" for i in range(dim))
+        raise ValueError(
+            f"mass must be equal in all directions and couple none, M = m ⊗ 1: ‖M − m ⊗ 1‖/‖M‖ = "
+            f"{defect / whole:.0e}, total masses {sums} kg; order it node by node (x, y[, z]), or give mapping=, and "
+            "take elements whose nodes have translations only"
+        )
+    check.positive("mass", float(m.sum()), "kg")
+    return sparse.csr_array(m)
+
+
+def refuse_grounded(stiffness: Any, rigid: Array) -> None:
+    """Raise ValueError unless KR vanishes for the rigid motions R, row by row relative to its terms."""
+    force, size = np.abs(stiffness @ rigid), abs(stiffness) @ np.abs(rigid)
+    share = np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
+    if share.max() > PRINTED:
+        dim = 2 if rigid.shape[1] == 3 else 3
+        node = int(np.argmax(share.max(axis=1))) // dim
+        raise ValueError(
+            f"stiffness must vanish on rigid motions of the nodes, but KR is {share.max():.0e} of its terms at node "
+            f"{node}; export it without supports, and check the order and positions of the nodes (numbers=, mapping=)"
+        )

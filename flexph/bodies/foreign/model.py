@@ -75,7 +75,7 @@ class ForeignModel:
         return int(self.nodes.shape[1])
 
     def _rows(self, rows: Any) -> Any:
-        """Transform rows over nodal displacements to rows over u."""
+        """Transform rows for nodal displacements to rows for u."""
         return sparse.csr_array(rows @ self.shapes)
 
     def _inertia(self) -> Inertia:

@@ -52,7 +52,7 @@ def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> 
 
 
 def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
-    """Tensor field from rows (n·6, m) over σ, with components (xx, yy, zz, xy, yz, xz), at nodes or in cells.
+    """Tensor field from rows (n·6, m) that act on σ, with components (xx, yy, zz, xy, yz, xz), at nodes or in cells.
 
     For tensors at nodes, the stress points of a cell are its nodes, with equal weights. Compliances are unknown, so
     that there is no error indicator.

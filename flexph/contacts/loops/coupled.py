@@ -6,7 +6,7 @@ Impulses Λ change the velocities z of the bodies, n each, and the rates y of th
 
 with blocks P and R of each contact at its two bodies. The steps of all methods have the form ΔΛ = h − J Δy, with J
 (r, r) of each contact. The system to solve is (I + P J R) Δz = P h, with 3 velocities for each body in the plane and 6
-in space; it is banded if neighbouring bodies have near numbers.
+in space; it is banded if neighbouring bodies have near numbers. In functions z is ``s.z``, J ``s.gain``, h ``s.pull``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ POINT = cython.declare(cython.Py_ssize_t, 8)
 
 
 def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
-    """Compute z = Σ P (x − given)."""
+    """Write z = Σ P (x − given) into ``s.z``."""
     c = p.friction.size
     fill(s.z, 0.0)
     for k in range(c):
@@ -44,7 +44,7 @@ def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
 
 
 def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
-    """Add the change of velocities by one impulse of a contact to z."""
+    """Add the change of velocities by an impulse in row i of contact k to z."""
     n = p.rate.shape[2]
     if impulse != 0.0:
         for e in range(2):
@@ -55,7 +55,7 @@ def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
 
 
 def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
-    """Rate R z of a contact in one direction."""
+    """Rate R z of contact k in row i."""
     n = p.rate.shape[2]
     total = 0.0
     for e in range(2):
@@ -67,7 +67,7 @@ def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
 
 
 def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
-    """Compute the rates y = y₀ + R z of impulses x."""
+    """Write the rates y = y₀ + R z at impulses x into ``out``."""
     c = p.friction.size
     spread(p, x, p.given, s)
     for k in range(c):
@@ -76,7 +76,7 @@ def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
 
 
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
-    """Compute the step ΔΛ for given J and h; return False if the system is singular."""
+    """Write the step ΔΛ for J and h into ``out``; return False if the system is singular."""
     c = p.friction.size
     pull = s.pull
     if not (s.made[0] > 0 and _is_kept(p, s)):
@@ -103,7 +103,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
 
 
 def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
-    """True if a rate of a contact affects its impulses."""
+    """True if rate j of contact k affects its impulses."""
     acts = cython.declare(cython.bint)
     acts = False
     for i in range(p.rows):
@@ -136,7 +136,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
 
 
 def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
-    """Add the block P J R of a contact between two of its bodies."""
+    """Add the block P J R of contact k between two of its bodies to the band matrix."""
     e, f = ends
     first = p.side[k][e] * n
     other = p.side[k][f] * n

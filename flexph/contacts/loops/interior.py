@@ -1,6 +1,6 @@
-"""Interior point method for many plane contacts, which finds their sets if Newton's method cycles.
+"""Interior point method for many plane contacts, used to find their states if Newton's method cycles.
 
-The sets are those of open, sticking and slipping contacts. With the slacks s of the normal rates and of the rates in
+Each contact is open, sticks or slips. With the slacks s of the normal rates and of the rates in
 both directions of the tangent, p = μΛ_N + Λ_T and m = μΛ_N − Λ_T, the conditions are
 
     y_N = s_N,  y_T = s_p − s_m,    Λ_N s_N = p s_p = m s_m = τ → 0,    all positive.
@@ -14,7 +14,8 @@ same products:
 (De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
 if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
 
-Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
+Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair. A pair is a
+factor, as Λ_N, and its slack, as s_N.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ if not cython.compiled:
 
 STEPS = cython.declare(cython.Py_ssize_t, 40)
 POLISHED = cython.declare(cython.Py_ssize_t, 6)
-"""Largest number of steps, of which about 15 are usually needed, and of Newton steps from each point."""
+"""Largest number of steps (about 15 are usually needed), and of Newton steps from each point."""
 NEAR = cython.declare(cython.double, 1e-12)
 ENDED = cython.declare(cython.double, 1e-18)
 MISSED = cython.declare(cython.double, 1e-9)
 ASTRAY = cython.declare(cython.double, 1e3)
 SHORT = cython.declare(cython.double, 0.99)
-"""Relative mean products at which the sets may be known, and at which the iteration stops; relative error of rates;
-ratio of the mean product to the smallest one at which round-off stops the iteration; fraction of a step to the
-boundary, where a factor becomes zero."""
+"""Relative mean product at which Newton's method is tried, and that at which the iteration stops; relative error of
+rates; ratio of the mean product to the smallest one at which round-off stops the iteration; fraction that is taken of a
+step to the boundary, where a factor or slack becomes zero."""
 FACTOR = cython.declare(cython.Py_ssize_t, 0)
 SLACK = cython.declare(cython.Py_ssize_t, 3)
 WAY = cython.declare(cython.Py_ssize_t, 6)
@@ -59,7 +60,7 @@ def _pairs_of(p: Cone, k: int, m: int) -> int:
 
 
 def _first(p: Cone, k: int, m: int, held: bool) -> int:
-    """Index of the first pair of a contact."""
+    """Index of the first pair of a contact: 1 if the normal pair is left out."""
     return 1 if held and _pairs_of(p, k, m) > 1 else 0
 
 
@@ -80,7 +81,7 @@ def _begin(p: Cone, x: Array, space: Space) -> None:
 
 
 def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
-    """Mean product of factors and slacks after a fraction of the step."""
+    """Mean product of factors and slacks after a fraction ``share`` of the step."""
     count = cython.declare(cython.Py_ssize_t)
     s = space.pairs
     total = 0.0
@@ -108,7 +109,7 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
-    """Factor the Newton matrix: D plus the contribution of the products."""
+    """Assemble and factor the Newton matrix, D plus the contribution of the products; False if it is singular."""
     c = p.friction.size
     s = space.pairs
     for i in range(m):
@@ -137,7 +138,7 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
 
 
 def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
-    """Compute the step for wanted changes of products: of impulses in ``change``, of factors and slacks in pairs."""
+    """Set the step for wanted changes of products: of impulses in ``change``, of factors and slacks in ``pairs``."""
     c = p.friction.size
     s = space.pairs
     y = space.rates
@@ -190,7 +191,7 @@ def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Compute impulses of plane contacts by Newton's method from interior points; return their smallest defect.
+    """Write impulses of plane contacts, by Newton's method from interior points, into x; return their defect.
 
     ``point`` (2, m) is overwritten.
     """
@@ -246,7 +247,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
 
 
 def _all(p: Cone, m: int, space: Space) -> int:
-    """Collect the indices of all impulses that can be nonzero; return their number."""
+    """List the indices of all impulses that can be nonzero in ``space.own``; return their number."""
     count = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     count = 0

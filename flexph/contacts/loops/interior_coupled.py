@@ -1,4 +1,4 @@
-"""Interior point method in body velocities (see :mod:`flexph.contacts.loops.interior`).
+"""Interior point method in body velocities instead of a dense D (see :mod:`flexph.contacts.loops.interior`).
 
 In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """
@@ -36,7 +36,7 @@ def _pairs_of(p: Coupled, k: int) -> int:
 
 
 def _first(p: Coupled, k: int, held: bool) -> int:
-    """Index of the first pair of a contact."""
+    """Index of the first pair of a contact: 1 if the normal pair is left out."""
     return 1 if held and _pairs_of(p, k) > 1 else 0
 
 
@@ -53,7 +53,7 @@ def _begin(p: Coupled, x: Array, s: Array) -> None:
 
 
 def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
-    """Mean product of factors and slacks after a fraction of the step."""
+    """Mean product of factors and slacks after a fraction ``share`` of the step."""
     count = cython.declare(cython.Py_ssize_t)
     total = 0.0
     count = 0
@@ -99,7 +99,7 @@ def _missed(p: Coupled, held: bool, chain: Chain) -> float:
 
 
 def _go(p: Coupled, held: bool, chain: Chain) -> bool:
-    """Compute the step for wanted changes of products: of impulses in ``change``, of factors and slacks in pairs."""
+    """Set the step for wanted changes of products, of impulses, factors and slacks; False if the system is singular."""
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -143,7 +143,7 @@ def _go(p: Coupled, held: bool, chain: Chain) -> bool:
 
 
 def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
-    """Compute the steps of factors and slacks from that of the impulses."""
+    """Set the steps of factors and slacks from that of the impulses."""
     c = p.friction.size
     s = chain.pairs
     change = chain.vectors[CHANGE]
@@ -158,7 +158,7 @@ def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
 
 
 def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
-    """Set the wanted changes of products: to zero (predictor), or to a fraction of the mean (corrector)."""
+    """Set the changes that bring products to zero (predictor), or to ``centre`` times the mean ``product``."""
     for k in range(p.friction.size):
         for e in range(_first(p, k, held), _pairs_of(p, k)):
             done = s[FACTOR + e][k] * s[SLACK + e][k]
@@ -168,7 +168,7 @@ def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> No
 
 
 def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
-    """Compute impulses by Newton's method from interior points, or else the last point; return the smallest defect."""
+    """Write impulses, by Newton's method from interior points or else the last point, into x; return their defect."""
     c = p.friction.size
     m = x.size
     s = chain.pairs

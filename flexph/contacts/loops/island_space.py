@@ -16,7 +16,7 @@ LARGEST, BAND = 1000, 30_000_000
 class LawSpace(NamedTuple):
     """Work space for the contact laws of an island with up to m impulses of c contacts, and N body velocities.
 
-    For a dense D of up to :data:`LARGEST` impulses, or for a factor in body velocities.
+    It serves a dense D of up to :data:`LARGEST` impulses, or a factor in body velocities.
     """
 
     D: Array  # (m²,)
@@ -25,7 +25,7 @@ class LawSpace(NamedTuple):
     x: Array  # (m,)
     y: Array  # (m,), rates before
     kept: Array  # (m,), other impulses
-    moved: Array  # (m,), what impulses do to the rates
+    moved: Array  # (m,), changes of the rates by impulses
     point: Array  # (2 m,)
     matrix: Array  # (m²,)
     whole: Array  # (4 m,)
@@ -36,15 +36,15 @@ class LawSpace(NamedTuple):
     ptr: Array  # (m + 1,)
     col: Array  # (m²,)
     order: Array  # (c,)
-    by_contact: Array  # (18 c,), of friction, steps of the natural map, and the pairs
-    place: Array  # (2, bodies), of the bodies of an island in order, and these
+    by_contact: Array  # (18 c,), friction coefficients, step lengths of the natural map, and pairs of interior points
+    place: Array  # (2, bodies), positions of bodies in the order of an island, and the bodies in this order
     side: Array  # (c, 2)
     rate: Array  # (2 c, d, n)
     answer: Array  # (2 c, d, n)
-    band: Array  # (N width,), of the band of the bodies
+    band: Array  # (N width,), band matrix of the bodies
     pivot: Array  # (N,)
-    made: Array  # (4,): whether the band is a factor, the island it is of, its bodies and their reach
-    steps: Array  # (3 c,), friction and steps of the natural map of that island
+    made: Array  # (4,): 1 if the band is factored, 1 + first contact of its island, number of its bodies, their reach
+    steps: Array  # (3 c,), friction coefficients and step lengths of the natural map of that island
     kept_gain: Array  # (c, d, d)
     gain: Array  # (c, d, d)
     pull: Array  # (m,)

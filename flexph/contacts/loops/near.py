@@ -20,14 +20,14 @@ if not cython.compiled:
 
 TOGETHER = cython.declare(cython.Py_ssize_t, 3)
 STEPS = cython.declare(cython.Py_ssize_t, 16)
-"""See tests/samples/complementarity.py."""
+"""Largest numbers of proximal steps and of Newton steps in each (see tests/samples/complementarity.py)."""
 SWEEPS = cython.declare(cython.Py_ssize_t, 200)
 ROUNDS = cython.declare(cython.Py_ssize_t, 40)
 """Sweeps before each restart of Newton's method, and number of restarts."""
 
 
 def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
-    """Improve impulses in place by Newton's method; return their defect."""
+    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
     m = x.size
     for _ in range(TOGETHER):
         if best <= EXACT:
@@ -75,7 +75,7 @@ def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Arr
 
 
 def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
-    """Improve impulses by Newton's method from the results of sweeps, which begin at the best impulses."""
+    """Improve impulses in place by Newton's method from results of sweeps; return their defect."""
     m = x.size
     at = point[1]
     kept = space.kept
@@ -97,7 +97,7 @@ def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, poin
 
 
 def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Compute impulses by the interior point method into ``kept``; return their defect."""
+    """Write impulses of the interior point method into ``space.kept``; return their defect."""
     found = interior(p, space.kept, weight, held, space, point)
     if found < INFINITY:
         rates_at(p, space.kept, 0.0, space.kept, space.rates)
@@ -106,7 +106,7 @@ def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array)
 
 
 def _is_still(p: Cone, x: Array, space: Space) -> bool:
-    """True if the contacts with impulses are at rest."""
+    """True if the rates of all contacts with impulses are zero to round-off."""
     c = p.friction.size
     fastest = 0.0
     rates_at(p, x, 0.0, x, space.rates)

@@ -21,7 +21,7 @@ if not cython.compiled:
 
 
 OBEYED = cython.declare(cython.double, 3e-13)
-"""Relative defect of a solution."""
+"""Relative defect up to which impulses are a solution."""
 CLOSE = cython.declare(cython.double, 1e-6)
 LIGHTER = cython.declare(cython.double, 1e-2)
 LIGHT = cython.declare(cython.double, 1e-9)
@@ -47,13 +47,13 @@ STIFFER = cython.declare(cython.double, 1e-2)
 
 
 def _judged(p: Coupled, x: Array, s: Chain) -> float:
-    """Relative defect of impulses."""
+    """Relative defect of impulses x; their rates are left in the row RATES."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 
 
 def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Improve impulses in place by Newton's method; return their defect."""
+    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
     m = x.size
     tried = s.vectors[TRIED]
     for _ in range(TOGETHER):
@@ -72,7 +72,7 @@ def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> flo
 
 
 def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Improve impulses as :func:`_together`, with a smaller weight once they are near the solution."""
+    """Improve impulses in place as :func:`_together`, with smaller weights near the solution; return their defect."""
     best = _together(p, x, best, weight, s)
     while OBEYED < best <= CLOSE and weight > LIGHT:
         weight *= LIGHTER
@@ -81,7 +81,7 @@ def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> floa
 
 
 def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
-    """True if the contacts with impulses are at rest."""
+    """True if the rates of all contacts with impulses are zero to round-off."""
     c = p.friction.size
     fastest = 0.0
     rates_of(p, x, s.vectors[RATES], s)
@@ -92,14 +92,14 @@ def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
 
 
 def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
-    """Compute impulses by the interior point method into ``kept``; return their defect."""
+    """Write impulses of the interior point method into the row KEPT; return their defect."""
     kept = part(s.vectors[KEPT], 0, p.b.size)
     interior_coupled(p, kept, weight, held, s)
     return _judged(p, kept, s)
 
 
 def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Improve impulses by following paths that begin at the best ones; return their defect."""
+    """Improve impulses in place by following paths from the best ones; return their defect."""
     stiff = STIFF
     kept = part(s.vectors[KEPT], 0, x.size)
     for _ in range(PATHS):
@@ -117,7 +117,7 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 def _swept(p: Coupled, x: Array, s: Chain) -> float:
-    """Improve impulses by a few sweeps; return their defect."""
+    """Improve impulses in place by a few sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     best = _judged(p, x, s)
     if best <= CLOSE:
@@ -132,10 +132,10 @@ def _swept(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
-    """Improve impulses by proximal steps, with smaller weights after success and larger ones after failure.
+    """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
 
-    If the impulses of nearly redundant contacts are far from the solution, large weights alone need too many steps, and
-    with small weights alone Newton's method cycles. Returns the defect.
+    Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
+    too many steps, and with small weights alone Newton's method cycles.
     """
     m = x.size
     weight = HEAVY
@@ -155,7 +155,7 @@ def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Improve impulses by proximal steps from the results of sweeps, which begin at the best impulses."""
+    """Improve impulses in place by proximal steps from results of sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     kept = part(s.vectors[KEPT], 0, x.size)
     copy(x, at)

@@ -1,7 +1,8 @@
 """Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see tests/samples/cones.py).
 
 Vectors have all normal entries first, then those along each tangent. With a proximal weight w on the change from
-impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂).
+impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂). The defect of the laws is the natural map, Λ minus the projection of
+Λ − r y on the friction cone, with step lengths r of each contact.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if not cython.compiled:
 
 TINY = cython.declare(cython.double, 1e-300)
 HUGE = cython.declare(cython.double, 1e12)
-"""See tests/samples/complementarity.py."""
+"""Least sizes in denominators, and relative size of impulses that have diverged."""
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
-"""See tests/samples/complementarity.py."""
+"""Relative defects of a solution, and of one that need not be improved (see tests/samples/complementarity.py)."""
 
 
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
-    """Compute the rates y of impulses."""
+    """Write the rates y at impulses x, with Λ̂ in ``centre``, into ``out``."""
     m = x.size
     for i in range(m):
         total = p.b[i] + weight * (x[i] - centre[i])
@@ -40,7 +41,7 @@ def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> Non
 
 
 def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
-    """Relative defect: the largest entry of the natural map over the scale."""
+    """Relative defect: the largest entry of the natural map, as a rate, divided by the scale; inf for NaN."""
     slips = cython.declare(cython.bint)
     c = entries(p.friction)
     worst = 0.0
@@ -65,7 +66,7 @@ def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
 
 
 def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
-    """Determine the open, sticking and slipping contacts and their defects; return the number of unknown impulses."""
+    """Set the states of contacts (open, sticking, slipping) and their defects; return the number of unknowns."""
     count = cython.declare(cython.Py_ssize_t)
     is_open = cython.declare(cython.bint)
     c = p.friction.size
@@ -89,7 +90,7 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
 
 
 def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
-    """Determine if a closed contact slips, the direction of slip, and the defects along its tangents."""
+    """Set the state of a closed contact with friction, its direction of slip, and the defects along its tangents."""
     slips = cython.declare(cython.bint)
     s = p.tangent_step[k]
     square = 0.0
@@ -115,7 +116,7 @@ def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) ->
 
 
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
-    """Contribution of the rates to the condition of an unknown impulse."""
+    """Contribution of rates, or of their derivatives, in ``row`` to the condition of unknown impulse ``at``."""
     k = at % c
     i = at // c
     if i == 0:
@@ -162,7 +163,7 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
 
 
 def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
-    """Add the derivatives of a rate by the unknown impulses to a row."""
+    """Add ``gain`` times the derivatives of rate ``at`` with respect to the unknown impulses to a row."""
     given = p.D[at]
     for e in range(p.ptr[at], p.ptr[at + 1]):
         own = space.place[p.col[e]]
@@ -171,7 +172,7 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
 
 
 def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
-    """Change impulses by a Newton step; return False if the conditions are linearly dependent."""
+    """Change impulses x by a Newton step; return False if the conditions are linearly dependent."""
     moves = cython.declare(cython.bint)
     c = p.friction.size
     m = x.size

@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool:
-    """Change impulses by a Newton step; return False if the system is singular.
+    """Change impulses x by a Newton step; return False if the system is singular.
 
     ``y`` includes the proximal weight, which is relative to 1/r of each contact.
     """
@@ -84,7 +84,7 @@ def _rub(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> Non
 
 
 def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
-    """Add the proximal term, weight times change from the centre, to the rates."""
+    """Add the proximal term, weight/r times the change of impulses from the centre, to the rates."""
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     y = s.vectors[RATES]

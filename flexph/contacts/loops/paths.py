@@ -34,17 +34,17 @@ STOPS = cython.declare(cython.Py_ssize_t, 2)
 SLIDES = cython.declare(cython.Py_ssize_t, 3)
 """Events that end the state of a contact."""
 SPACED = cython.declare(cython.double, 1e-3)
-"""Added rate of open contacts, relative to the scale of rates, so that they do not close at once."""
+"""Rate added to open contacts, relative to the scale of rates, so that they do not close at once."""
 
 
 def _spaced(k: int) -> float:
-    """A pseudorandom number from 0.1 to 1.1."""
+    """Pseudorandom number from 0.1 to 1.1."""
     value = sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - floor(value)
 
 
 def _begin(p: Coupled, x: Array, s: Chain) -> None:
-    """Set the states of impulses, and move these into their cones so that no state ends at once."""
+    """Set the states of contacts, and move their impulses into the friction cones so that no state ends at once."""
     frictional = cython.declare(cython.bint)
     c = p.friction.size
     y = s.vectors[RATES]
@@ -76,7 +76,7 @@ def _begin(p: Coupled, x: Array, s: Chain) -> None:
 
 
 def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
-    """Compute e, the change of rates with which the impulses satisfy their laws."""
+    """Write the change of rates with which the impulses satisfy their laws into e."""
     c = p.friction.size
     y = s.vectors[RATES]
     rates_of(p, x, y, s)
@@ -100,9 +100,9 @@ def _share(p: Coupled, k: int, state: int) -> float:
 
 
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
-    """Compute ΔΛ for zero normal rates of closed contacts and zero slip of sticking ones, into ``change``.
+    """Write into the row CHANGE the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero.
 
-    For the rates of a point, or for their derivatives by t (``changes``).
+    ``rates`` are those at a point, or their derivatives by t if ``changes``. False if the system is singular.
     """
     frictional = cython.declare(cython.bint)
     c = p.friction.size
@@ -130,7 +130,7 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
 
 
 def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
-    """Quantity that ends a state when it becomes zero, from impulses and rates or from their derivatives."""
+    """Quantity that ends the state of contact k when it becomes zero, from impulses and rates or their derivatives."""
     c = p.friction.size
     if kind == CLOSES:
         return y[k]
@@ -142,7 +142,7 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
 
 
 def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
-    """The first or second possible event of a contact, and its direction; −1 if there is none."""
+    """First or second possible event of contact k in its state, and the direction of slip; −1 if there is none."""
     frictional = cython.declare(cython.bint)
     frictional = p.rows > 1 and p.friction[k] > 0.0
     if s.state[k] == OPEN:
@@ -155,7 +155,7 @@ def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
 
 
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
-    """Largest change of t, with the contact that limits it, its event and the direction."""
+    """Largest change of t, in direction ``way``, until a state ends; the contact, event and direction of slip."""
     least = INFINITY
     who = -1
     what = -1
@@ -176,7 +176,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
 
 
 def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
-    """Next state of a contact after an event."""
+    """Set the next state of contact k after an event."""
     slips_on = cython.declare(cython.bint)
     if kind == OPENS:
         s.state[k] = OPEN
@@ -191,7 +191,7 @@ def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
 
 
 def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
-    """Direction of t in which the new state of a contact is valid."""
+    """Direction of t, by its sign, in which the new state of contact k is valid."""
     x = s.vectors[CHANGE]
     y = s.vectors[TRIED]
     if kind == CLOSES:
@@ -251,7 +251,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
 
 
 def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
-    """Compute the derivatives of the rates, with the proximal weight, by t; z is the derivative of velocities."""
+    """Write the derivatives of the rates, with the proximal term, by t into the row TRIED; z is that of velocities."""
     c = p.friction.size
     out = s.vectors[TRIED]
     for k in range(c):

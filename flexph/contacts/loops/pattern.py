@@ -1,4 +1,4 @@
-"""Compiled search for the nonzero entries of D, and for an elimination order of its contacts with little fill-in."""
+"""Compiled search for the nonzero entries of D, and for an order of its contacts that keeps elimination sparse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEW = cython.declare(cython.Py_ssize_t, 6)
 
 
 def find_entries(D: Array, ptr: Array, col: Array) -> None:
-    """Find the nonzero columns of each row; those of row i are at ``ptr[i]`` to ``ptr[i + 1]``."""
+    """Write the nonzero columns of all rows of D into ``col``; those of row i are from ``ptr[i]`` to ``ptr[i + 1]``."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for i in range(D.shape[0]):
@@ -28,7 +28,7 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
 
 
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
-    """Order contacts (c,) by minimum degree, the smallest number of coupled contacts at each elimination.
+    """Write an order of contacts (c,) by minimum degree: each eliminated one has the fewest coupled contacts left.
 
     ``left`` (c,) and ``acts`` (c, c) are work space.
     """
@@ -51,7 +51,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
 
 
 def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
-    """Find the coupled contacts, and the number of neighbours of each."""
+    """Set the matrix of coupled contacts, and the number of neighbours of each."""
     c = left.size
     for k in range(c):
         left[k] = 0

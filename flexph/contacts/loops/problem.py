@@ -26,7 +26,7 @@ class Space(NamedTuple):
     rates: Array  # (padded,)
     missed: Array  # (m,)
     right: Array  # (m,)
-    turning: Array  # (c, 2, 2), of slips by rates
+    turning: Array  # (c, 2, 2), derivatives of the conditions along the tangents by the rates along them
     along: Array  # (c, 2), directions of slips
     state: Array  # (c,), 0 open, 1 without friction, 2 sticks, 3 slips
     pairs: Array  # (15, c), zeros, of the interior point method
@@ -41,7 +41,9 @@ def space_of(m: int, c: int) -> Space:
 
 
 class Cone(NamedTuple):
-    """A problem with dense D (m, m): b (m,), friction coefficients and steps of the natural map (c,), scale of rates.
+    """Problem with a dense D (m, m), rates b (m,) without impulses, and friction coefficients (c,).
+
+    The steps (c,) are the step lengths of the natural map (see .newton), ``scale`` is that of the rates [m/s].
 
     ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are work space for the pattern of D (see :mod:`.pattern`).
     """
@@ -58,7 +60,7 @@ class Cone(NamedTuple):
 
 
 class Coupled(NamedTuple):
-    """A problem in body velocities: c contacts with r rates each (at most d), normal ones first, and their bodies.
+    """Problem in body velocities: c contacts with r rates each (at most d), normal ones first, and their bodies.
 
     Blocks and work space may be longer than needed.
     """
@@ -76,12 +78,12 @@ class Coupled(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Work space for c contacts with m rates between bodies with N velocities."""
+    """Work space of solutions in body velocities: c contacts with m rates between bodies with N velocities."""
 
     half: int  # half band width: entries on each side of the diagonal
     band: Array  # (N, width), see numerics.algebra.band
     pivot: Array  # (N,)
-    made: Array  # (1,), whether the band is the factor of ``kept_gain``
+    made: Array  # first entry 1 if the band is the factor for ``kept_gain``
     kept_gain: Array  # (c, d, d)
     gain: Array  # (c, d, d), J
     pull: Array  # (m,), h

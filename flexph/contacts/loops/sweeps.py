@@ -1,8 +1,8 @@
 """Compiled Gauss-Seidel sweeps over contacts, in body velocities or with a dense D.
 
-Each contact gets the impulses that satisfy its law with the others held constant. If Newton's method cycles, sweeps
-visit further contact sets until one is found from which it converges. Sweeps are cheap: a thousand take as long as a
-few factorisations.
+Each contact in turn gets the impulses that satisfy its law with the others held constant. If Newton's method cycles,
+sweeps lead to further states of the contacts until one is found from which it converges. Sweeps are cheap: a thousand
+take as long as a few factorisations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if not cython.compiled:
 
 
 def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
-    """Sweep forwards and backwards over contacts, in body velocities."""
+    """Improve impulses in place by sweeps forwards and backwards over contacts, in body velocities."""
     c = p.friction.size
     spread(p, x, p.given, s)
     for sweep in range(sweeps):
@@ -43,21 +43,21 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
 
 
 def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
-    """Impulse along a tangent that would make its rate zero."""
+    """Impulse of contact k along tangent i that would make its rate zero, if no other one changed."""
     at = i * p.friction.size + k
     trial: float = x[at] - p.tangent_step[k] * (p.b[at] + moved(p, k, i, s))
     return trial
 
 
 def _change(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
-    """Change an impulse of a contact and update the velocities."""
+    """Set the impulse in row i of contact k and update the velocities."""
     at = i * p.friction.size + k
     push(p, k, i, impulse - x[at], s)
     x[at] = impulse
 
 
 def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
-    """Sweep forwards and backwards with a dense D, whose columns are copied to ``matrix`` for fast updates."""
+    """Improve impulses in place by sweeps forwards and backwards with a dense D, copied by columns to ``matrix``."""
     i = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     m = x.size
@@ -84,7 +84,7 @@ def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
 
 
 def _set(i: int, impulse: float, x: Array, space: Space) -> None:
-    """Change an impulse and update all rates."""
+    """Set impulse i and update all rates."""
     if impulse != x[i]:
         take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
         x[i] = impulse

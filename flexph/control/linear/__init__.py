@@ -1,4 +1,4 @@
 """Linear controllers as transfer functions of errors: compensators, filters, regulators and stability margins.
 
-Imports: control, control.laws, exchange, linear, mechanisms, mechanisms.model, numerics, sensors, systems.
+Imports: control, exchange, linear, mechanisms, mechanisms.model, numerics, sensors, systems.
 """

@@ -13,8 +13,8 @@ from scipy.signal import cont2discrete
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
-from ..plants import Plant
 from .compensator import Compensator
+from .plants import Plant
 
 FREQUENCIES = 2000
 """Frequencies of the first search for the smallest margin, before its refinement."""

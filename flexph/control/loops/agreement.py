@@ -42,14 +42,14 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def _set_inputs(a: Agreement) -> None:
-    """Set the inputs of the next trial step."""
+    """Write the inputs of the next trial, summed up from those tried by all controllers."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
         put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Agreement) -> None:
-    """Guess the inputs by extrapolation from the last three steps, or take the last ones if there are laws."""
+    """Set the inputs to try by extrapolation from the last three steps, or to the last ones if there are laws."""
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:
@@ -77,7 +77,7 @@ def _measure_effect(a: Agreement, h: float) -> None:
 
 
 def _update_jacobian(a: Agreement) -> None:
-    """Broyden's update."""
+    """Update the Jacobian by Broyden's formula, unless this would make it nearly singular."""
     q, m = a.tried.size, a.laws.column.size
     size = 0.0
     total = cython.declare(cython.double)
@@ -209,7 +209,7 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
 
 
 def ask(step: int, data: int) -> int:
-    """Call the feedback that is due at the start of a step; 1 if an answer is not a finite number."""
+    """Call the feedback due at the start of a step, and hold its inputs; return 1 if one is not finite, else 0."""
     a = asked_at(data)
     for k in range(a.feedback.size):
         if a.due[step][k] != 0:
@@ -227,7 +227,7 @@ def ask(step: int, data: int) -> int:
 
 
 def agree(data: int, step: int) -> int:
-    """Process a trial of a step: AGREED, FAILED, or AGAIN with the inputs of the next trial.
+    """Process a trial of a step; return AGREED, FAILED, or AGAIN with the inputs of the next trial set.
 
     Steps count from the start of those that may be withdrawn. BEGIN and GO_BACK replace the number of a step.
     """

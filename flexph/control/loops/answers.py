@@ -23,7 +23,7 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def copy_rows(source: Mat, target: Mat, rows: int) -> None:
-    """Copy the leading rows of a matrix with as many columns as the source."""
+    """Copy the leading rows of ``source`` into the leading columns of ``target``."""
     for i in range(rows):
         for j in range(source.shape[1]):
             target[i][j] = source[i][j]
@@ -38,7 +38,7 @@ def size_of(values: Vec, count: int) -> float:
 
 
 def _solve_linear(c: Linear, h: float) -> bool:
-    """Factor (2E/h − J + R) x̄ = (2E/h) x₀ + B u for x̄ by x₀ and u; False if the matrix is singular."""
+    """Solve (2E/h − J + R) x̄ = (2E/h) x₀ + B u for the matrices that map x₀ and u to x̄; False if it is singular."""
     N, n, M = c.E.shape[0], c.state.size, c.u.size
     for i in range(N):
         for j in range(N):
@@ -51,7 +51,10 @@ def _solve_linear(c: Linear, h: float) -> bool:
 
 
 def answer_linear(a: Agreement, step: int, h: float) -> bool:
-    """Compute means, end states and outputs of the linear controllers for the mechanism's outputs of a trial."""
+    """Set means, end states and answers of the linear controllers for the mechanism's outputs of a trial.
+
+    False if the matrix of their step is singular.
+    """
     c = a.linear
     N, n, M = c.E.shape[0], c.state.size, c.u.size
     if N == 0:
@@ -85,7 +88,7 @@ def answer_linear(a: Agreement, step: int, h: float) -> bool:
 
 
 def read(f: Feedback, state: Vec) -> None:
-    """Read sensors at a state, with angles unwrapped next to those at the start of the step."""
+    """Read the sensors of a feedback at a state into ``f.end``, with angles near those at the start of the step."""
     for i in range(f.part.size):
         f.part[i] = state[f.entries[i]]
     measure(f.seen, f.part, f.out)
@@ -109,7 +112,7 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Agreement, step: int) -> bool:
-    """Compute the inputs of all feedback at the points of a trial; False if a function does not return finite ones."""
+    """Set the answers of all feedback at the points of a trial; False if a function does not return finite ones."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
         for p in range(a.nodes.size):

@@ -56,7 +56,7 @@ class Laws(NamedTuple):
     by: Mat  # (q + m, m), Jacobian of defects and rates with respect to the forces
     both: Mat  # (q, 1 + m), work space
     free: Vec  # (m,), rates without forces
-    slopes: Mat  # (m, m), decrease of the rates per force
+    slopes: Mat  # (m, m), decrease of the rates by unit forces
     rate: Vec  # (m,), rates of laws solved one by one
     alone: Vec  # their forces
     stiffness: Vec  # their slopes ∂f/∂s
@@ -67,7 +67,7 @@ class Laws(NamedTuple):
     step: Vec
     space: Mat  # (m, m + 1)
     speed: Vec  # (1,), largest rate around a law in the run
-    lost: Mat  # (k, m), dissipation of the converged steps, over their lengths
+    lost: Mat  # (k, m), dissipated power of the converged steps
 
 
 class Agreement(NamedTuple):
@@ -82,7 +82,7 @@ class Agreement(NamedTuple):
     entries: IVec  # (q,), indices of the inputs
     tried: Vec  # (q,)
     answers: Vec
-    defect: Vec  # (q + m,), inputs less answers, then rates of the ports closed by laws
+    defect: Vec  # (q + m,), inputs minus answers, then rates of the ports closed by laws
     before: Mat  # (2, q + m), inputs and defects of the trial before
     past: Mat  # (3, q)
     known: IVec  # (1,), number of valid rows of ``past``

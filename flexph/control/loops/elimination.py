@@ -9,7 +9,10 @@ if not cython.compiled:
 
 
 def eliminate(A: Mat) -> float:
-    """Eliminate (n, n + m) with pivoting: the last m columns become solutions; returns the determinant, or zero."""
+    """Eliminate a matrix (n, n + m) in place, with pivoting, so that its last m columns become solutions.
+
+    Returns the determinant of the first n columns, zero if a pivot vanishes.
+    """
     n, m = A.shape[0], A.shape[1]
     determinant = 1.0
     held = cython.declare(cython.double)

@@ -1,4 +1,7 @@
-"""Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws."""
+"""Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws.
+
+A law f(s) closes a port of a controller. Its rate s falls linearly with its force: the line s = free − slope·f.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def compute_rates(a: Agreement) -> None:
-    """Compute the rates at the start of a step, and the Jacobian of outputs and rates with respect to forces."""
+    """Set the rates at the start of a step, and the Jacobian of defects and rates with respect to forces."""
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
         w.rest[k] = 0.0
@@ -49,7 +52,7 @@ def take_rates(a: Agreement) -> None:
 
 
 def look_along(a: Agreement) -> float:
-    """Linearise the system at the laws' ports about a trial; returns the relative distance from the laws."""
+    """Set the lines of all laws, by linearisation about a trial; return the relative distance from the laws."""
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)
     for i in range(q):
@@ -88,7 +91,7 @@ def look_along(a: Agreement) -> float:
 
 
 def _meet(w: Laws, k: int, free: float, slope: float) -> None:
-    """Solve law k with a line: rate, force and ∂f/∂s; see flexph.control.laws.laws."""
+    """Set rate, force and ∂f/∂s of law k where it meets its line; see flexph.control.laws.laws."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
     elif w.kind[k] == LIMIT:
@@ -98,7 +101,7 @@ def _meet(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
-    """Solve dry friction, which is vertical between its levels."""
+    """Set rate, force and ∂f/∂s of dry friction, which is vertical between its levels, at its line."""
     level, before, sign = w.parameter[k][0], w.rest[k], 1.0
     if before < 0.0:
         free, before, sign = -free, -before, -1.0
@@ -118,7 +121,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """Solve a resistance above a limit."""
+    """Set rate, force and ∂f/∂s of a resistance above a limit at its line."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -129,7 +132,7 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _ask(w: Laws, k: int, free: float, slope: float) -> None:
-    """Solve a law by its Python function; NaN if that fails."""
+    """Set rate, force and ∂f/∂s of a law by its Python function; NaN if that fails."""
     w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
         w.results[0], w.results[1], w.results[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
@@ -137,7 +140,7 @@ def _ask(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _alone(w: Laws, forces: Vec) -> float:
-    """Solve each law with the forces of all others given; returns the distance of the results from these forces."""
+    """Solve each law with the forces of all others given; return the distance of the results from these forces."""
     apart = 0.0
     free = cython.declare(cython.double)
     for k in range(forces.size):
@@ -151,7 +154,10 @@ def _alone(w: Laws, forces: Vec) -> float:
 
 
 def _meet_all(w: Laws) -> bool:
-    """Solve all laws with their line, into ``met``; False without convergence. See flexph.control.laws.meeting."""
+    """Write forces at which all laws meet their lines into ``w.met``; False if the iteration does not converge.
+
+    See flexph.control.laws.meeting.
+    """
     m = w.column.size
     off = cython.declare(cython.double)
     for k in range(m):
@@ -187,7 +193,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _together(w: Laws) -> None:
-    """Compute the Newton step to the forces where the line meets the tangents of all laws."""
+    """Set the Newton step of the forces, to where the lines meet the tangents of all laws."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):
@@ -202,7 +208,7 @@ def _together(w: Laws) -> None:
 
 
 def meet_laws(a: Agreement) -> bool:
-    """Compute the laws' forces of the next trial and their effect on the defects; True if they converged."""
+    """Set the forces of laws for the next trial, and add their effect on the defects; False if they do not converge."""
     w, q = a.laws, a.tried.size
     if not _meet_all(w):
         return False

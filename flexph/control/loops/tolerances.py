@@ -5,8 +5,8 @@ Trials converge superlinearly, in robot-arm from a relative error of 2e-6 of the
 """
 
 CLOSED = 1e-12
-"""Difference of an input between the last two trials, over the largest in the run, accepted as zero: it bounds the
-balance error by 1e-12 of the inputs' work."""
+"""Residual of the inputs, divided by the largest input in the run, that is accepted as zero: it bounds the error of the
+energy balance by 1e-12 of the work of the inputs."""
 STAGNATED = 1e-9
 """Accepted residual if it stagnates: answers of stiff controllers carry the round-off of velocities times their
 gain."""
@@ -17,8 +17,8 @@ MOST = 20
 STEPS, SHORTEST = 200, 1e-3
 """Newton iterations for all laws at once, and the shortest share of a step in their line search."""
 MET = 1e-14
-"""Distance of rates from the line, over the largest of its terms, that counts as solved."""
+"""Distance of rates from their line, divided by the largest of its terms, that counts as solved."""
 HOLDS = 1e3
 """Weight of laws that hold a rate: a residual there would push the held part in every step."""
 SHIFT = 1e-6
-"""Finite-difference step of an input, over its size."""
+"""Finite-difference step of an input, divided by its size."""

@@ -1,4 +1,4 @@
-"""Bodies and connections from the links and joints of a robot."""
+"""Bodies and connections from the links and joints of a robot, by name."""
 
 from __future__ import annotations
 
@@ -7,34 +7,80 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...bodies.body import Body
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import torsion_spring
-from ...joints.planar import planar
-from ...joints.prismatic import prismatic
-from ...joints.revolute import revolute
+from ...joints.lower_pairs import planar, prismatic, revolute
 from ...joints.rows.connection import Connection
-from ...joints.rows.vectors import GROUND
-from ...joints.transmissions.coupled_joints import coupled_joints
+from ...joints.rows.vectors import GROUND, PortName
+from ...joints.transmissions import coupled_joints
 from ...joints.weld import weld
 from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
-from .bodies import Flexible
+from ...numerics.memo import Named
 from .carriers import WORLD, Carried, carriers
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic
+from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic, free_names
 from .joints import End, RobotJoint, against, robot_joint
 from .massless import Skeleton
-from .named_parts import named_parts
-from .names import free_names
-from .parts import Parts, parts_of
+from .parts import Flexible, Parts, parts_of
 from .robot import Kinematics, Robot
 from .tree import couplings
+
+
+class NamedParts(NamedTuple):
+    """Mappings of a robot's parts by name."""
+
+    bodies: Named[str, Body]
+    joints: Named[str, RobotJoint]
+    ports: Named[str, PortName]
+    limits: Named[str, Limit]
+
+
+def named_parts(
+    links: Mapping[str, LinkElement],
+    joints: Sequence[JointElement],
+    parts: Parts,
+    joints_by_name: Mapping[str, RobotJoint],
+) -> NamedParts:
+    """Parts by name; ``joints_by_name`` are the joints between bodies."""
+    bodies = {parts.names[name]: body for name, body in parts.bodies.items()}
+    moving = {name: joint for name, joint in joints_by_name.items() if joint.kind != FIXED}
+    ports = {name: parts.port_of(name) for name in links if name in parts.carried}
+    limits = {joint.name: joint.limit for joint in joints if joint.limit is not None}
+    return NamedParts(
+        Named(bodies, "robot.bodies", {name: _no_body(name, parts) for name in links if name not in bodies}),
+        Named(moving, "robot.joints", {joint.name: _no_joint(joint) for joint in joints if joint.name not in moving}),
+        Named(ports, "robot.ports", {name: _empty(name) for name in links if name not in ports}),
+        Named(limits, "robot.limits", {joint.name: "the file gives it none" for joint in joints}),
+    )
+
+
+def _no_body(link: str, parts: Parts) -> str:
+    """Reason why no body has the name of a link."""
+    if link in parts.names:
+        return f"its body is called {parts.names[link]!r}"
+    if link not in parts.carried:
+        return _empty(link)
+    carrier = parts.carried[link].carrier
+    of = "the ground" if carrier == WORLD else f"body {parts.names[carrier]!r}"
+    return f"the link is part of {of}, and robot.ports has its origin"
+
+
+def _no_joint(joint: JointElement) -> str:
+    """Reason why a joint does not move bodies."""
+    return "it is fixed" if joint.kind == FIXED else f"it is left out, since {_empty(joint.child)}"
+
+
+def _empty(link: str) -> str:
+    return f"link {link!r} and all that hangs at it have neither mass nor inertia"
+
 
 ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort")
 """Prefixes of the names of elements at a joint."""
 
 
 class Options(NamedTuple):
-    """Flexible links, fixation of the root, and the creep speed of dry friction."""
+    """Options of a reader: flexible links, fixation of the root, and the creep speed of dry friction."""
 
     flexible: Mapping[str, Flexible]
     fixed: bool
@@ -80,7 +126,7 @@ def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
 
 
 def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
-    """Link of each body, and the body's frame relative to the link."""
+    """Link of each body, and the pose (4, 4) of the body's frame relative to the link, by body."""
     return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
 
 
@@ -105,7 +151,7 @@ def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
 def _connections(
     element: JointElement, joint: RobotJoint, parts: Parts, friction_speed: float | None
 ) -> list[Connection]:
-    """Joint with its damper and motor."""
+    """Connections of a joint: the joint itself, its damper and its motor."""
     ends: tuple[Any, Any] = joint.port, joint.reference
     axes: dict[str, Any] = {"axis": joint.axis, "second_axis": joint.second_axis}
     friction = _friction(element, friction_speed)
@@ -126,7 +172,7 @@ def _connections(
 
 
 def _friction(joint: JointElement, speed: float | None) -> Relation | None:
-    """Damping of a joint and, if its creep speed is given, dry friction."""
+    """Relation of the damping of a joint and, if a creep speed is given, its dry friction; None without either."""
     if speed is not None and joint.friction > 0.0:
         return coulomb(joint.friction, speed=speed, viscous=joint.damping)
     return viscous(joint.damping) if joint.damping > 0.0 else None

@@ -20,14 +20,14 @@ WORLD = ""
 
 
 class Carried(NamedTuple):
-    """Link whose body carries a link, or WORLD, and the pose (4, 4) of the link relative to it."""
+    """Carrier of a link, that is the link whose body it belongs to, or WORLD; and its pose (4, 4) relative to that."""
 
     carrier: str
     pose: Array
 
 
 class Group(NamedTuple):
-    """Links that are fixed to each other, the first one nearest to the root, and their poses."""
+    """Links that are fixed to each other with their poses, the one nearest to the root first."""
 
     poses: dict[str, Array]
     is_flexible: bool
@@ -41,7 +41,7 @@ def carriers(
     flexible: Collection[str],
     fixed: bool,
 ) -> dict[str, Carried]:
-    """Carrier of each link; links without mass that lead to no mass are left out."""
+    """Carrier and pose of each link, by name; links without mass that lead to no mass are left out."""
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
@@ -70,7 +70,7 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
 
 
 def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
-    """First links of the groups that have mass or inertia, or lead to some."""
+    """First links of the groups that have mass or inertia, or lead to links that have some."""
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
     for joint in reversed(joints):
@@ -89,7 +89,7 @@ def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement],
 def _in_group(
     links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
 ) -> dict[str, str]:
-    """Carrier of each link of a group; none if all links are empty."""
+    """Name of the carrier of each link of a group; none if all links are empty."""
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
     standing = [name for name in group.poses if masses_of(links[name]).stands]
@@ -109,7 +109,7 @@ def _in_group(
 
 
 def _relative(frame: Array, pose: Array) -> Array:
-    """Pose relative to a frame, both (4, 4) rigid motions in one space."""
+    """Pose (4, 4) relative to a frame (4, 4), both given in the same space."""
     seen = np.eye(4)
     seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
     seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])

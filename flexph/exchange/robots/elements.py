@@ -1,20 +1,42 @@
-"""Links and joints of a robot as a file states them."""
+"""Links and joints of a robot as a file states them, and valid names of bodies, ports and elements."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from ...numerics.arrays import Array
 
+
+def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
+    """Unique valid names by name of the file, with the letters of ``replaced`` substituted by ``_``.
+
+    If two names become equal, the one that needs no change keeps it and the other one gets a number.
+    """
+    names, taken_names, unique = list(wanted), {*taken}, {}
+    for name in sorted(names, key=lambda own: own != _plain(own, replaced)):
+        plain = _plain(name, replaced)
+        candidates = itertools.chain([plain], (f"{plain}_{number}" for number in itertools.count(2)))
+        unique[name] = next(candidate for candidate in candidates if candidate not in taken_names)
+        taken_names.add(unique[name])
+    return {name: unique[name] for name in names}
+
+
+def _plain(name: str, replaced: str) -> str:
+    plain = "".join("_" if letter in replaced else letter for letter in name)
+    return plain.replace(".", "_") if not plain.strip(".") else plain
+
+
 TURNING, SLIDING, PLANAR, FLOATING, FIXED = ("revolute", "continuous"), ("prismatic",), "planar", "floating", "fixed"
 KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
 class Limit(NamedTuple):
-    """Range of a joint [rad, m], its largest speed [rad/s, m/s] and the largest effort of its motor [N m, N]."""
+    """Limits of a joint: range [rad, m], largest speed [rad/s, m/s], and largest effort of its motor [N m, N]."""
 
     lower: float
     upper: float
@@ -65,5 +87,5 @@ class JointElement(NamedTuple):
 
 
 def several(names: list[str], most: int = 8) -> str:
-    """First of many names, as text for a message."""
+    """Text that lists the first of many names."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

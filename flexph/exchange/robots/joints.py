@@ -14,9 +14,8 @@ from ...joints.drive import drive
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import spring_damper, torsion_spring
 from ...joints.rows.connection import Connection
-from ...joints.rows.directions import Direction, frame_about, transported_frame, unit
-from ...joints.rows.vectors import PortName
-from ...joints.transmissions.coupled_joints import Sliding, Turning
+from ...joints.rows.vectors import Direction, PortName, frame_about, transported_frame, unit
+from ...joints.transmissions import Sliding, Turning
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...sensors.quantities import Quantity, joint_angle, offset, rate_of
@@ -26,7 +25,7 @@ FULL_TURN = 2.0 * math.pi
 
 
 class End(NamedTuple):
-    """Port or ground point, and the rotation (3, 3) from the link to the section there."""
+    """End of a joint: a port or ground point, and the rotation (3, 3) from the link to the section there."""
 
     port: PortName
     turned: Array
@@ -69,14 +68,14 @@ class RobotJoint:
 
     @property
     def coordinate(self) -> Quantity:
-        """Sensor of its angle [rad] or displacement [m]; full turns are counted within a run."""
+        """Sensor of the joint's angle [rad] or displacement [m]; full turns are counted within a run."""
         if self._turns():
             return joint_angle(self.port, self.reference, **self._about, zero=self.zero)
         return offset(self.port, self.reference, self.second_axis)
 
     @property
     def rate(self) -> Quantity:
-        """Sensor of its rate [rad/s, m/s]."""
+        """Sensor of the rate of the joint's coordinate [rad/s, m/s]."""
         return rate_of(self.coordinate)
 
     @checked
@@ -123,7 +122,7 @@ class RobotJoint:
         rest: float | Callable[[float], float] = 0.0,
         name: str | None = None,
     ) -> Connection:
-        """Spring and damper with the effort ``k(q − q₀) + c(q̇ − q̇₀)`` against the motion.
+        """Spring and damper whose effort ``k(q − q₀) + c(q̇ − q̇₀)`` opposes the motion.
 
         Parameters
         ----------
@@ -167,7 +166,7 @@ class RobotJoint:
 
     @checked
     def effort(self, *, name: str | None = None) -> Connection:
-        """Motor in the axes of the child: the torque τ of the file is the input ``τ * np.array(joint.axis)``.
+        """External torque as a motor, in axes of the child: τ of the file is the input ``τ * np.array(joint.axis)``.
 
         Parameters
         ----------
@@ -190,7 +189,7 @@ class RobotJoint:
 
     @property
     def coupling(self) -> Turning | Sliding:
-        """Coordinate for couplings of joints."""
+        """Coordinate of the joint for couplings of joints."""
         if self._turns():
             return Turning(self.port, self.reference, (self.axis, self.second_axis))
         return Sliding(self.port, self.reference, self.second_axis)
@@ -200,14 +199,17 @@ class RobotJoint:
         return {"axis": self.axis, "second_axis": self.second_axis}
 
     def _turns(self) -> bool:
-        """True if it rotates, False if it slides; raises ValueError for joints with several degrees of freedom."""
+        """True if the joint rotates, False if it slides.
+
+        Raises ValueError for joints with several degrees of freedom.
+        """
         if self.kind not in (*TURNING, *SLIDING):
             raise ValueError(f"joint {self.name!r} is {self.kind}: it has no single coordinate")
         return self.kind in TURNING
 
 
 def robot_joint(element: JointElement, label: str, child: End, parent: End, *, mimic: Mimic | None) -> RobotJoint:
-    """Joint between two ends."""
+    """Joint of a robot between two ends."""
     axis, before = child.turned @ element.axis, parent.turned @ element.origin[:3, :3]
     second, between = before @ element.axis, before @ child.turned.T
     own, other = _direction(axis), _direction(second)

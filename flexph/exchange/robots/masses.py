@@ -14,7 +14,7 @@ from .elements import LinkElement, several
 
 Handling = Literal["accept", "repair", "refuse"]
 LEAST = 1e-13
-"""Smallest principal moment over the largest one for a link to be a separate body: above round-off."""
+"""Ratio of the smallest to the largest principal moment for a link to be a separate body: above round-off."""
 POINT = 1e-8
 """Radius of gyration [m] up to which a link is a point: its moments are round-off of those of its mass at 1 m."""
 ADVICE = 'taken as they are; inertia="repair" takes the nearest ones that a body can have'
@@ -29,7 +29,7 @@ class Masses(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """True if it can move as a separate body: with mass, and with moments about every axis."""
+        """True if a body with these masses can move separately: it has mass, and moments about every axis."""
         if self.mass == 0.0 or not self.moments.any():
             return False
         least, _, largest = np.linalg.eigvalsh(self.moments)
@@ -37,7 +37,7 @@ class Masses(NamedTuple):
 
 
 def masses_of(link: LinkElement) -> Masses:
-    """Masses of a link in its frame."""
+    """Mass, centre and moments of a link, in its frame."""
     return Masses(link.mass, link.centre, link.moments)
 
 
@@ -58,7 +58,10 @@ def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """Links with accepted or repaired moments; raises ValueError to refuse them, and for a negative trace."""
+    """Links with accepted or repaired moments of inertia.
+
+    Raises ValueError to refuse them, and for a negative trace.
+    """
     sound, beyond = dict(links), []
     for name, link in links.items():
         own = np.linalg.eigvalsh(link.moments) if link.moments.any() else np.zeros(3)
@@ -82,7 +85,7 @@ def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[
 
 
 def check_moments(bodies: Mapping[str, Masses]) -> None:
-    """Raise ValueError for a body with a negative sum of moments."""
+    """Raise ValueError for a body with a negative principal moment of inertia."""
     for name, own in bodies.items():
         size = np.linalg.eigvalsh(own.moments) if own.moments.any() else np.zeros(3)
         if size[0] < -check.ROUND_OFF * np.abs(size).max():
@@ -90,7 +93,10 @@ def check_moments(bodies: Mapping[str, Masses]) -> None:
 
 
 def _nearest(moments: Array) -> Array:
-    """Moments from the nearest positive semi-definite second moments ½ tr(J) I − J: J1 or J2 grow."""
+    """Moments of inertia that a body can have, near given ones.
+
+    They come from the nearest positive semi-definite second moments to ½ tr(J) I − J: J1 or J2 grow.
+    """
     size, axes = np.linalg.eigh(0.5 * np.trace(moments) * np.eye(3) - moments)
     second = (axes * np.maximum(size, 0.0)) @ axes.T
     return np.asarray(np.trace(second) * np.eye(3) - second)

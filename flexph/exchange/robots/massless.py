@@ -1,7 +1,7 @@
 """Small masses for bodies that lack mass or inertia: a massless link, a point mass, a rotor between joints.
 
-The equations of a body need a mass and moments about every axis. Missing ones are added so small that the motion of the
-robot does not show it; if other bodies do not determine the motion, the joint is refused by name.
+The equations of a body need a mass and moments about every axis. Missing ones are added, so small that they do not
+affect the motion of the robot; if other bodies do not determine the motion, the joint is refused by name.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ...joints.rows.directions import frame_about
+from ...joints.rows.vectors import frame_about
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .carriers import WORLD
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
 from .masses import LEAST, Masses
-from .motions import link_poses
+from .robot import link_poses
 from .tree import Coupling
 
 SHARE = 1e-9
-"""Added mass and moment over the smallest ones that a body carries."""
+"""Ratio of added mass and moment to the smallest ones that a body carries."""
 SEEN = 1e-6
 """Share of the added inertia in any motion above which the file does not determine that motion."""
 
 
 class Column(NamedTuple):
-    """Degree of freedom: its joint, "" for a free root, and its twist (6,) (spin, velocity of the origin)."""
+    """Degree of freedom: its joint ("" for a free root), and its twist (6,), spin and velocity of the origin."""
 
     joint: str
     twist: Array
@@ -60,7 +60,7 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """Smallest mass and moment that each body carries, itself included; without any, the smallest of the robot."""
+    """Smallest mass and moment among a body and the bodies that it carries, by body; without any, that of the robot."""
     smallest = (
         {name: m.mass or np.inf for name, m in masses.items()},
         {n: _smallest_moment(m) for n, m in masses.items()},
@@ -83,7 +83,10 @@ def _least(own: Masses, mass: float, moment: float) -> Masses:
 
 
 def _smallest_moment(own: Masses) -> float:
-    """Smallest non-zero value among the principal moments and the moment of the mass about the joint, or inf."""
+    """Smallest non-zero value of the principal moments and of the moment of the mass about the joint.
+
+    Inf without any.
+    """
     size = np.linalg.eigvalsh(own.moments)
     about_joint = own.mass * float(own.centre @ own.centre)
     return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
@@ -115,7 +118,7 @@ def _check_determined(
 
 
 def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
-    """Poses of all links at coordinates without symmetry."""
+    """Poses of all links at joint coordinates without symmetry."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
     values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
@@ -135,7 +138,7 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Twists of all degrees of freedom, and by body those that move it, as bits of a number."""
+    """Twists of all degrees of freedom, and the ones that move each body, as bits of a number."""
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
     columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
@@ -165,7 +168,7 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Matrix (n, k) from independent rates to the rates of all degrees of freedom."""
+    """Matrix (n, k) from the rates of the k joints that follow none to the rates of all n degrees of freedom."""
     free = [k for k, name in enumerate(names) if name not in couplings]
     rates = np.zeros((len(names), len(free)))
     for column, k in enumerate(free):
@@ -178,7 +181,7 @@ def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Arr
 
 
 def _spatial(own: Masses, pose: Array) -> Array:
-    """Inertia (6, 6) for twists (spin, velocity of the origin) in world axes."""
+    """Inertia matrix (6, 6) for twists (spin, velocity of the origin) in world axes."""
     centre = pose[:3, :3] @ own.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
     inertia = own.mass * move.T @ move

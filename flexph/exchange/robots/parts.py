@@ -1,29 +1,67 @@
-"""Bodies of robots with their ports, from the links that they carry."""
+"""Bodies of robots with their ports, rigid or as beams between two joints, from the links that they carry."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from ...bodies.body import Body
+from ...bodies.body import Body, Port
+from ...bodies.fields import View
+from ...bodies.inertia import rigid_inertia
 from ...joints.rows.vectors import GROUND, PortName
-from ...mechanisms.model.layout import PARTS
+from ...mechanisms.model.model import PARTS
 from ...numerics.arrays import Array
-from .bodies import Flexible, flexible_body, rigid_body
 from .carriers import WORLD, Carried
-from .elements import JointElement, LinkElement
+from .elements import JointElement, LinkElement, free_names
 from .masses import Masses, check_moments, masses_of, together
 from .massless import Skeleton, completed
-from .names import free_names
+
+Flexible = Callable[[float], Body]
+"""Function from the length of a link [m] to a body along x with ports ``root`` and ``tip``."""
+STRAIGHT = 1e-9
+"""Length of a link [m] below which its direction is undefined."""
+
+
+def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
+    """Rigid body with ports at points; lines are drawn from the centre of mass to the first ``shown`` of them."""
+    mass, centre, J = masses
+    second = 0.5 * np.trace(J) * np.eye(3) - J
+    integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
+    none = sparse.csr_array((3, 0))
+    ends = np.array([centre, *list(points.values())[:shown]])
+    lines = np.column_stack([np.zeros(len(ends) - 1, dtype=int), np.arange(1, len(ends))])
+    view = View(ends, lines, "line", sparse.csr_array((ends.size, 0)))
+    return Body(integrals, {name: Port(point, none, none) for name, point in points.items()}, view=view)
+
+
+def flexible_body(name: str, points: Mapping[str, Array], make: Flexible) -> tuple[Body, Array]:
+    """Body of a flexible link, and the pose (4, 4) of its frame relative to the frame of the link in the file."""
+    if len(points) != 1:
+        raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
+    (along,) = points.values()
+    length = float(np.linalg.norm(along))
+    if length <= STRAIGHT:
+        raise ValueError(f"the joints of the flexible link {name!r} are in one place")
+    body = make(length)
+    if not isinstance(body, Body) or body.dim != 3 or not {"root", "tip"} <= set(body.ports):
+        raise ValueError(f"the body of the flexible link {name!r} must be in space and have the ports root and tip")
+    x = along / length
+    y = np.cross(np.eye(3)[np.abs(x).argmin()], x)
+    y /= np.linalg.norm(y)
+    frame = np.eye(4)
+    frame[:3, :3] = np.column_stack([x, y, np.cross(x, y)])
+    return body, frame
+
 
 Points = dict[str, Array]
 """Points [m] by name in the frame of a body."""
 
 
 class Parts(NamedTuple):
-    """Bodies by link, frames of flexible bodies relative to their links, and ports of links and joints."""
+    """Bodies by link, poses of the frames of flexible bodies relative to their links, and ports of links and joints."""
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
@@ -33,7 +71,7 @@ class Parts(NamedTuple):
     joint_ports: Mapping[str, str]
 
     def section(self, link: str) -> Array:
-        """Rotation (3, 3) from a link to the sections of its body."""
+        """Rotation (3, 3) from the axes of a link to the sections of its body."""
         carrier, pose = self.carried[link]
         return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
 
@@ -101,7 +139,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """Positions of the outgoing joints by body."""
+    """Positions of the outgoing joints of each body, by joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -111,7 +149,7 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Origins of the other links that belong to each body."""
+    """Origins of the other links that belong to each body, by link."""
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
@@ -124,7 +162,7 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
-    """Masses of rigid bodies, summed over their links."""
+    """Masses of each rigid body, summed over its links."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:

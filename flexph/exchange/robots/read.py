@@ -8,9 +8,9 @@ from pathlib import Path
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from .assembly import Options, assembled
-from .bodies import Flexible
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
 from .masses import Handling, checked_links
+from .parts import Flexible
 from .robot import Robot
 from .tree import leaders, ordered, root_of
 from .urdf_files import read_elements
@@ -57,7 +57,7 @@ def read_urdf(
     Raises
     ------
     ValueError
-        With the name of the link or joint: for a file that is no URDF or contains xacro elements, duplicate names,
+        With the name of the link or joint, for a file that is no URDF or contains xacro elements, duplicate names,
         joints of unknown links or kinds, no or several roots, numbers that are missing, not finite or of the wrong
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them.
@@ -78,7 +78,7 @@ def read_urdf(
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:
-    """Warn that dry friction is left out because its creep speed was not given."""
+    """Warn if dry friction is left out because its creep speed was not given."""
     dry = [
         f"{joint.name} ({joint.friction:g} {'N' if joint.kind in SLIDING else 'N m'})"
         for joint in joints

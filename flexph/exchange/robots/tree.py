@@ -56,7 +56,7 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Followers with their final leader, which follows none, and the combined law.
+    """Law of each follower, combined so that its leader follows no joint.
 
     Fixed joints follow none; a follower of a fixed joint stays at its offset.
     """
@@ -89,7 +89,7 @@ def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:
-    """Couplings of the given joints; if their leader is not among them, its first follower replaces it."""
+    """Couplings of the joints ``kept``; if their leader is not among them, its first follower replaces it."""
     led: dict[str, list[str]] = {}
     joint_couplings = {}
     for name, law in followers.items():

@@ -15,8 +15,7 @@ from xml.parsers import expat
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...files.reading import refuse_missing
-from ...files.xml_texts import refuse_entities
+from ...files.reading import refuse_entities, refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
@@ -55,7 +54,7 @@ def _root(path: Path) -> Element:
 
 
 def _tree(content: bytes) -> Element:
-    """Elements with unchanged prefixes, as some robot files use undeclared ones."""
+    """Root element of XML, with unchanged prefixes, as some robot files use undeclared ones."""
     refuse_entities(content)
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
@@ -122,7 +121,10 @@ def _joint(name: str, element: Element) -> JointElement:
 
 
 def _limit(element: Element, where: str, kind: str) -> Limit | None:
-    """Limits; if only one end is missing it is 0, and without both there is no limit, as for continuous joints."""
+    """Limits of a joint; None without an element.
+
+    If only one end is missing it is 0, and without both there is no limit, as for continuous joints.
+    """
     own = _only(element, "limit", where)
     if own is None:
         return None
@@ -147,7 +149,7 @@ def _mimic(element: Element, where: str) -> Mimic | None:
 
 
 def _only(element: Element, tag: str, where: str) -> Element | None:
-    """The only child element of a kind, or None."""
+    """Child element of a kind, None if there is none; ValueError for several."""
     own = element.findall(tag)
     if len(own) > 1:
         raise ValueError(f"{where} must have one {tag}, got {len(own)}")

@@ -18,12 +18,11 @@ from ..loops.memory.codes import PASSED
 from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
 from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
-from ..schemes.start import EvaluatedState, StepResult, StepStart
+from ..schemes.scheme import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate
-from . import sizes
-from .divided_steps import as_one, time_of_contact
-from .saving import EACH, Save
+from . import saving
+from .saving import EACH, Save, as_one, time_of_contact
 from .unsolved import unsolved
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 PILE = 2
 """See Kinds.contact."""
 HALVINGS, PASSINGS = 4, 12
-"""How often a step is divided that is not solved, and one in which bodies pass through each other."""
+"""Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
 
 
 class BlockStepper:
@@ -77,7 +76,7 @@ class BlockStepper:
     @property
     def first(self) -> int:
         """Number of steps of the first block."""
-        return sizes.first_size(self.points, self.scheme.motions)
+        return saving.first_size(self.points, self.scheme.motions)
 
     @property
     def answered(self) -> Answered:
@@ -96,14 +95,14 @@ class BlockStepper:
     def limited(self, rows: int) -> int:
         """Largest number of steps of a block with ``rows`` table rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
-        return sizes.largest_size(sum(self.compiled.widths) + of_table)
+        return saving.largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
         """Step start at the initial state of a run."""
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step; its energies are rounded as those of the rows."""
+        """Set the start of the next step; returns it with its energies rounded as those of the rows."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)
@@ -169,7 +168,7 @@ class BlockStepper:
         return self.result(start, times, rows)
 
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
-        """Time [s] to divide the last step at, which was not solved, after so many divisions; None to give it up."""
+        """Time [s] at which to divide the last step, which was not solved; None to give up after too many divisions."""
         passed = self.compiled.memory.run_failure[0] == PASSED
         if not self._divides or divisions >= (PASSINGS if passed else HALVINGS):
             return None

@@ -1,21 +1,160 @@
-"""Blocks of steps of mechanisms with rigid contacts, which strike and close in them."""
+"""Steps of mechanisms with rigid contacts: impulses between steps, and pairs of steps judged by their error."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+from scipy import sparse
+
+from ...kernels.gradient import constraint_matrix
+from ...kernels.state import derive, momenta
+from ...mechanisms.model.constraints import velocities_of, with_velocities
+from ...mechanisms.model.redundancy import independent
+from ...mechanisms.model.state import configuration, flat
+from ...mechanisms.poses.impacts import impulses
 from ...numerics.arguments import warn
-from ...systems.validity import ValidityWarning
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross
+from ...numerics.step_failed import MotionEnded, StepFailed
+from ...systems.nonlinear import ValidityWarning
 from ..loops.between import AskedBetween
 from ..loops.strike_steps import StrikeSteps
-from ..times.step_control import ErrorEstimate
+from ..schemes.scheme import EvaluatedState, Rates, Scheme, StepResult, StepStart, prescribed_rate, velocity_defect
+from ..times.loop import Run
+from ..times.step_control import ErrorEstimate, Tried
 from .block_stepper import BlockStepper
-from .judged_pairs import JudgedPairs
-from .pair_error import PairError
+from .pairs import PairError
+from .saving import as_one
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper
     from ..schemes.scheme import Scheme
+
+
+class Answer(NamedTuple):
+    """Response to velocity defects e (g, k): M⁻¹Gᵀμ (n_v, k) and μ = (G M⁻¹Gᵀ)⁻¹ e (g, k)."""
+
+    change: Array
+    mu: Array
+
+
+def answer(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array) -> Answer:
+    """Impulses that would remove velocity defects at the end of a step; raises StepFailed."""
+    a, (c, d) = scheme.arrays, step.end.state.place
+    G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
+    own = independent(scheme.mechanism, G) if scheme.least_norm else None
+    spread = sparse.eye_array(scheme.rows) if own is None else own
+    try:
+        y = impulses(a, c.u, spread.T @ G, spread.T @ defects)
+    except (RuntimeError, np.linalg.LinAlgError):
+        error = StepFailed("the constraints are dependent at its end", int(step.counts[0]), 0.0)
+        error.span = (2.0 * step.middle - step.end.time, step.end.time)
+        raise error from None
+    return Answer(y[: G.shape[1]], spread @ y[G.shape[1] :])
+
+
+def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: Answer) -> StepResult:
+    """Step followed by the impulse −2Gᵀμ; the first columns of ``known`` are the response to the velocity defect.
+
+    ``at_end`` are the term coefficients and the rates of prescribed quantities. The impulse is added to the accounts
+    and to the mean multipliers.
+    """
+    mechanism, a, accounts, end = scheme.mechanism, scheme.arrays, scheme.accounts, step.end
+    (coefficient, rates), c = at_end, end.state.c
+    change, mu = known.change[:, 0], known.mu[:, 0]
+    x = flat(mechanism, with_velocities(mechanism, c, velocities_of(mechanism, c) - 2.0 * change))
+    c = configuration(mechanism, x)
+    d = derive(a, c)
+    work = accounts.impulse(-2.0 * mu * prescribed_rate(a, d, rates), 0.0)
+    defect, energy = velocity_defect(a, (c, d), coefficient, rates), accounts.energies(c, d, end.time)
+    balance = step.residuals[0] + abs(accounts.balance(end.energy, energy, work))
+    history = end.history.copy()
+    history[-1:, -1 - defect.size : -1] = defect  # of velocities that have just jumped there is none
+    residuals = np.array([balance, step.residuals[1], np.abs(defect).max(), step.residuals[3]])
+    moved = end._replace(state=EvaluatedState(x, (c, d), defect), energy=energy, history=history)
+    stage = step.stage - 2.0 * mu / (2.0 * (end.time - step.middle))
+    return step._replace(end=moved, flows=step.flows + work, residuals=residuals, stage=stage)
+
+
+REMEMBERED = 2
+"""Number of steps in the history of a motion that has not jumped in them."""
+
+
+class Single(Protocol):
+    """Stepper of single steps."""
+
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """Take the step from a start to a time [s]; raises StepFailed."""
+
+
+class JudgedPairs(NamedTuple):
+    """Pairs of equal ``single`` steps.
+
+    With q at the end of a pair of h and q₂ at that of one step of 2h, the error of its mean velocity is
+    δ = (q₂ − q)/(6h), and that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h does not
+    resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
+    """
+
+    scheme: Scheme
+    error: PairError
+    single: Single
+
+    def known(self, start: StepStart) -> float:
+        """See :meth:`PairError.known`."""
+        return self.error.known(start)
+
+    def count(self, known: float) -> int:
+        """See :meth:`PairError.count`."""
+        return self.error.count(known)
+
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """Take the pair from a start to a time [s]; raises StepFailed."""
+        return self._pair(start, 0.5 * (start.time + time), time)[0]
+
+    def attempt(self, run: Run, times: Array, known: float) -> Tried:
+        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
+        start, (_, middle, end) = run.start, times.tolist()
+        run.trying(start.time, end)
+        try:
+            once = self.single.step(start, end)
+            pair, left = self._pair(start, middle, end)
+        except StepFailed as failed:
+            return Tried([], math.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
+        kinetic = [name.startswith("kinetic ") for name in self.scheme.accounts.energy]
+        energy = max(known, *(float(at.energy[kinetic].sum()) for at in (start, pair.end)))
+        motion = self._apart(once.end, pair.end, middle - start.time)
+        return self.error.judged((start, pair, partial(self.step, start)), (motion, left), known, energy)
+
+    def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
+        """Both steps as one, and the kinetic energy of the velocity defect that they leave [J].
+
+        The defect is reflected where the next pair would add to it: a pair adds about h³c′ to the c h² that a single
+        step leaves, which over many pairs would add up.
+        """
+        first = self.single.step(start, middle)
+        second = self.single.step(first.end, end)
+        pair, left = as_one(start, (first, second), 2), second.end.state.defect
+        if not left.size:
+            return pair, 0.0
+        jumped = len(second.end.history) < REMEMBERED  # after an impact velocities keep the joints
+        added = left if jumped else left - start.state.defect
+        coefficient, rates = self.scheme.table.at(end)[0], self.scheme.table.rates(end, end - middle)
+        impulses = answer(self.scheme, pair, coefficient, np.column_stack([left, added]))
+        if impulses.mu[:, 0] @ added > 0.0:
+            pair = reflected(self.scheme, pair, (coefficient, rates), impulses)
+        return pair, 0.5 * float(impulses.mu[:, 1] @ added)
+
+    def _apart(self, once: StepStart, pair: StepStart, h: float) -> float:
+        """Kinetic energy ½ δᵀMδ [J] of the velocity error δ, from the ends of one step of 2h and of a pair of h."""
+        a, c, other = self.scheme.arrays, pair.state.c, once.state.c
+        turn = np.einsum("bji,bjk->bik", c.R, other.R)
+        spin = 0.5 * np.einsum("aij,bij->ba", cross(c.R.shape[-1]), turn)
+        delta = [part / (6.0 * h) for part in (other.r - c.r, spin, other.u - c.u)]
+        momentum = a.mass[:, None] * delta[0], *momenta(a, delta[1], c.u, delta[2])
+        return 0.5 * sum(float(np.vdot(p, q)) for p, q in zip(momentum, delta, strict=True))
 
 
 class StrikeBlocks(BlockStepper):

@@ -16,11 +16,10 @@ from ..schemes.ends import BEFORE, check_end, touch
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper
-    from ..schemes.scheme import Scheme
-    from ..schemes.start import StepStart
+    from ..schemes.scheme import Scheme, StepStart
 
 JUMP, SHARE = 1e-9, 0.5
-"""Change of a rate over which a force must not change by this share."""
+"""Relative change of a rate, and share of a force law by which it must not change there."""
 NAMED, UNEVEN = 3, 1e3
 """Number of contacts that a message names, and ratio of masses that it tells."""
 

@@ -1,4 +1,7 @@
-"""Adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step."""
+"""Adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step.
+
+Rows of fully implicit systems are taken in a moving frame that separates their algebraic equations.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,67 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...consistency.conditions import Conditions
-from ...consistency.varying import VaryingConditions
-from ...numerics.arrays import Array
+from ...consistency.start import VaryingConditions
+from ...discretisation.descriptor_split import split_of
+from ...numerics.arrays import Array, dense
 from ...numerics.step_failed import StepFailed
+from ...systems.nonlinear import PHDAE
 from ..methods.names import call_of
-from .moving_frame import MovingFrame
+
+
+class MovingFrame:
+    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` lack rates.
+
+    Solvers keep a Jacobian for some steps. If the range of E turns, an old one has rates in the algebraic equations,
+    divided by the length of a step: no short step cures that. This frame keeps them out. U₁ and U₂ are as near as
+    possible to those of a reference, by polar factors, and as smooth as E. The reference moves with the steps.
+    """
+
+    def __init__(self, system: PHDAE, x: Array) -> None:
+        self.system = system
+        split = split_of(dense(system.E(x)))
+        self._reference = split.U1, split.U2
+
+    def at(self, x: Array) -> Array:
+        """Frame Q(x) (n, n); raises StepFailed if the rank of E has changed."""
+        return np.hstack(self._bases(x))
+
+    def move(self, x: Array) -> None:
+        """Set the reference to the bases at a state."""
+        self._reference = self._bases(x)
+
+    def _bases(self, x: Array) -> tuple[Array, Array]:
+        E = dense(self.system.E(x))
+        if not np.all(np.isfinite(E)):
+            raise StepFailed("E(x) is not finite", 0, np.inf)
+        split, (U1, U2) = split_of(E), self._reference
+        if split.U1.shape != U1.shape:
+            raise StepFailed(f"the rank of E(x) is {split.U1.shape[1]}, and {U1.shape[1]} before", 0, np.inf)
+        return _nearest(split.U1, U1), _nearest(split.U2, U2)
+
+
+def _nearest(basis: Array, reference: Array) -> Array:
+    """Orthonormal basis of the same space, nearest to a reference."""
+    left, _, right = np.linalg.svd(basis.T @ reference)
+    return np.asarray(basis @ (left @ right))
+
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
 SUPPRESSED = 1e8
-"""Absolute tolerance of multipliers of index 2 over their size: neither error tests nor ends of iterations see them;
-they are as accurate as the changes of momentum that they cause in a step."""
+"""Absolute tolerance of multipliers of index 2, divided by their size: neither error tests nor ends of iterations see
+them; they are as accurate as the changes of momentum that they cause in a step."""
 ITERATIONS = 8
 """Newton iterations of a step of IDA; its default of 4 is too few and makes it shorten steps."""
 RINGING = 100.0
 """Ratio of the fastest hardly damped oscillation to the slowest one above which BDF is held to order 2."""
 HARDLY = 0.07
-"""Damping over frequency of an oscillation that BDF of order 3 amplifies at some step: its wedge opens at 86°."""
+"""Damping ratio below which BDF of order 3 amplifies an oscillation at some step: its wedge opens at 86°."""
 RESOLVED = 1e-8
 """Relative tolerance below which steps follow every oscillation and high orders pay (crank-slider, undamped rod)."""
 CRAWLING, PATIENCE = 1e-9, 500
-"""Length of a negligible step of IDA over the span, and number of such steps in a row that ends a run: at the end of a
-solution IDA would continue for hours."""
+"""Length of a negligible step of IDA, relative to the span, and number of such steps in a row that ends a run: at the
+end of a solution IDA would continue for hours."""
 NEARBY = 0.1
 """Relative change of a state up to which derivatives of the equations are reused: an iteration that fails with them
 gets new ones."""

@@ -1,17 +1,25 @@
-"""One-step methods of general systems, made from method values."""
+"""One-step methods of general systems, and algebraic states at the ends of steps ([dg] examples 5 and 6)."""
 
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_states
+from ...discretisation.discretised import Advance
 from ...discretisation.gauss_collocation import GaussCollocation
 from ...discretisation.own_pair import OwnPair
 from ...discretisation.parametrized import dirac_form, gradient_pair
+from ...numerics.arrays import Array, dense
+from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
 from .. import methods
-from .completion import completed
 from .stepper import OneStepMethod
+
+if TYPE_CHECKING:
+    from .stepper import OneStepMethod
 
 
 def one_step_method(method: methods.GeneralMethod, system: PHDAE) -> OneStepMethod:
@@ -40,3 +48,75 @@ def _dirac(method: methods.DiracDissipative, system: PHDAE) -> OneStepMethod:
 @_equations.register
 def _gauss(method: methods.Gauss, system: PHDAE) -> OneStepMethod:
     return gradient_pair(system, "midpoint") if method.order == 2 else GaussCollocation(system, method.order // 2)
+
+
+CONSISTENT = 1e-6
+"""Defect of the algebraic equations, relative to their terms, up to which a start counts as consistent: a mean of two
+ends propagates it with alternating sign."""
+
+
+def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> OneStepMethod:
+    """Method with algebraic states at the ends of its steps as ``completion`` says.
+
+    Raises ValueError if E differentiates all states, or different ones at different states.
+    """
+    if completion is None:
+        return method
+    if isinstance(system.E, ParametrizedDescriptor):
+        if completion != "mean":
+            raise ValueError(
+                f"algebraic states beside a parameter belong to the ends of steps: completion={completion!r}"
+            )
+        return method
+    if rank_of(dense(system.E(system.sample))) == system.size:
+        raise ValueError(
+            f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
+        )
+    own, others = differential_states(system)
+    if not others.shape[1]:
+        raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
+    return method if completion == "new" else Completed(method, own @ own.T, mean=completion == "mean")
+
+
+def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
+    """Raise ValueError for a start off the algebraic equations, a defect that ``mean`` never damps."""
+    if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has a separate equation
+        return
+    z, ports = system.z(x0), system.port_matrices(x0)
+    J, R, null = dense(system.J(x0)), dense(system.R(x0)), subspaces(dense(system.E(x0))).left_null
+    given = ports.flow(inputs) if inputs.size else np.zeros(x0.size)
+    defect = np.abs(null.T @ (J @ z - R @ z + given))
+    terms = np.abs(null).T @ (np.abs(J) @ np.abs(z) + np.abs(R) @ np.abs(z) + np.abs(given))
+    if np.any(defect > CONSISTENT * terms):
+        raise ValueError(
+            "completion='mean' needs a start that meets the algebraic equations, of which the given one leaves "
+            f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see "
+            "flexph.consistency.consistent(system, state), or take completion='new'"
+        )
+
+
+class Completed:
+    """Method whose step solves for algebraic states X₂ at its middle, with states x₂ at the ends derived from them.
+
+    ``mean``: X₂ = ½(x₂⁰ + x₂¹), x₂¹ = 2X₂ − x₂⁰; else X₂ = x₂⁰, which the step redefines. Neither changes the equations
+    of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
+    """
+
+    def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:
+        self.method, self.onto_states, self.mean = method, onto_states, mean
+        self.newton = method.newton
+
+    def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
+        """Advance by h under constant inputs; ``history`` pairs the method's history and stage. Raises StepFailed."""
+        inner, known = history or (None, x0)
+        advance = self.method.step(known, h, u, size, history=inner)
+        stage = advance.state
+        advance = advance._replace(history=(advance.history, stage))
+        if self.mean:
+            return advance._replace(state=stage + self._algebraic(stage) - self._algebraic(x0))
+        return advance._replace(start=self.onto_states @ x0 + self._algebraic(stage))
+
+    def _algebraic(self, x: Array) -> Array:
+        """Part of a state that E does not differentiate."""
+        part: Array = x - self.onto_states @ x
+        return part

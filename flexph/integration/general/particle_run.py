@@ -123,7 +123,10 @@ class ParticleStepper:
         return GradientPair(self.system, self.method, split_of(dense(self.system.E(self.system.sample))))
 
     def _with_effort(self, rows: Space, k: int) -> None:
-        """Take the k-th of these steps by NumPy, whose iteration has further resorts; raises StepFailed."""
+        """Take the k-th of these steps by NumPy, whose iteration has more fallbacks than the loop.
+
+        Raises StepFailed.
+        """
         s, (_, status, iterations) = rows, rows.end.tolist()
         assert status != SOLVED
         history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())

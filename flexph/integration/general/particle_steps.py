@@ -233,7 +233,7 @@ def squared(s, dim, k, x):
 
 
 def invariants(s, dim, x, out):
-    """Squared lengths of springs, the potential of constant forces and twice the kinetic energy."""
+    """Write squared lengths of springs, the potential of constant forces and twice the kinetic energy into ``out``."""
     nv = s.weight.size
     count = s.spring_kinds.size
     for k in range(count):
@@ -246,7 +246,7 @@ def invariants(s, dim, x, out):
 
 
 def lines_of(ends, offsets, dim, q, out):
-    """Lines between two points each."""
+    """Write the lines between two points each into ``out``."""
     for k in range(out.shape[0]):
         for j in range(dim):
             out[k][j] = difference(ends, offsets, k, dim, q, j)
@@ -291,7 +291,7 @@ def relation_slope(kind, law, rate):
 
 
 def relation_unit(kind, law):
-    """Rate over which a relation may bend."""
+    """Rate on whose scale a relation may bend."""
     if kind != OF_COULOMB:
         return 1.0
     return smaller(law[1], law[3])
@@ -305,7 +305,7 @@ def resistance(kind, law, rate):
 
 
 def resistance_slope(kind, law, rate):
-    """Derivative of ρ(s)/s by the rate s."""
+    """Derivative of ρ(s)/s with respect to the rate s."""
     if fabs(rate) > NEAR_RATE * relation_unit(kind, law):
         return (relation_slope(kind, law, rate) - relation_force(kind, law, rate) / rate) / rate
     if kind == OF_COULOMB:
@@ -341,7 +341,7 @@ def add_dampers(s, dim, v, out):
 
 
 def equation(s, dim, kind, k, h, before):
-    """Residual E Δx − h ((J̄ − R̄) z̄ + B̄ u) at the iterate."""
+    """Set the residual E Δx − h ((J̄ − R̄) z̄ + B̄ u) at the iterate, with the costate z̄."""
     n = s.x.size
     nv = s.weight.size
     for i in range(n):
@@ -369,7 +369,7 @@ def equation(s, dim, kind, k, h, before):
 
 
 def missing_share(along, size, before, after):
-    """Share (ΔH − ∇H(m)·Δx)/(Δx·Δx) of the gradient's correction; zero if it is round-off."""
+    """Factor (ΔH − ∇H(m)·Δx)/(Δx·Δx) of the gradient's correction; zero if it is round-off."""
     missing = (after - before) - along
     bound = fabs(before) if fabs(before) > fabs(after) else fabs(after)
     if fabs(missing) <= ROUNDED * bound or size == 0.0:
@@ -378,7 +378,7 @@ def missing_share(along, size, before, after):
 
 
 def along_gonzalez(s, dim, before):
-    """Costate z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx)."""
+    """Correct the costate to z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx)."""
     n = s.x.size
     along = 0.0
     size = 0.0
@@ -393,7 +393,7 @@ def along_gonzalez(s, dim, before):
 
 
 def along_mean_value(s, dim, before):
-    """Costate z̄ = E⁻¹∇̄H with the mean of ∇H between the ends, closed by Gonzalez' correction."""
+    """Set the costate z̄ = E⁻¹∇̄H with the mean of ∇H between the ends, closed by Gonzalez' correction."""
     n = s.x.size
     nv = s.weight.size
     fill(s.slope, 0.0)
@@ -419,7 +419,7 @@ def along_mean_value(s, dim, before):
 
 
 def along_invariants(s, dim, before):
-    """Costate z̄ = E⁻¹Dπ(m)ᵀ∇̄H with Gonzalez' gradient of H as a function of the invariants π."""
+    """Set the costate z̄ = E⁻¹Dπ(m)ᵀ∇̄H with Gonzalez' gradient of H as a function of the invariants π."""
     nv = s.weight.size
     count = s.spring_kinds.size
     invariants(s, dim, s.trial, s.last)
@@ -453,7 +453,7 @@ def secant(kind, law, first, last):
 
 
 def secant_slope(kind, law, first, last):
-    """Derivative of the secant by the second squared length."""
+    """Derivative of the secant with respect to the second squared length."""
     step = last - first
     if fabs(step) > NEARLY_SAME * (first + last):
         return (pull(kind, law, last) - secant(kind, law, first, last)) / step
@@ -461,7 +461,7 @@ def secant_slope(kind, law, first, last):
 
 
 def along_secants(s, dim):
-    """Costate z̄ by the springs' secants in their squared lengths, and by velocities in the middle."""
+    """Set the costate z̄ by the springs' secants in their squared lengths, and by velocities in the middle."""
     nv = s.weight.size
     invariants(s, dim, s.trial, s.last)
     for i in range(nv):
@@ -473,7 +473,9 @@ def along_secants(s, dim):
 
 
 def hold_rods(s, dim):
-    """Coefficients of Δq in the rods' discrete gradients, beyond their lines: the step compensates earlier round-off.
+    """Set the coefficients of Δq in the rods' discrete gradients, beyond their lines.
+
+    With them the step compensates earlier round-off.
 
     See :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """
@@ -512,7 +514,7 @@ def hold_rods(s, dim):
 
 
 def flows(s, dim, k, h):
-    """Residual at z̄, and the forces R̄ z̄."""
+    """Set the residual at z̄, and the forces R̄ z̄ in ``lost``."""
     nv = s.weight.size
     for i in range(nv):
         s.turned[i] = s.costate[nv + i]
@@ -597,7 +599,7 @@ def assemble(s, dim, kind, h, before):
 
 
 def stiffnesses(s, dim, kind, h):
-    """Rows of v and λ in the columns of q, without Gonzalez' ratio; a midpoint's derivative counts half."""
+    """Add the rows of v and λ in the columns of q, without Gonzalez' ratio; a midpoint's derivative counts half."""
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
         if kind == BY_SECANTS:
@@ -625,7 +627,7 @@ def stiffnesses(s, dim, kind, h):
 
 
 def secant_stiffness(s, dim, k, h):
-    """Derivative of a spring's secant force by the end of the step."""
+    """Add the derivative of a spring's secant force with respect to the end of the step."""
     own = secant(s.spring_kinds[k], s.spring_laws[k], s.first[k], s.last[k])
     turn_of = secant_slope(s.spring_kinds[k], s.spring_laws[k], s.first[k], s.last[k])
     for j in range(dim):
@@ -638,7 +640,7 @@ def secant_stiffness(s, dim, k, h):
 
 
 def damper_slopes(s, dim, k, h):
-    """Derivative of R(q, v) w by q and v, with w = z in the middle."""
+    """Add a damper's derivatives ∂(R w)/∂(q, v), w = z in the middle, to the blocks of the step's Jacobian."""
     nv = s.weight.size
     square = 0.0
     rate = 0.0
@@ -670,7 +672,7 @@ def damper_slopes(s, dim, k, h):
 
 
 def damper_rate_slope(s, dim, k, h, i, j, value):
-    """Add an entry of the derivative of R(q, v) w by v at the end: half of it, all for velocities without mass."""
+    """Add an entry of ∂(R(q, v) w)/∂v at the end: half of it, or all for velocities without mass."""
     nv = s.weight.size
     ends = s.damper_ends
     for a in range(2):
@@ -717,7 +719,7 @@ def rates(s, dim, h, ratio):
 
 
 def velocity_share(s, place, ratio):
-    """Share in z̄ of a velocity at the end of a step."""
+    """Derivative of a velocity in z̄ with respect to its value at the end of the step."""
     nv = s.weight.size
     share = 1.0 - 0.5 * s.moves[nv + place]
     if ratio != 0.0 and s.descriptor[nv + place] != 0.0:
@@ -726,7 +728,7 @@ def velocity_share(s, place, ratio):
 
 
 def resist(s, dim, k, h, ratio, i, j, value):
-    """Add an entry of h R by the velocities at the end."""
+    """Add an entry of the derivative of h R z̄ with respect to the velocities at the end."""
     ends = s.damper_ends
     for a in range(2):
         row = ends[k][a]
@@ -740,9 +742,9 @@ def resist(s, dim, k, h, ratio, i, j, value):
 
 
 def bend(s, dim, h, before):
-    """Ratio of Gonzalez' correction, and its part f gᵀ of the Jacobian: f in ``turned``, g in ``bend``.
+    """Return the ratio of Gonzalez' correction, and set its part f gᵀ of the Jacobian: f in ``turned``, g in ``bend``.
 
-    ``coupling`` holds h/2 times the derivative of forces by q, of which the springs' part enters g.
+    ``coupling`` holds h/2 times the derivative of forces with respect to q, of which the springs' part enters g.
     """
     n = s.x.size
     nv = s.weight.size
@@ -802,7 +804,7 @@ def bend(s, dim, h, before):
 
 
 def factor(s):
-    """Factor rows over their largest entries into L and U, by row pivots; False if the matrix is singular."""
+    """Factor rows, divided by their largest entries, into L and U with row pivots; False if the matrix is singular."""
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -856,7 +858,7 @@ def eliminate(row, pivot, k, ratio, m):
 
 
 def solve(s, right, out):
-    """Product of J₀⁻¹ and a right-hand side."""
+    """Write the product of J₀⁻¹ and a right-hand side into ``out``."""
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -881,7 +883,10 @@ def solve(s, right, out):
 
 
 def corrected(s, out):
-    """Correction of the iterate over the sizes: the inverse Jacobian, with its updates, times the residual."""
+    """Write the correction of the iterate, divided by the sizes, into ``out``.
+
+    It is the inverse Jacobian, with its updates, times the residual.
+    """
     n = s.x.size
     solve(s, s.residual, out)
     if s.known[2] == 1:
@@ -897,7 +902,7 @@ def corrected(s, out):
 
 
 def turn(correction, turns, out):
-    """Apply an update 1 + c sᵀ."""
+    """Apply an update 1 + c sᵀ to ``out``."""
     along = 0.0
     for i in range(out.size):
         along += turns[i] * out[i]

@@ -1,4 +1,4 @@
-"""Time integration of general port-Hamiltonian systems."""
+"""Runs of general systems by one-step methods and libraries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ...consistency.equations import Equations
-from ...consistency.start import refuse_inconsistent
-from ...consistency.varying import VaryingConditions
+from ...consistency.start import VaryingConditions, refuse_inconsistent
 from ...discretisation.descriptor_split import null_space_varies
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
@@ -33,13 +33,10 @@ from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
-from .completion import refuse_alternating
 from .library import require
-from .one_step import one_step_method
-from .pair_error import PairError
+from .one_step import one_step_method, refuse_alternating
 from .particle_run import ParticleStepper, in_blocks, steps_by_terms
-from .resolution import shortest_step
-from .stepper import StepStart, SystemStepper, spacing, start_at
+from .stepper import PairError, StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
 
 ASIDE = 1e-2
@@ -179,4 +176,23 @@ def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
         f"{error} at t = {error.time:.6g} s, by {method!r}; where an input lets differential states jump, end the run "
         "and begin another, else try a looser tolerance or a larger atol, a start that meets the algebraic equations, "
         f"and look for an index above 2. {count} steps before it are finished and kept in .solution"
+    )
+
+
+def shortest_step(system: PHDAE, x: Array, forcing: Forcing, time: float) -> float:
+    """Length of a step [s] below which no state can change, for any signs of the terms of its equation.
+
+    A row i of E ẋ = (J − R) z + B u moves E x by at most h t_i, t_i = Σ_j |J − R|_ij |z_j| + |B u|_i, which is rounded
+    off if it is below ε/2 of each |E_ij x_j|. States of zero have no round-off, and rows under a varying input have no
+    known size: in a system with only such rows, or at rest, all steps are long enough.
+    """
+    E = sparse.coo_array(system.E(x))
+    least = np.full(x.size, np.inf)
+    np.minimum.at(least, E.row, np.where(E.data != 0.0, np.abs(E.data * x[E.col]), np.inf))
+    terms = abs(system.J(x) - system.R(x)) @ np.abs(system.z(x))
+    B, varies = system.B(x), forcing.varying.astype(float)
+    terms = np.where(abs(B) @ varies > 0.0, np.inf, terms + np.abs(B @ forcing.at(time)))
+    moves = np.isfinite(least) & (terms > 0.0)
+    return (
+        float(np.min(0.5 * np.finfo(float).eps * least[moves] / terms[moves], initial=np.inf)) if moves.any() else 0.0
     )

@@ -7,11 +7,9 @@ from typing import Any
 
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ...results.exchanged_energy import exchanged_energy
-from ...results.ledger import system_ledger
+from ...results.ledger import exchanged_energy, system_ledger
 from ...results.trajectory import Trajectory
-from ...systems.nonlinear import PHDAE
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import PHDAE, ValidityWarning
 from ..times.loop import Run
 from ..times.observer import Observer
 from ..times.protocols import Watch

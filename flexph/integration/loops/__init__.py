@@ -4,8 +4,8 @@ All arrays of a mechanism are in one memory, and loops access its fields by name
 are Cython in its pure Python mode: they are compiled when the package is built, with types from the ``.pxd`` file next
 to each, and give the same numbers if they run uncompiled (see CONTRIBUTING.md).
 
-Imports: bodies, contacts, contacts.loops, control, integration.loops.decay, integration.loops.flexible,
-integration.loops.friction, integration.loops.gauss, integration.loops.memory, integration.loops.rigid_steps,
-integration.loops.solids, integration.loops.steps, integration.loops.wide, joints.rows, kernels, kernels.contacts,
-kernels.convergence, mechanisms.model, numerics, numerics.loops, systems.
+Imports: bodies, contacts, contacts.loops, control, discrete_gradients, integration.loops.decay,
+integration.loops.flexible, integration.loops.friction, integration.loops.gauss, integration.loops.memory,
+integration.loops.rigid_steps, integration.loops.solids, integration.loops.steps, integration.loops.wide, joints.rows,
+kernels, kernels.contacts, kernels.convergence, mechanisms.model, numerics, numerics.loops, systems.
 """

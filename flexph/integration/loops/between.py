@@ -1,4 +1,4 @@
-"""Callback for time-dependent data between the times of compiled steps, requested when steps are split."""
+"""Callback that computes time-dependent data between the times of compiled steps, when loops split a step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AskedBetween:
         return Between(self._answering.address, self._times, self._table)
 
     def _answer(self, kind: int) -> int:
-        """Fill the table of one step; 0 for success."""
+        """Fill the table of one step with the data of a kind; return 0."""
         given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)

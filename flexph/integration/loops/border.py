@@ -25,11 +25,11 @@ from .wide.border import Unknowns, sparse_pattern
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips, Ropes]
 Blocks = list[tuple[Index, Index]]
 FEW = 10_000
-"""Entries of the flexible matrices up to which borders are cached for mechanisms of the same structure."""
+"""Largest number of entries of flexible matrices for which borders are cached for mechanisms of the same structure."""
 
 
 class Frames(NamedTuple):
-    """Frames of solids by cells and faces, and the form of the border: for a pile, or sparse if it is wide."""
+    """Frames of solids by cells and faces (``groups``), and the form of the border: for a pile, or sparse if wide."""
 
     groups: list[Index]
     together: Index  # (b,), 1 for frames whose unknowns are numbered consecutively
@@ -146,7 +146,10 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
-    """Indices of entries of the flexible matrices in consecutive arrays: rest, bands, F⁻¹ C, border (see System)."""
+    """Where each entry of the flexible matrices is stored in the fields entries, band, reduced and border of System.
+
+    These fields are consecutive; indices count from the first.
+    """
     row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
     body = np.searchsorted(inertia.first, row, side="right") - 1
     i, j, w = border.inner[row], border.inner[col], border.width[body]
@@ -248,7 +251,7 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns coupled by a point on a curve: at any of its places, on two neighbouring pieces, and at every place."""
+    """Unknowns coupled by a point on a curve: on the whole curve, on two neighbouring pieces, and everywhere (hubs)."""
 
     whole: Index
     pieces: list[Index]
@@ -266,7 +269,7 @@ def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: I
 
 
 def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index) -> Index:
-    """Unknowns that move these products, from those that move each vector."""
+    """Unknowns that change the given products, from those that move each vector."""
     ptr, col = of_vectors
     vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
     columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
@@ -279,7 +282,7 @@ def _blocks(
     unknowns: Unknowns,
     of_vectors: tuple[Index, Index],
 ) -> Blocks:
-    """Rows and columns of a sparse border that bodies, joints and springs couple; ends of vectors are columns."""
+    """Blocks (rows, columns) of a sparse border by bodies, joints and springs; ends of vectors are columns, too."""
     (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(own, own) for own in frames]
@@ -319,7 +322,7 @@ def _joined(parts: Any, own: set[int]) -> Index:
 
 
 def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
-    """Mask (b,) of frames that are nodes of bodies of nodes."""
+    """Mask (b,) of frames that are nodes of wide bodies."""
     own: Index = np.zeros(bodies, dtype=np.int64)
     own[: strains.holds.size] = strains.holds
     for group in frames.groups:
@@ -328,7 +331,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
 
 
 def _together(order: Index, points: Index) -> Index:
-    """Order with consecutive unknowns of each of these points (k, d)."""
+    """Order of the unknowns in which those of each point (k, d) are consecutive."""
     if not points.size:
         return order
     first = order.copy()
@@ -343,9 +346,9 @@ def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
 
 
 def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
-    """New number of each unknown by reverse Cuthill-McKee.
+    """New number of each unknown by the reverse Cuthill-McKee ordering of their groups.
 
-    If a curve spans half of the unknowns or more, those that couple with all of it come last.
+    If a curve spans half of the unknowns or more, unknowns that couple with all of it come last.
     """
     order = _by_cuthill_mckee(size, groups + [own.whole for own in curves])
     if all(2 * np.ptp(order[own.whole]) < size for own in curves):
@@ -358,7 +361,7 @@ def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
 
 
 def _by_cuthill_mckee(size: int, groups: list[Index]) -> Index:
-    """New number of each unknown, by reverse Cuthill-McKee."""
+    """New number of each unknown, by the reverse Cuthill-McKee ordering of groups of coupled unknowns."""
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
     cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])
     row, col = np.divmod(np.unique(rows * size + cols), max(size, 1))
@@ -368,7 +371,7 @@ def _by_cuthill_mckee(size: int, groups: list[Index]) -> Index:
 
 
 def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
-    """Places of the inner coordinates within their body; their number and bandwidth by body."""
+    """Order of the inner coordinates within their body; their number and bandwidth for each body."""
     inner = np.full(is_master.size, -1, dtype=np.int64)
     bodies = len(inertia.mass)
     counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)

@@ -12,13 +12,14 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
 from .flexible.strain_operator import StrainOperator, count_products, entries_of
+from .flows import flows_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
@@ -38,20 +39,20 @@ if TYPE_CHECKING:
 
 
 WIDE = 1e7
-"""Operations of a banded factorisation beyond which a sparse one is faster."""
+"""Number of operations of a banded factorisation beyond which a sparse one is faster."""
 WIDEST = 1e8
-"""Operations beyond which banded matrices of a large body are not tried."""
+"""Number of operations beyond which banded matrices of a large body are not tried."""
 FULL = 600
-"""Coordinates of a body above which its full matrices take too long in methods that factor them."""
+"""Number of coordinates of a body above which its full matrices take too long in methods that factor them."""
 LARGEST, PRODUCTS = 2e8, 1e8
 """Operations of a factorisation, a fifth of a second, and products of slopes, some gigabytes, beyond which such methods
 take no mechanism of more than 300 velocities."""
 LARGE = 500
-"""Coordinates of a body below which any band is accepted."""
+"""Number of coordinates of a body below which any band is accepted."""
 SOLID = 1000
-"""Unknowns of solids of finite strain beyond which a border counts as wide."""
+"""Number of unknowns of solids of finite strain beyond which a border counts as wide."""
 SMALL = 100_000
-"""Entries up to which a sparse matrix is converted to a dense one for access row by row."""
+"""Number of entries up to which a sparse matrix is converted to a dense one for access row by row."""
 
 
 def constants(mechanism: Model) -> Constants:
@@ -78,7 +79,7 @@ def is_wide(mechanism: Model) -> bool:
 
 
 def cost_of_band(mechanism: Model) -> float:
-    """Operations of a banded factorisation; infinite for large solids, without building their arrays."""
+    """Number of operations of a banded factorisation; infinite for large solids, without building their arrays."""
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
     if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
@@ -87,7 +88,7 @@ def cost_of_band(mechanism: Model) -> float:
 
 
 def cost_of_factor(mechanism: Model) -> float:
-    """Operations of a factorisation by methods without sparse ones; infinite if the arrays would be too large."""
+    """Number of operations of a factorisation in methods without sparse ones; infinite if arrays would be too large."""
     a, frames = mechanism.network.arrays, mechanism.frames.values()
     nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
     if nodes > SOLID or any(b.unshifted or is_large_solid(b, LARGEST) for b in frames):
@@ -102,7 +103,7 @@ def _operations(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose band takes more than ``most`` operations, as for solids in any order.
+    """True for a large body whose band takes more than ``most`` operations, as that of solids does in any order.
 
     The test needs no arrays of the loops.
     """
@@ -151,7 +152,7 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
-    """Constant arrays with the contacts ``near``; piles and rigid contacts keep the order of unknowns."""
+    """Constant arrays with the contacts ``near``; for piles and rigid contacts the order of unknowns stays the same."""
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
@@ -212,6 +213,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         filter=no_filter(len(a.mass)),
         solids=with_entries(solids, border),
         faces=faces,
+        flows=flows_of(mechanism),
     )
 
 
@@ -229,7 +231,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """First ``count`` groups of ``width`` rows: columns with entries, and values (entries, width)."""
+    """Entries of the first ``count`` groups of ``width`` rows: ends of groups, columns, and values (entries, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     rows = sparse.csr_array(matrix)
@@ -257,7 +259,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
-    springs.update(spring_laws(a.springs)._asdict())
+    springs.update(spring_laws(a.springs, a.strains)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
     springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]
@@ -288,7 +290,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Columns of the accounts of the ledger: works of ports and drives, of ideal joints, dissipation, energies."""
+    """Columns of the ledger: works of ports and drives, works of ideal joints, dissipation, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
@@ -299,7 +301,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=reference,
-        row=len(slices) + accounts.references.size + accounts.row_joint,
+        row=accounts.first_row + accounts.row_joint,
+        schedule=_columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner],
         body=_columns(accounts.damped, bodies, lost)[owner],
         damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
         kinetic=owner,
@@ -309,6 +312,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
         heavy=bodies + elastic,
         spring=spring,
         contact=spring + int((mechanism.network.arrays.springs.state >= 0).sum()),
+        flow=accounts.first_row - len(FLOWS) * accounts.flowing.size,
+        flowing=len(accounts.energy) - accounts.flowing.size,
         earned=works,
         lost=lost,
     )

@@ -1,4 +1,4 @@
-"""Contacts of a mechanism for the compiled loops: their gaps by nodes, their accounts, and work space."""
+"""Contacts of a mechanism for the compiled loops: their gaps by nodes, columns in the ledger, and work space."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from ...bodies.ports import find_port
 from ...contacts.loops.island_space import LARGEST
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
-from ...kernels.contacts.rubbing import in_tables
+from ...kernels.contacts.laws import in_tables
 from ...kernels.sides import contact_sides
-from ...mechanisms.model.account_rows import KINDS, WAYS
-from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.accounts import KINDS, WAYS, Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Contact arrays of the contacts ``near``."""
+    """Contact arrays of the contacts with the numbers ``near``."""
     if not near.size:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
@@ -71,7 +70,7 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """First frame of the group that joints, springs and bodies couple, for each side of contacts."""
+    """First frame of the group that joints, springs and bodies couple with each frame and each mean of points."""
     count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
     linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
@@ -112,7 +111,7 @@ def _sides(mechanism: Model, contacts: Gaps) -> Index:
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c, 6) of impulses at impacts and of losses by kind for rigid contacts; −1 for others."""
+    """Columns (c, 6) of impulses at impacts and of losses, by kind, of rigid contacts; −1 for others."""
     count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
     at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
     lost = accounts.flow_count - len(KINDS) * count - accounts.joins
@@ -121,13 +120,13 @@ def _struck(accounts: Accounts, contacts: Gaps) -> Index:
 
 
 def springs_of(mechanism: Model) -> int:
-    """Number of spring and single anchor forces in a state, which precede those of groups."""
+    """Number of spring states and single anchor forces in a state, which come before those of groups."""
     tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
     return mechanism.layout.springs - sum(tables)
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Forces of springs and anchors in the layout of the memory: for groups by listed pairs instead of tables."""
+    """Forces of springs and anchors, in a state, as in the memory: those of groups by listed pairs, not in tables."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]
@@ -137,7 +136,7 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """Unknowns that each compliant contact couples, with entries of −1, from those of bodies and coordinates."""
+    """Unknowns that each compliant contact couples, some −1, from those of bodies and coordinates (``numbers``)."""
     v, w, c, m = numbers
     return [
         np.concatenate(
@@ -157,7 +156,7 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of entries of B and W for the vectors of a contact."""
+    """Largest number of rows of B and W for the three vectors of a contact."""
     own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))

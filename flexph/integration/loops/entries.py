@@ -30,9 +30,9 @@ COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
 
 
 def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> None:
-    """Take the steps of a table by the exact scheme, with strikes or by collocation (see steps.run).
+    """Take the steps of a table by the exact scheme, without or with impacts, or by Gauss collocation (see steps.run).
 
-    ``own`` has the options of steps with strikes or by collocation, a Striking or a Scheme.
+    ``own`` has the options of steps with impacts (a Striking) or of collocation (a Scheme).
     """
     if not cython.compiled:
         if kind == COLLOCATION:
@@ -69,7 +69,7 @@ def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> 
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """Derive momenta, vectors and energies, of ``contacts`` if True, from the positions and velocities of ``at``."""
+    """Derive momenta, vectors and energies, also those of ``contacts`` if True, from the state ``at``."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:
@@ -86,7 +86,7 @@ def settle(memory: Any, dim: int, contacts: bool) -> None:
 
 
 def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Prepare a step of a length [s] from its start ``at``, before iterates are evaluated."""
+    """Prepare a step of length h [s] from its start ``at``, before iterates are evaluated."""
     if not cython.compiled:
         if kinds.decay > 0:
             prepare(memory.fields, dim, h)
@@ -102,7 +102,7 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
 
 
 def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
-    """Compute the residual of a step at the iterate ``x``, into ``defect``, and its trial end, ``end``."""
+    """Write the residual of a step at the iterate ``x`` into ``defect``, and its trial end into ``end``."""
     if not cython.compiled:
         _evaluate(memory.fields, dim, kinds, given)
         return
@@ -129,7 +129,7 @@ def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
 
 
 def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Solve with the factored Jacobian for the residual ``defect``, into ``correction``."""
+    """Write the solution with the factored Jacobian for the residual ``defect`` into ``correction``."""
     if not cython.compiled:
         solve_step(memory.fields, dim, kinds, h)
         return

@@ -16,9 +16,9 @@ from .memory.data import Filter, Index
 from .memory.run_space import FilterSpace
 
 NARROW = 4
-"""Coordinates of a body over its bandwidth above which banded matrices cost less than full ones."""
+"""Number of coordinates of a body, divided by its bandwidth, above which banded matrices cost less than full ones."""
 UNKNOWNS = 4
-"""Unknowns of a coordinate: τ, y, z and u̇̄ (see loops.decay.banded_jacobian)."""
+"""Number of unknowns of a coordinate: τ, y, z and u̇̄ (see loops.decay.banded_jacobian)."""
 
 
 def is_banded(k: Constants) -> Array:
@@ -48,7 +48,7 @@ def _least_width(ptr: Index, col: Index) -> tuple[Index, int]:
 
 
 def no_filter(bodies: int) -> Filter:
-    """Filter arrays of a mechanism without such bodies."""
+    """Filter arrays of a mechanism without bodies that lose energy by banded matrices."""
     none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
     given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
     return Filter(*given)
@@ -109,7 +109,7 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of all unknowns of pairs of coordinates (e, 4), −1 for unknowns in the border."""
+    """Bandwidth of all unknowns ``row``, ``col`` of pairs of coordinates (e, 4); −1 marks unknowns in the border."""
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
 

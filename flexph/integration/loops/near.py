@@ -15,7 +15,7 @@ import numpy as np
 
 from ...contacts.broad_phase import BroadPhase, broad_phase
 from ...kernels.arrays import Arrays
-from ...kernels.contacts.rubbing import held_in
+from ...kernels.contacts.laws import held_in
 from ...kernels.sides import are_apart
 from ...numerics.arrays import Array
 from .memory.data import Index
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 LISTED = 300
 """Number of pairs above which a list pays off."""
 MARGIN, WIDER = 0.5, 2.0
-"""Margin of a list over the largest sum of two radii, and its growth factor if a single step leaves the list."""
+"""Margin of a list, divided by the largest sum of two radii, and its growth factor if a single step leaves the list."""
 
 
 class NearPairs:
-    """Pairs of spheres of a mechanism for lists; ``lists`` is True if there are enough of them.
+    """Pairs of spheres of a mechanism, for lists of near ones; ``lists`` is True if there are enough pairs.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
     With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). These are
@@ -61,11 +61,11 @@ class NearPairs:
 
     @property
     def never_left_out(self) -> Index:
-        """Contacts in every list."""
+        """Numbers of the contacts that are in every list."""
         return self.phase.others if self.lists else np.arange(self.contacts.number)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
-        """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those whose anchors hold."""
+        """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those with anchor forces."""
         near = self.phase.near(points[self.phase.nodes], margin)
         held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
         firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])

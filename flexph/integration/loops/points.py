@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 ROUND_OFF = 1e-9
-"""Relative size of an entry of a matrix of positions and slopes that is round-off of an inverse."""
+"""Size of an entry, relative to the largest one of its row, below which it is round-off of an inverse matrix."""
 
 
 class JointSizes(NamedTuple):
@@ -44,7 +44,7 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """First indices of consecutive parts of these sizes, and the end of the last one."""
+    """First indices of consecutive parts of the given sizes, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...mechanisms.model.redundancy import weights
 from ...numerics.loops.views import stored
 from .memory.connection_data import Redundancy
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 MOST_DEPENDENT = 500
-"""Largest number of dependent constraints in steps; the memory of a mechanism with redundant ones grows with it."""
+"""Largest number of dependent constraints in steps; the memory of mechanisms with redundant ones grows with it."""
 
 
 def no_redundancy(rows: int) -> Redundancy:
@@ -31,7 +31,7 @@ def no_redundancy(rows: int) -> Redundancy:
 
 
 def redundancy(mechanism: Model, k: Constants) -> Redundancy:
-    """Constraints of closed loops; those of joints that connect a tree of bodies to the rest are independent."""
+    """Redundancy arrays of the constraints of closed loops; those of joints of a tree of bodies are independent."""
     a, size = mechanism.network.arrays, int(k.border.size[0])
     touched = sparse.csr_array(_touched(k))
     kept = np.flatnonzero(_in_loops(mechanism, touched))
@@ -114,7 +114,7 @@ def _groups(touched: sparse.csr_array) -> Index:
 
 
 def _scales(mechanism: Model, k: Constants) -> np.ndarray:
-    """Units of the velocities among the unknowns of the border, (N,)."""
+    """Units (N,) of the velocities among the unknowns of the border."""
     a, border = mechanism.network.arrays, k.border
     size, sizes = lever(a), displacement_sizes(a, lever(a)) / lever(a)
     centres, _, flexible = a.columns

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1), (1, 1))} | {(0, 0): memory}
-"""Memory of a mechanism by two flags: multipliers of least norm, steps that lose energy."""
+"""Builders of the memory of a mechanism by two flags: multipliers of least norm, steps that lose energy."""
 
 
 _AT, _END = ([f"{at}_{name}" for name in Motion._fields[: len(Configuration._fields)]] for at in ("at", "end"))
@@ -90,7 +90,7 @@ class Stepper:
 
     @property
     def _parts(self) -> tuple[slice, slice]:
-        """Slices of the floats that the next step starts from."""
+        """Slices of the floats of the memory from which the next step starts."""
         return self.memory.span("at_r", "at_product"), self.memory.span("run_history", "run_new_energy")
 
     @property
@@ -138,22 +138,22 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Set the caller's name of the state in the memory, so that it is not copied there again."""
+        """Set the caller's name of the state in the memory, by which the caller sees that it need not be set again."""
         self.stands = None if self._is_astray else start
 
     @property
     def motion(self) -> int:
-        """Number of floats of the motion in the memory."""
+        """Number of floats in the memory that hold the motion."""
         motion = self._parts[0]
         return motion.stop - motion.start
 
     def history(self) -> Array:
-        """Filled rows of history."""
+        """Copy of the filled rows of history."""
         rows = self._history
         return rows[len(rows) - self.known :].copy()
 
     def between(self) -> tuple[Array, Array]:
-        """Velocity defect and energies at the start of the next step."""
+        """Copies of the velocity defect and the energies at the start of the next step."""
         return self._defect.copy(), self._energy.copy()
 
     def take(
@@ -204,7 +204,7 @@ class Stepper:
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
     def _own(self, calls: Calls) -> Any:
-        """Additional arguments of the loops of a kind."""
+        """Options that the loops need in addition, by the kind of steps; None for steps of the exact scheme."""
         return None
 
     def row(self) -> Rows:
@@ -242,7 +242,7 @@ class Stepper:
         self._list_served |= steps > 0
 
     def reached(self) -> Configuration:
-        """End of the last step that was tried, as far as its iteration came."""
+        """Configuration at the end of the last trial step, as far as its iteration came."""
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
     def within(self, given: CompiledAgreement) -> Within:

@@ -1,4 +1,4 @@
-"""Strain rows of bodies of nodes for the compiled loops, by points, and elements of points that share frames."""
+"""Strain rows of nodal bodies for the compiled loops, by points, and elements of points that share frames."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from ...discrete_gradients.stored_energies import LineEnergy
 from ...kernels.arrays import Arrays
 from ...numerics.loops.views import padded
 from .memory.connection_data import Border
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS = 4
-"""Columns of a frame: its position and up to three directions; the last one is zero in the plane."""
+"""Number of columns of a frame: its position and up to three directions; the last one is zero in the plane."""
 
 
 def strain_rows(mechanism: Model) -> Strains:
@@ -39,7 +40,7 @@ def strain_rows(mechanism: Model) -> Strains:
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
-    """Matrix of the vectors of strains by the columns of all frames, sparse (v, 4b); see :data:`COLUMNS`."""
+    """Matrix (v, 4b) from the columns of all frames to the vectors of strains, sparse; see :data:`COLUMNS`."""
     owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
     place, count = np.arange(owner.size), a.dim + 1
     index = (np.repeat(place, count), (COLUMNS * owner[:, None] + np.arange(count)).ravel())
@@ -77,7 +78,7 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices grouped by their labels."""
+    """Indices with the same label, for each label below ``count``."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
@@ -114,6 +115,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     starts = [ends_of([len(part) for part in own]) for own in zip(*points, strict=True)]
     holds = np.zeros(len(a.mass), dtype=np.int64)
     holds[a.node_body[sizes.nodes :]] = 1
+    lines = _lines(a)
     return Strains(
         column_ptr=columns.indptr,
         column=columns.indices,
@@ -141,7 +143,32 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         unknown_ptr=np.zeros(1, dtype=np.int64),
         unknown=np.zeros(0, dtype=np.int64),
         holds=holds,
+        **{name: own[e] for name, own in lines.items()},
+        schedules=int(lines["schedule"].max() + 1),
+        lawful=_lawful(a, lines["law"]),
     )
+
+
+def _lines(a: Arrays) -> dict[str, Any]:
+    """Laws of all strain rows (e,): their numbers, lengths, undeformed stiffnesses and factors of time."""
+    s, count = a.strains, a.strains.stress.size
+    law, schedule, width, viscous = np.full(count, -1), np.full(count, -1), np.ones(count), np.zeros(count)
+    undeformed = sparse.csr_array(s.of_undeformed).diagonal()
+    lines = [part for part in s.laws if isinstance(part.law, LineEnergy)]
+    timed = [part for part in lines if part.factor is not None]
+    for k, part in enumerate(lines, len(a.springs.laws)):
+        rows = part.rows[:, 0]
+        law[rows], width[rows], viscous[rows] = k, part.volume, undeformed[rows]
+        schedule[rows] = next((i for i, own in enumerate(timed) if own is part), -1)
+    return {"law": law, "width": width, "viscous": viscous, "schedule": schedule}
+
+
+def _lawful(a: Arrays, law: Index) -> Index:
+    """1 for all stresses whose row has a law, (m,); empty without any."""
+    own = a.strains.stress[law >= 0]
+    lawful = np.zeros(len(a.stress_damping) if own.size else 0, dtype=np.int64)
+    lawful[own] = 1
+    return lawful
 
 
 def _places(chosen: Index, count: int) -> Index:
@@ -167,10 +194,11 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 
 
 def no_strains() -> Strains:
-    """Strain arrays of a mechanism without bodies of nodes."""
+    """Strain arrays of a mechanism without nodal bodies."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    empty = {name: one if name.endswith("ptr") or name == "element" else none for name in Strains._fields}
-    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64)})
+    firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
+    empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}
+    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64), "schedules": 0})
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
@@ -191,7 +219,7 @@ def nodal_space(strains: Strains, bodies: int, dim: int) -> NodalSpace:
     given: Any = (
         *(z((COLUMNS * b, dim)) for _ in range(4)),
         *(z((v, dim)) for _ in range(3)),
-        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, s))),
+        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, s)), z(e), z(e), z(e)),
         *(z((3 * b, s, dim)), z((3 * b, s, dim)), z((most, most))),
         *(z((moved, width)), z((most, width)), z((most, width)), z((moved, width))),
         *(z((COLUMNS * dim * frames, width)), z(width)),

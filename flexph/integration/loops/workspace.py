@@ -57,7 +57,10 @@ def banded_memory(mechanism: Model) -> Memory:
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
-    """Memory of a mechanism before a run, by the flags ``parts``; with the contacts ``near``, or all unlisted ones."""
+    """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
+
+    It has the contacts with the numbers ``near``, by default those that are in every list.
+    """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])
     k = k if near is None else with_near(mechanism, k, near, decaying=decaying)
@@ -106,13 +109,14 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
-    prescribed = 3 * measured if k.joints.scheduled else measured
+    timed = k.strains.schedules + k.flows.mass.size
+    prescribed = 3 * measured + 2 * timed if k.joints.scheduled or timed else measured
     given: Any = (
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
         *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(prescribed)),
-        *(z(1), z(k.ledger.input.size), z(measured)),
+        *(z(1), z(k.ledger.input.size), z(measured), z(measured)),
     )
     trial = Trial(*given)
     width, is_asked = b * (d + s) + n + 2 * rows + 1, bool(k.inertia.is_asked)
@@ -155,7 +159,7 @@ def _stage_space(k: Constants) -> StageSpace:
     return StageSpace(
         *(z((b, s)), z((b, s)), z((b, s)), z((b, s, s)), z((b, s, s)), z((b, s)), z((nodes, d)), z(products)),
         *(z(n), z((n, kinds(d))), z(springs), z(s)),
-        *(z(stresses), z(stresses), z(entries), z(entries)),
+        *(z(stresses), z(stresses), z(entries), z(entries), z((springs, 3))),
     )
 
 

@@ -4,8 +4,7 @@ Imports: integration.times, kernels.convergence, numerics.
 """
 
 from .exact import Decaying, Exact, Exact4, ExactGauss
-from .general import DiracDissipative, DiscreteGradient, Gauss
-from .libraries import BDF, IDA, Library, Radau
+from .general import BDF, IDA, DiracDissipative, DiscreteGradient, Gauss, Library, Radau
 from .method import Completion, GeneralMethod, MechanismMethod, Method
 from .names import NAMES, by_name
 

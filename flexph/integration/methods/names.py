@@ -9,8 +9,7 @@ from typing import Any
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from .exact import Decaying, Exact, Exact4, ExactGauss
-from .general import DiracDissipative, DiscreteGradient, Gauss
-from .libraries import BDF, IDA, Library, Radau
+from .general import BDF, IDA, DiracDissipative, DiscreteGradient, Gauss, Library, Radau
 from .method import Method
 
 NAMES: dict[str, Callable[..., Method]] = {

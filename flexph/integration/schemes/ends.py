@@ -13,7 +13,7 @@ from ...kernels.ropes import FULL, TOUCHING, arcs, vanishing
 from ...kernels.state import Derived
 from ...mechanisms.model.geometry_checks import is_surface, port_on
 from ...numerics.step_failed import MotionEnded, StepFailed
-from .start import Place
+from .scheme import Place
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -35,7 +35,7 @@ def check_end(mechanism: Model, before: Place, after: Place, iterations: int) ->
 
 
 def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
-    """Discs that roll must stand: one that lies flat has no point of contact."""
+    """Raise MotionEnded if a rolling disc lies flat, or if a surface on which a wheel rolls tilts."""
     t = mechanism.network.arrays.rolling
     fallen = np.flatnonzero(after.product[t.positive] <= t.least)
     if fallen.size:
@@ -48,7 +48,7 @@ def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
 
 
 def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
-    """Points must be on their curves and pass no kinks, where their velocities would jump."""
+    """Raise MotionEnded at a kink or end of a curve, StepFailed if a point is off its curve."""
     curves = mechanism.network.arrays.curves
     for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
         own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
@@ -66,7 +66,7 @@ def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations:
 
 
 def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
-    """Ropes must lie on their sheaves, with straight spans between these."""
+    """Raise MotionEnded if a rope leaves a sheave, winds round it by a full turn, or loses a straight span."""
     springs = mechanism.network.arrays.springs
     ropes, names = springs.ropes, [name for name, _ in measures(mechanism.connections)][springs.roped]
     first = mechanism.network.arrays.first

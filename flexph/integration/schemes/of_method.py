@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import singledispatch
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...contacts.starts import refuse_overlaps, warn_of_deep_starts
 from ...joints.rows.connection import measures
+from ...kernels.arrays import Arrays
 from ...kernels.convergence.tolerances import HISTORY
 from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
@@ -20,8 +23,7 @@ from ...systems.inputs import Forcing
 from ..loops.build import LARGEST, cost_of_factor, has_full_matrices
 from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
 from ..times.step_size import Tolerance, read_tolerance
-from .scheme import InitialValueProblem, Scheme
-from .shares import MIDPOINT, PAIR, SINGLE, SUBSTEPS
+from .scheme import MIDPOINT, PAIR, SINGLE, SUBSTEPS, InitialValueProblem, Scheme
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -65,7 +67,7 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
             f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
             "contact='events', or leave the tolerance out"
         )
-    if is_rigid and not by_events and problem.mechanism.network.arrays.springs.scheduled:
+    if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
             f"{method}: impacts at the beginning of steps do not know the factor of a scheduled law there: take "
             "contact='events'"
@@ -73,6 +75,11 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
     shares = PAIR if tolerance and not is_rigid else SINGLE
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
     return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)
+
+
+def _is_timed(a: Arrays) -> bool:
+    """True if energies depend on time, by laws with a schedule or flows."""
+    return bool(a.springs.scheduled or a.flows or any(part.factor is not None for part in a.strains.laws))
 
 
 @scheme_of.register
@@ -92,14 +99,15 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     _refuse_wide(method, mechanism)
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
-        if measure.law is not None:
-            others = "Exact() or Exact4()" if isinstance(measure.law, ElasticLaw) else "Exact()"
-            remedy = f"take {others}, or a force with StateFeedback of its sensors"
-            raise ValueError(f"ExactGauss does not take the law of {name}: {remedy}")
+        law = measure.law
+        if measure.is_driven:
+            raise ValueError(f"ExactGauss() does not take springs whose reference moves, such as {name}: take Exact()")
+        known = not measure.is_scheduled and isinstance(law, (ElasticLaw, ForceLaw, NoneType))
+        if measure.path is not None or not known:
+            others = "Exact() or Exact4()" if isinstance(law, ElasticLaw) else "Exact()"
+            raise ValueError(f"ExactGauss does not take the law of {name}: take {others}")
     if mechanism.network.arrays.springs.relations:
         raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
-    if mechanism.once(Accounts).references.size:
-        raise ValueError("ExactGauss() does not take springs whose reference moves: take Exact()")
     return Scheme(problem, method.stages, tableau=gauss(method.stages))
 
 

@@ -14,7 +14,7 @@ from ...results.result import Occurrences
 from ...results.solution import Solution
 from ..times.observer import Observer
 from ..times.recorder import COUNTS, Column, Recorder
-from .start import StepStart
+from .scheme import StepStart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,27 +1,162 @@
-"""Scheme of the steps of a run: options of its method, and quantities that time prescribes."""
+"""Scheme of a mechanism by a method: shares of its substeps, starts and results of steps.
+
+A step of the exact scheme reflects the velocity defect e = G v + ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
+map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,
+Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and symmetric, so that
+
+    Ψ_{γ₁h} ∘ Ψ_{γ₂h} ∘ Ψ_{γ₁h},  γ₁ = 1/(2 − 2^{1/3}),  γ₂ = 1 − 2γ₁ < 0
+
+is of fourth order (the triple jump), with every invariant of the exact scheme.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.state import Configuration, Derived, derive
+from ...kernels.arrays import Arrays
+from ...kernels.rolling import state_rates
+from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_velocities, product_changes
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.model.time_table import TimeTable, table_of
+from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import Tableau
 from ...systems.inputs import Forcing
 from ..times.step_size import Tolerance
-from .shares import SINGLE
-from .start import EvaluatedState, StepStart, defect_at, velocity_defect
 
 if TYPE_CHECKING:
     from ...kernels.arrays import Arrays
     from ...mechanisms.model.model import Model
+
+
+OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
+SUBSTEPS = 0.5 * OUTER, 0.5 * OUTER, 0.5 - OUTER, 0.5 - OUTER, 0.5 * OUTER, 0.5 * OUTER
+"""Lengths of the six substeps, divided by that of the step: they reach 0.35 of it beyond either end."""
+
+
+def _midpoint_weights() -> tuple[float, ...]:
+    """Weights of the six values λ + c hₖ² + ½λ″(tₖ − t)² + … of the substeps that give λ at the middle t of the step.
+
+    By symmetry these are three numbers: of the first and last, second and fifth, third and fourth substep.
+    """
+    lengths = np.array(SUBSTEPS)
+    away = np.cumsum(lengths) - 0.5 * lengths - 0.5
+    conditions = np.array([np.full(3, 2.0), 2.0 * lengths[:3] ** 2, 2.0 * away[:3] ** 2])
+    half = np.linalg.solve(conditions, [1.0, 0.0, 0.0]).tolist()
+    return *half, *half[::-1]
+
+
+MIDPOINT = _midpoint_weights()
+"""Weights of the multipliers of the substeps; those at the middle of a step are of third order."""
+SINGLE = (1.0,)
+"""Share, and weight, of a single step."""
+PAIR = 0.5, 0.5
+"""Shares, and weights, of a pair of equal steps."""
+
+
+Rates = tuple[Array, Array]
+"""Time derivatives of the term coefficients and row offsets at the end of a step."""
+
+
+Place = tuple[Configuration, Derived]
+"""The arrays of a state, and quantities that follow from them."""
+
+
+class EvaluatedState:
+    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
+
+    The end of a block gives its ``place`` (c, d) as a function, since its arrays are seldom needed.
+    """
+
+    def __init__(self, x: Array, place: Place | Callable[[], Place], defect: Array) -> None:
+        self.x, self.defect, self._place = x, defect, place
+
+    @cached_property
+    def place(self) -> Place:
+        """Arrays c of the state and quantities d derived from them."""
+        return self._place if isinstance(self._place, tuple) else self._place()
+
+    @property
+    def c(self) -> Configuration:
+        """Arrays of the state."""
+        return self.place[0]
+
+    @property
+    def d(self) -> Derived:
+        """Quantities derived from the arrays."""
+        return self.place[1]
+
+
+class StepStart(NamedTuple):
+    """End of a step, from which the next one starts.
+
+    ``history`` has a row for each of the last steps: mean velocities, multipliers, velocity defect, length [s].
+    """
+
+    time: float
+    state: EvaluatedState
+    energy: Array
+    history: Array
+
+    @property
+    def x(self) -> Array:
+        """Flat state."""
+        return self.state.x
+
+
+class StepResult(NamedTuple):
+    """Record of a finished step.
+
+    ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
+    balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
+    iterations, of steps (several if it was divided) and of rejected steps; ``complementarity`` is the defect of rigid
+    contacts, divided by its scale; ``output`` are the mean velocities conjugate to the inputs.
+    """
+
+    end: StepStart
+    middle: float
+    stage: Array
+    multipliers: Array
+    flows: Array
+    residuals: Array
+    counts: Array
+    complementarity: float
+    output: Array
+
+    def row(self) -> dict[str, Any]:
+        """Recorded columns of the step."""
+        end, own = self.end, self._asdict()
+        del own["end"], own["output"]
+        return {"time": end.time, "state": end.x, "energy": end.energy, **own}
+
+
+def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:
+    """Velocity defect G v + ∂g/∂t at a state, with the rates of prescribed quantities."""
+    if not rates[1].size:
+        return np.zeros(0)
+    c, d = at
+    speed = a.incidence @ node_velocities(a, c, c.R, d.arm)
+    rate = product_changes(a, speed, d.vector)
+    defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
+    return defect + state_rates(a, c, d, rate)
+
+
+def defect_at(start: Checked) -> Array:
+    """Velocity defect of a consistent state."""
+    coefficient, _, *rates = start.prescribed
+    return velocity_defect(start.mechanism.network.arrays, (start.c, start.d), coefficient, (rates[0], rates[1]))
+
+
+def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
+    """Right-hand side −∂g/∂t (g,), which G v equals where the constraints hold."""
+    by_coefficient, by_offset = rates
+    return -constraint_sums(a, d.product, by_coefficient, by_offset)
 
 
 class InitialValueProblem(NamedTuple):
@@ -49,7 +184,7 @@ class Scheme:
     radius : float, optional
         Spectral radius ρ of the decaying scheme.
     shares, weights : tuple
-        Lengths of substeps over that of the step, and weights of their multipliers at its middle.
+        Lengths of substeps relative to that of the step, and weights of their multipliers at its middle.
     tolerance : Tolerance, optional
         Tolerance of pairs of steps that are chosen by their error.
     tableau : Tableau, optional
@@ -88,9 +223,9 @@ class Scheme:
         """Number of constraint rows."""
         return self.mechanism.layout.multipliers
 
-    @property
+    @cached_property
     def longest(self) -> float:
-        """Length of the longest substep over that of the step."""
+        """Length of the longest substep, divided by that of the step."""
         return float(np.abs(self.shares).max())
 
     @cached_property

@@ -1,4 +1,4 @@
 """Loop over the steps of a run, recorded rows, step size control, events and checkpoints.
 
-Imports: control, control.laws, files, kernels.convergence, numerics, results, systems.
+Imports: control, display, files, kernels.convergence, numerics, results, systems.
 """

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ...files.progress import Bar, NoBar, progress
+from ...display.bars import Bar, NoBar, progress
 from ...numerics.arrays import Array
 from ...numerics.step_failed import TimedError
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ...results.result import InputError, IntegrationError, IntegrationInterrupted
 from .journal import Journal
 from .observer import Observer
 from .protocols import Entry, Finished, Memory, Stepper, StepStart, Watch

@@ -42,7 +42,7 @@ class RowsOnDisk:
         return {name: self._mapped(name, 0, self.count) for name in self._widths}
 
     def followed_by(self, rows: Rows, first: int) -> dict[str, Array]:
-        """All rows from the given one on, followed by further ones that are not counted as stored."""
+        """All rows from number ``first`` on, followed by ``rows``, which are written but not counted as stored."""
         self._write(rows)
         count = self.count + _length(rows) - first
         return {name: self._mapped(name, first, count) for name in self._widths}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...control.control_loops import Controller
-from ...control.laws.terminated import Terminated
+from ...control.laws import Terminated
 from ...control.sampled import Sampled
 from ...control.state_feedback import StateFeedback
 from ...numerics.arrays import Array, dense

@@ -44,7 +44,7 @@ class Controller:
             raise ValueError(f"least < 1 <= most must hold, got {self.least} and {self.most}")
 
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
-        """Next step [s], and whether the step h is accepted; an error of NaN counts as infinite."""
+        """Next step [s], and True if the step h is accepted; an error of NaN counts as infinite."""
         accepted = error <= 1.0
         proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
         if proposed < self.smallest and not accepted:
@@ -63,7 +63,7 @@ RESOLVED = 1e3
 
 
 class Tolerance(NamedTuple):
-    """Allowed error of the motion, relative to its largest kinetic energy or ``floor`` [J] (see Pairs)."""
+    """Allowed error of the motion, relative to its largest kinetic energy or ``floor`` [J] (see PairError)."""
 
     relative: float
     floor: float

@@ -1,17 +1,135 @@
-"""Calls of controllers before compiled steps."""
+"""Calls of controllers before compiled steps, by Python or by the loops, and chunks of steps with their rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...numerics.loops.callbacks import WHOLE, Callback
-from .chunk import Chunk
+from ...control.agreement_arrays import Call, LaidFeedback, laid_feedback
+from ...control.control_loops import ControlLoops
+from ...control.joined import JoinedStep
+from ...control.loops.agreement import ask_address
+from ...control.loops.data import CALLED, Asked
+from ...control.sampled import CalledLoop
+from ...numerics.arrays import Array
+from ...numerics.loops.callbacks import WHOLE, Callback, Struct
+from ...sensors.quantities import LastStep
+from ..blocks.block_stepper import BlockStepper
+from ..loops.memory.structures import Rows
+from ..times.loop import Block, Going
+from ..times.sampled import Plan
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
-    from .compiled_calls import CompiledCalls
+
+
+class Chunk:
+    """Chunk of the steps of a plan, and its rows.
+
+    ``held`` are the inputs that controllers hold in each step. ``joined`` has the steps of continuous controllers, or
+    ``agreed`` their rows. ``done`` counts the finished steps; ``failed`` is True if the loops do not solve the next.
+    """
+
+    def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
+        self.run, self.blocks, self.loops = run, blocks, loops
+        self.plan, most = which
+        self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
+        self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
+        self.held = np.zeros((self.times.size - 1, loops.held.size))
+        self.joined: list[JoinedStep] = []
+        self.agreed: dict[str, Array] = {}
+        self.done, self.failed = 0, False
+
+    def last(self, k: int) -> LastStep:
+        """Record of the step before the k-th one; that of the last chunk if no controller reads it."""
+        if not (k and self.loops.read_steps):
+            return self.loops.last
+        before = self.rows.state[k - 2] if k > 1 else self.run.start.x
+        length = float(self.times[k] - self.times[k - 1])
+        return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], length, before)
+
+    def table(self) -> Any:
+        """Table of prescribed quantities without the inputs that controllers hold."""
+        held = self.loops.held.copy()
+        self.loops.held[:] = 0.0
+        try:
+            return self.blocks.table(self.times)
+        finally:
+            self.loops.held[:] = held
+
+    def own_inputs(self) -> Any:
+        """Table of prescribed quantities with separate input rows for each step."""
+        table = self.table()
+        if len(table.inputs) > 1:
+            return table
+        rows = (len(self.times) - 1) * self.blocks.points
+        return table._replace(inputs=np.repeat(table.inputs, rows, axis=0))
+
+    def block(self) -> Block:
+        """Block of the finished steps."""
+        own = slice(self.plan.next, self.plan.next + self.done)
+        last = self.last(self.done)
+        self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())
+        values = self.blocks.columns(self.times, self.rows, np.arange(1, self.done + 1))
+        values["held"] = self.held[: self.done]
+        if self.joined:
+            rows = [step.row() for step in self.joined]
+            self.agreed = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        values |= self.agreed
+        end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
+        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())
+
+
+NO_PORTS = np.zeros(0, dtype=np.int64)
+
+
+class CompiledCalls:
+    """Sampled controllers for the loops over steps, which receive ``address`` and ``data``.
+
+    The loops read the sensors and call functions of feedback. For any other controller they call ``answered`` with its
+    number, the time and its readings. An exception raised there is kept as ``error``.
+    """
+
+    def __init__(
+        self,
+        called: Sequence[CalledLoop],
+        answered: Callable[[int, list[float]], None],
+        times: Array,
+        states: tuple[Array, Array],
+        *,
+        held: Array,
+        due: np.ndarray,
+    ) -> None:
+        (x, rows), self.due, self._answered = states, due, answered
+        self._answering = Callback(self._answer, WHOLE, 0)
+        self._laid = [self._called(k, c, x) for k, c in enumerate(called)]
+        addresses = np.array([own.address for own in self._laid], dtype=np.int64)
+        self._asked = Struct(Asked(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
+        self.address, self.data = ask_address(), self._asked.address
+
+    def _called(self, k: int, c: CalledLoop, x: Array) -> LaidFeedback:
+        if c.feedback is not None:
+            return laid_feedback(c.feedback, x, c.near)
+        seen, near = c.panel.read(x, c.near)
+        start = np.concatenate([np.zeros(0), *map(np.ravel, seen.values())])
+        call = Call(self._answering.address, k, False, np.zeros(1), np.zeros(start.size), np.zeros(0), self._answering)
+        return LaidFeedback(c.panel, (start, near), NO_PORTS, call)
+
+    def _answer(self, k: int) -> int:
+        call = self._laid[k].call
+        self._answered(k, [call.time.item(), *call.readings.tolist()])
+        return 1
+
+    @property
+    def error(self) -> BaseException | None:
+        """Exception that ended the calls, or None."""
+        return next((own.error for own in self._laid if own.error is not None), None)
+
+    def calls(self) -> list[tuple[int, list[float]]]:
+        """Number of calls of each controller, and the reference values of its angles."""
+        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._laid, strict=True)]
 
 
 def call(chunk: Chunk, k: int) -> None:
@@ -47,7 +165,6 @@ class CallsByStep:
 
 def calls_read_compiled(chunk: Chunk, due: np.ndarray, agreement: CompiledAgreement | None) -> CompiledCalls:
     """Controller calls by the loops, which read all sensors."""
-    from .compiled_calls import CompiledCalls
 
     loops, start = chunk.loops, chunk.run.start.x
 

@@ -1,4 +1,7 @@
-"""Compiled steps of runs with controllers, in chunks of about 0.1 s of computing time."""
+"""Compiled steps of runs with controllers, in chunks of about 0.1 s of computing time.
+
+Those of continuous controllers in Python are iterated until both agree.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,61 @@ import numpy as np
 from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...numerics.arrays import Array
-from ..blocks import sizes
+from ...numerics.step_failed import StepFailed
+from ..blocks import saving
 from ..blocks.block_stepper import BlockStepper
-from ..blocks.prescribed_steps import single
-from ..loops.memory.structures import Calls, Within, nothing_within
+from ..blocks.in_blocks import single
+from ..blocks.saving import Window
+from ..loops.memory.structures import Calls, Rows, Within, nothing_within
 from ..times.loop import Going
 from ..times.protocols import Entry
 from ..times.sampled import JoinedResult, plan_of
 from .agreed_steps import held_in_loops
-from .calls import CallsByStep, call, calls_read_compiled
-from .chunk import Chunk
-from .joined_steps import take_joined
+from .calls import CallsByStep, Chunk, call, calls_read_compiled
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
+
+
+def take_joined(chunk: Chunk, joined: Joined) -> None:
+    """Take the steps of a chunk, up to one that is not solved."""
+    window, x, times = Window(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
+    for k in range(len(times) - 1):
+        chunk.loops.call(times[k], x, chunk.last(k))
+        chunk.held[k] = chunk.loops.held
+        if not _agree(chunk, joined, (k, x), window):
+            chunk.failed = True
+            return
+        chunk.done, x = k + 1, chunk.rows.state[k]
+
+
+def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) -> bool:
+    """Repeat the k-th step from the state x until mechanism and controllers agree; True if it is solved."""
+    (k, x), compiled = at, chunk.blocks.compiled
+    solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
+    rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
+    before = chunk.rows.energy[k - 1] if k else chunk.run.start.energy
+
+    def take(answers: Array) -> tuple[None, Array, Array]:
+        compiled.go_back(start)
+        chunk.loops.held[:] = held + answers  # read by steps that are split
+        try:
+            if not compiled.step(window.at(k, held + answers), rows, solved):
+                raise StepFailed("the compiled loops do not solve it", 0, 0.0)
+        finally:
+            chunk.loops.held[:] = held
+        return None, rows.state[0], compiled.memory.run_step_output
+
+    try:
+        _, agreed = joined.step(x, (float(chunk.times[k]), float(chunk.times[k + 1])), take)
+    except StepFailed:
+        return False
+    rows.audit[0, 0] = abs(chunk.blocks.accounts.balance(before, rows.energy[0], rows.flow[0]) + agreed.error)
+    chunk.held[k] = held + agreed.held
+    chunk.joined.append(agreed)
+    joined.commit(agreed)
+    return True
+
 
 FEW = 16
 """Number of steps up to which Python reads sensors faster than their layout for the loops takes; readings agree."""
@@ -32,7 +76,7 @@ FEW = 16
 
 def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
     """Entries of compiled steps, recorded in chunks of about 0.1 s of computing time."""
-    plan, size = plan_of(run, loops, grid, save_every), sizes.FIRST
+    plan, size = plan_of(run, loops, grid, save_every), saving.FIRST
     k = plan.next
     while k < plan.times.size:
         clock = time.perf_counter()
@@ -52,7 +96,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:
-            size = sizes.next_size(size, time.perf_counter() - clock)
+            size = saving.next_size(size, time.perf_counter() - clock)
 
 
 def _take(chunk: Chunk) -> None:

@@ -7,9 +7,8 @@ from ...numerics.arguments import checked
 from ...units.arguments import quantities
 from ..rows.axis_rates import Laws, component_measures, damping_of_axes, laws_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
-from ..rows.directions import axis
 from ..rows.signs import Solid
-from ..rows.vectors import PortName, along, between, body_port
+from ..rows.vectors import PortName, along, axis, between, body_port
 
 
 @quantities(damping="N*s/m", stiffness="N/m", torsional_damping="N*m*s/rad", torsional_stiffness="N*m/rad")

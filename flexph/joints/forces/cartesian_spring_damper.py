@@ -12,9 +12,8 @@ from ...numerics.rotations import rotation, rotation_matrix
 from ...units.arguments import quantities
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form
-from ..rows.directions import axis
 from ..rows.signs import Strand
-from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
+from ..rows.vectors import Direction, Ground, PortName, Vector, axis, between, body_port
 
 
 @quantities(damping="N*s/m", offset="m", stiffness="N/m")
@@ -85,7 +84,7 @@ def cartesian_spring_damper(
 
 
 def _directions(axes: Any, dim: int) -> list[Direction]:
-    """Directions e_i in world axes."""
+    """Directions e_i in the world: its axes, or those turned by ``axes`` (an angle in the plane, a matrix in space)."""
     if axes is None:
         return [axis(i, dim) for i in range(dim)]
     turned = rotation(check.number("axes", axes)) if dim == 2 else rotation_matrix("axes", axes)

@@ -15,11 +15,9 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure
-from ..rows.directions import Direction, unit
-from ..rows.rope_path import RopePoint, path_over
-from ..rows.rope_sign import RopeLine
+from ..rows.rope_path import RopeLine, RopePoint, path_over
 from ..rows.signs import Solid
-from ..rows.vectors import GROUND, Ground, PortName
+from ..rows.vectors import GROUND, Direction, Ground, PortName, unit
 
 
 @dataclass(frozen=True, init=False)
@@ -186,7 +184,7 @@ def rope(
 
 
 def _point(given: str | Ground | Sheave) -> RopePoint:
-    """Point of a path."""
+    """Point of a rope's path, from a port, a position of the ground or a sheave."""
     if isinstance(given, Sheave):
         return RopePoint(given.port, given.radius, given.axis, given.turns)
     _check_place(given)
@@ -194,7 +192,7 @@ def _point(given: str | Ground | Sheave) -> RopePoint:
 
 
 def _length(length: float | Callable[[float], float], rope: str) -> float | Callable[[float], float]:
-    """Length of a ``rope`` without tension, which must be positive at all times."""
+    """Check the length without tension of the named ``rope``; a function of time is wrapped to check each value."""
     if not callable(length):
         return check.positive("length", length, "m")
 
@@ -235,7 +233,7 @@ def _check_place(port: str | Ground) -> None:
 
 
 def _pull(stiffness: float, law: SpringLaw | None) -> ElasticLaw:
-    """Law of the tension."""
+    """Elastic law of the tension, from a stiffness or a given law."""
     k = check.not_negative("stiffness", stiffness)
     if law is not None and k:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={k:.6g} and {law}")

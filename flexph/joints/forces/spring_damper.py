@@ -9,9 +9,8 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Input, Measure, planar_or_about
-from ..rows.directions import fitting, unit, unit_axes
 from ..rows.signs import Solid, Strand
-from ..rows.vectors import Ground, PortName, Product, along, between
+from ..rows.vectors import Ground, PortName, Product, along, between, fitting, unit, unit_axes
 
 
 @quantities(damping="N*s/m", length="m", stiffness="N/m")

@@ -8,17 +8,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..rows.connection import Row
-from ..rows.directions import axis, fitting, frame_about, unit
-from ..rows.laws import Offset
-from ..rows.rate_laws import Rolling
-from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, Weighed, along, between, body_port
+from ..rows.laws import Offset, Rolling
+from ..rows.vectors import (
+    Direction,
+    Ground,
+    PortName,
+    Product,
+    Turn,
+    Vector,
+    Weighed,
+    along,
+    axis,
+    between,
+    body_port,
+    fitting,
+    frame_about,
+    unit,
+)
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Plane (in two dimensions a line) of the ground or of a body with a unit normal, and the port that moves over it.
+    """Plane (in two dimensions a line) through the port ``ground``, with a unit normal, over which ``port`` moves.
 
-    The normal is given in the section of the plane. In space that of a body must keep its direction in the world.
+    The normal is fixed in the section of ``ground``. In space the normal of a moving body must keep its direction in
+    the world.
     """
 
     port: str
@@ -37,7 +51,7 @@ class Plane:
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """Component of the port's position, from the plane's, along a direction in the section of the plane."""
+        """Component of the vector from ``ground`` to ``port`` along a direction fixed in the section of ``ground``."""
         return Product(between(self.port, self.ground), along(self.ground, direction))
 
     @property
@@ -58,7 +72,7 @@ class Plane:
         return Product(along(self.ground, self.normal), Vector(fixed=self.normal))
 
     def turn(self, tangent: Direction, lever: float) -> Turn:
-        """Term ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``."""
+        """Term ``t·(Ω × (−lever n)) = −lever (n × t)·Ω`` of a tangent t, the normal n and the spin Ω of the port."""
         return Turn(self.port, tuple(-lever * x for x in self._across(tangent)))
 
     def _across(self, tangent: Direction) -> list[float]:

@@ -1,4 +1,4 @@
-"""Connections: joints and force elements between named ports, as rows, measures and inputs of world vectors.
+"""Connections: joints, force elements and contacts between named ports, as rows, measures, gaps and inputs of vectors.
 
 Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
 exact, and both momenta are kept ([dg] sec. 6.3, invariants).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ...laws.creep_laws import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
@@ -17,13 +17,72 @@ from ...laws.resistive_relations import Relation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
-from .directions import Axes, axis, frame_about, spatial_axes, transported_frame, turned_by
 from .friction import Bearing
-from .gaps import Gap, GapGroup
 from .laws import Alignment, Angle, Law, Offset
 from .rope_path import RopePath
 from .signs import Sign, Solid
-from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, Weighed, along, between, body_port
+from .vectors import (
+    GROUND,
+    Axes,
+    Direction,
+    Ground,
+    PortName,
+    Product,
+    Vector,
+    Weighed,
+    along,
+    axis,
+    between,
+    body_port,
+    frame_about,
+    spatial_axes,
+    transported_frame,
+    turned_by,
+)
+
+GapKind = Literal["offset", "distance", "angle", "axial", "rim"]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
+
+    Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
+    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``. Friction acts on the ports
+    ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
+    normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there.
+    """
+
+    kind: GapKind
+    vectors: tuple[Vector, Vector, Vector]
+    sign: float
+    offset: float
+    law: Any
+    sides: tuple[PortName, PortName] | None = None
+    radii: tuple[float, float] = (0.0, 0.0)
+    name: str = ""
+    origin: float = 0.0
+
+
+@dataclass(frozen=True)
+class GapGroup:
+    """Gaps |V| − r₁ − r₂ between every two of many balls (in the plane, discs) about ports of bodies."""
+
+    ports: tuple[str, ...]
+    radii: tuple[float, ...]
+    law: Any
+
+    @property
+    def number(self) -> int:
+        """Number of all pairs, including pairs within one body."""
+        return len(self.ports) * (len(self.ports) - 1) // 2
+
+    def gap(self, i: int, j: int, dim: int) -> Gap:
+        """Gap between balls i and j."""
+        sides, radii, none = (self.ports[i], self.ports[j]), (self.radii[i], self.radii[j]), Vector(fixed=(0.0,) * dim)
+        offset = sum(radii)
+        shares = (radii[0] / offset, radii[1] / offset)
+        return Gap("distance", (between(*sides), none, none), 1.0, offset, self.law, sides, shares)
 
 
 @dataclass(frozen=True)
@@ -39,7 +98,7 @@ class Row:
 class Measure:
     """Scalar measure of a spring-damper or of friction.
 
-    It is a length √Π, a component Π, an angle by sine and cosine, or the length of a rope along its ``path``.
+    It is a length √Π, a component Π, an angle given by its sine and cosine, or the length of a rope along its ``path``.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
@@ -128,7 +187,8 @@ NOTHING = Form()
 class Connection(Remade):
     """Joint or force element between ports, ready for :func:`flexph.connect`.
 
-    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``.
+    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. A crack
+    ``breaks`` an element of a body, by its name and number, as long as the mechanism has it.
     """
 
     kind: str
@@ -137,6 +197,7 @@ class Connection(Remade):
     input: Input | None = None
     label: str | None = None
     form: Form = NOTHING
+    breaks: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.label is not None:
@@ -172,7 +233,7 @@ class Connection(Remade):
     @property
     def signs(self) -> tuple[Sign, ...]:
         """Shapes that pictures draw for the connection."""
-        return self.form.signs or (Solid("ball", self.ports[0]),)
+        return self.form.signs or (() if self.breaks else (Solid("ball", self.ports[0]),))
 
     @property
     def touches(self) -> bool:
@@ -279,12 +340,20 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(connections: Sequence[Connection], caller: str, *, has_schedules: bool = False) -> None:
-    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have.
+def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
+    """Raise ValueError for laws that small motions do not have, not elastic or of time, and for flows along bodies.
 
-    Equations with ``has_schedules`` have elastic laws that depend on time.
+    Equations with ``has_schedules`` have elastic laws of springs that depend on time, those that it ``takes_flows``
+    flows of constant speed.
     """
-    for name, measure in measures(connections):
+    for name, body in mechanism.bodies.items():
+        if body.flow is not None and not takes_flows:
+            raise ValueError(f"{caller} takes no flows, got that along {name!r}: take spectrum(), or integrate")
+        if body.flow is not None and callable(body.flow.speed):
+            raise ValueError(f"{caller} takes flows of constant speed, got a function of time of {name!r}: integrate")
+        for law in body.scheduled_laws:
+            raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
+    for name, measure in measures(mechanism.connections):
         if measure.is_scheduled and not has_schedules:
             raise ValueError(
                 f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "

@@ -1,17 +1,186 @@
-"""Constraint laws that are linear in products: offsets, angles, lengths, relative rotations."""
+"""Constraint laws of rows, linear in products: offsets, angles, lengths, relative rotations, rates, places on curves.
+
+    0 = Σ c_k(value) Π_k − κ(value)
+
+The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None: then
+the assembled pose determines it. Coefficients, offsets and rates take one value (k,) or many (k, times).
+
+A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
+the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do
+not determine it. It is nonholonomic, or a sum of angles that count their turns.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...numerics.arrays import Array
-from .curve_laws import PointOnCurve
-from .rate_laws import Contact, Rolling, Transmission
-from .row_law import ProductLaw, TimeFunction
-from .vectors import Product
+from .vectors import Product, Turn, Weighed
+
+TimeFunction = Callable[[float], Any]
+
+
+class RowLaw:
+    """Base of constraint laws, without products and with offset zero."""
+
+    shape: ClassVar[tuple[int, ...]] = ()
+    holonomic: ClassVar[bool] = True
+    of_rates: ClassVar[bool] = False
+
+    def coefficients(self, value: Array) -> Array:
+        """Coefficients c_k of the products, for a value of the law."""
+        return np.zeros((0, *value.shape[1:]))
+
+    def offset(self, value: Array) -> Any:
+        """Offset κ of the constraint, for a value of the law."""
+        return 0.0
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), 0.0
+
+
+class ProductLaw(RowLaw):
+    """Base of constraint laws of products alone."""
+
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Rolling(RowLaw):
+    """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
+
+    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose, with w Π̄_m on Π_k and with
+    the torque a on the body, so that its work is zero at every step size. A run ends where the product ``upright`` of
+    two unit vectors, on whose direction the law relies, falls below 1.
+    """
+
+    weighed: tuple[Weighed, ...]
+    turns: tuple[Turn, ...] = ()
+    upright: Product | None = None
+
+    value = None
+    shape = (0,)
+    holonomic = False
+    of_rates = True
+    products: ClassVar[tuple[Product, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Empty: the law has no value, as it constrains velocities only."""
+        return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Transmission(RowLaw):
+    """Law ``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
+
+    Increments of angles include full turns, which sines and cosines of a pose do not show. The law holds for the exact
+    increments of every step, so that the ratio does not drift.
+    """
+
+    weighed: tuple[Weighed, ...]
+
+    value = None
+    shape = (0,)
+    of_rates = True
+    products: ClassVar[tuple[Product, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Empty: the law has no value, as increments may be counted from any pose."""
+        return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Contact(RowLaw):
+    """Law ``0 = ½(Π²/r + r Π_e² − r)`` of a disc on a plane: radius r, height Π of its centre, Π_e = n·e of its axis e.
+
+    The height is r s, s = √(1 − Π_e²) the sine of the angle between axis and normal; the multiplier times s is the
+    normal force [N]. Squares of products have exact increments, so that the height does not drift.
+    """
+
+    height: Product
+    tilt: Product
+    radius: float
+
+    products: ClassVar[tuple[Product, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    @property
+    def value(self) -> float:
+        """Radius of the disc [m]."""
+        return self.radius
+
+    @property
+    def weighed(self) -> tuple[Weighed, ...]:
+        """Terms Π²/r and r Π_e² as weighted products w Π Π̇ of the rate of the law."""
+        return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
+
+    def measure(self, products: Array) -> Array:
+        """Value of the law at any pose: the radius."""
+        return np.array([self.radius])
+
+    def offset(self, value: Array) -> float:
+        """Offset κ = r/2 of the constraint."""
+        return 0.5 * self.radius
+
+
+@dataclass(frozen=True)
+class CurveShape:
+    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k).
+
+    The D_j are the d axes of the body's section; the products are d rows of K.
+
+    ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
+    """
+
+    products: tuple[tuple[Product, ...], ...]
+    at: tuple[float, ...]
+    degree: int
+
+
+@dataclass(frozen=True)
+class PointOnCurve(RowLaw):
+    """Law ``0 = n_i·V(s)``, V(s) from the foot on the curve to the point (:mod:`flexph.kernels.rates.on_curves`)."""
+
+    curve: CurveShape
+    component: int
+    value: float | TimeFunction = 0.0
+
+    shape = (0,)
+    products: ClassVar[tuple[Product, ...]] = ()
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Empty: the law has no value, as the place on the curve follows from the pose."""
+        return np.zeros((0, *products.shape[1:]))
+
+
+@dataclass(frozen=True)
+class PlaceOnCurve(PointOnCurve):
+    """Law ``0 = s − s(t)`` with a prescribed place s of a point on its curve."""
+
+    shape = (1,)
+
+    def measure(self, products: Array) -> Array:
+        """NaN: products alone do not determine the value."""
+        return np.full((1, *products.shape[1:]), np.nan)
+
+    def offset(self, value: Array) -> Any:
+        """Offset κ of the constraint, for a value of the law."""
+        return value[0]
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), rate[0]
 
 
 @dataclass(frozen=True)
@@ -23,19 +192,19 @@ class Offset(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return products[:1]
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.ones_like(value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
@@ -53,15 +222,15 @@ class Angle(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.sine, self.cosine)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return np.arctan2(products[:1], products[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.array([np.cos(value[0]), -np.sin(value[0])])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
@@ -78,19 +247,19 @@ class Length(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return np.sqrt(products)
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return 0.5 / np.where(value == 0.0, np.inf, value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return 0.5 * value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
@@ -128,7 +297,7 @@ class Alignment(ProductLaw):
         return rotation.reshape(9, *products.shape[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         matrix = value.reshape(3, 3, *value.shape[1:])
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])
@@ -139,3 +308,64 @@ class Alignment(ProductLaw):
 
 
 Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve
+
+
+class LawRows:
+    """Laws of all rows, concatenated: the spans of their values and terms, and the indices of their products."""
+
+    def __init__(self, laws: Sequence[Law], products: Sequence[Sequence[int]]) -> None:
+        self.laws, self.products = laws, products
+        self.values = _spans([math.prod(law.shape) for law in laws])
+        self.terms = _spans([len(law.products) for law in laws])
+        self.driven = [i for i, law in enumerate(laws) if callable(law.value)]
+        plain = [i for i, law in enumerate(laws) if type(law) is Offset]
+        self._others = [i for i, law in enumerate(laws) if type(law) is not Offset]
+        self._plain = np.array(plain, dtype=int)
+        self._product, self._value, self._term = (
+            np.array(places, dtype=int)
+            for places in (
+                [products[i][0] for i in plain],
+                [self.values[i].start for i in plain],
+                [self.terms[i].start for i in plain],
+            )
+        )
+        self._given = np.full(self.values[-1].stop if laws else 0, np.nan)
+        for law, own in zip(laws, self.values, strict=True):
+            if law.value is not None and not callable(law.value) and own.stop > own.start:
+                self._given[own] = np.ravel(law.value)
+        unanchored = ~np.isnan(self._given)
+        for i in self.driven:
+            unanchored[self.values[i]] = True
+        self._stated = np.flatnonzero(unanchored)
+
+    def measured(self, product: Array) -> Array:
+        """Concatenated values of all laws at a pose with products (p,), or at many (p, k)."""
+        rows = np.empty((self._given.size, *product.shape[1:]))
+        rows[self._value] = product[self._product]
+        for i in self._others:
+            if self.values[i].stop > self.values[i].start:
+                rows[self.values[i]] = self.laws[i].measure(product[self.products[i]])
+        return rows
+
+    def anchored(self, product: Array) -> Array:
+        """Values of all laws: the stated ones where given, NaN for functions of time, else those of the pose."""
+        rows = self.measured(product)
+        rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
+        return rows
+
+    def prescribed(self, values: Array) -> tuple[Array, Array]:
+        """Coefficients of all terms and offsets of all rows for given values; zero where a value is NaN."""
+        coefficient, offset = np.zeros(self.terms[-1].stop if self.terms else 0), np.zeros(len(self.laws))
+        plain = values[self._value]
+        known = np.isfinite(plain)
+        coefficient[self._term] = known
+        offset[self._plain] = np.where(known, plain, 0.0)
+        for i in self._others:
+            law, value = self.laws[i], values[self.values[i]]
+            if np.isfinite(value).all():
+                coefficient[self.terms[i]], offset[i] = law.coefficients(value), law.offset(value)
+        return coefficient, offset
+
+
+def _spans(sizes: Sequence[int]) -> list[slice]:
+    return [slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0))]

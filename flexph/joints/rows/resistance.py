@@ -6,9 +6,8 @@ from typing import Any
 
 from ...laws.resistive_relations import Relation, friction_of, viscous
 from .connection import Measure, PortName, Slip, relative_angle
-from .directions import Axes, Direction
 from .friction import Bearing, CoulombFriction
-from .vectors import Product, along, between
+from .vectors import Axes, Direction, Product, along, between
 
 Friction = float | Relation | CoulombFriction
 Resistance = tuple[tuple[Measure, ...], Bearing | None]

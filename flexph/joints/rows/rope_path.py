@@ -1,4 +1,4 @@
-"""Path of a rope over sheaves, by products of world vectors (see kernels.ropes)."""
+"""Path of a rope over sheaves, by products of world vectors (see kernels.ropes), and its shape in pictures."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from .directions import axis, fitting, frame_about
-from .vectors import BodyVector, Direction, Ground, PortName, Product, Vector, along, between
+import numpy as np
+
+from ...numerics.arrays import Array
+from .signs import Moving, Places, Sign, tube
+from .vectors import (
+    BodyVector,
+    Direction,
+    Ground,
+    PortName,
+    Product,
+    Vector,
+    along,
+    axis,
+    between,
+    fitting,
+    frame_about,
+)
 
 
 class RopePoint(NamedTuple):
@@ -49,8 +64,8 @@ class Arc:
 class Grip:
     """First or last span of a rope that begins or ends on a disc which it grips.
 
-    ``angle`` is the sine and cosine of the angle of the span in the section of the disc, whose weight is the signed
-    radius, negative at the end of the rope.
+    ``angle`` is the sine and cosine of the angle of the span in the section of the disc. ``weight`` is the signed
+    radius of the disc, with the opposite sign at the end of the rope.
     """
 
     span: int
@@ -87,7 +102,7 @@ def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
 
 
 def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
-    """Directions of the section at a sheave, in its plane."""
+    """Two perpendicular directions in the plane of a sheave, fixed in the section at its port."""
     if dim == 2:
         if point.axis is not None:
             raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
@@ -106,3 +121,55 @@ def _between(start: PortName, end: PortName) -> Vector:
     if not isinstance(start, Ground):
         return Vector(minus=BodyVector(start), fixed=end.position)
     return Vector(fixed=tuple(q - p for p, q in zip(start.position or (), end.position or (), strict=True)))
+
+
+PIECES = 16
+"""Number of straight pieces in which an arc is drawn."""
+
+
+@dataclass(frozen=True)
+class RopeLine(Sign):
+    """Rope along its tangents and arcs."""
+
+    points: tuple[RopePoint, ...]
+
+    def surface(self, places: Places, size: float) -> Moving:
+        """See :class:`Sign`."""
+        return tube(rope_line(self.points, places), 0.12 * size)
+
+
+def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
+    """Points (k, n, 3) along a rope at k times: ends, eyes, and arcs between the tangent points of sheaves."""
+    centres = np.stack([places.position(p.port) for p in points], axis=1)
+    axes = np.stack([places.axes(p.port) @ np.array(p.axis or (0.0, 0.0, 1.0)) for p in points], axis=1)
+    radii = np.array([p.radius for p in points])
+    start, end = (_normals(centres, axes[:, own], radii) for own in (slice(None, -1), slice(1, None)))
+    first, last = centres[:, 0] - radii[0] * start[:, 0], centres[:, -1] - radii[-1] * end[:, -1]
+    line = [first[:, None]]
+    for j in range(1, len(points) - 1):
+        if radii[j]:
+            arc = _arc(-radii[j] * end[:, j - 1], -radii[j] * start[:, j], np.sign(radii[j]) * axes[:, j])
+            line.append(centres[:, j, None] + arc)
+        else:
+            line.append(centres[:, j, None])
+    return np.concatenate([*line, last[:, None]], axis=1)
+
+
+def _normals(centres: Array, axes: Array, radii: Array) -> Array:
+    """Unit normals (k, spans, 3) of the straight spans, to their left if the axes point to the viewer."""
+    gap = np.diff(centres, axis=1)
+    length = np.linalg.norm(gap, axis=2, keepdims=True)
+    along = gap / np.maximum(length, np.finfo(float).tiny)
+    left = np.cross(axes, along)
+    left = left / np.maximum(np.linalg.norm(left, axis=2, keepdims=True), np.finfo(float).tiny)
+    sine = np.clip(-np.diff(radii)[:, None] / np.maximum(length, np.finfo(float).tiny), -1.0, 1.0)
+    normals: Array = np.sqrt(1.0 - sine**2) * left - sine * along
+    return normals
+
+
+def _arc(first: Array, last: Array, axis: Array) -> Array:
+    """Arcs (k, n, 3) about unit axes from one radius vector to another, counterclockwise."""
+    turned = np.arctan2(np.sum(axis * np.cross(first, last), axis=1), np.sum(first * last, axis=1)) % (2.0 * np.pi)
+    angle = turned[:, None] * np.linspace(0.0, 1.0, PIECES + 1)
+    across = np.cross(axis, first)
+    return first[:, None] * np.cos(angle)[:, :, None] + across[:, None] * np.sin(angle)[:, :, None]

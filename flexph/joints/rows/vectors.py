@@ -1,4 +1,4 @@
-"""World vectors of bodies; constraints and spring measures are functions of their products.
+"""World vectors of bodies, of whose products rows are functions, and directions fixed in sections.
 
 A *body vector* is the position of a point of a body or a direction fixed in one of its sections; a *vector* is a
 difference of body vectors (or a vector fixed in the world); a *product* is V·W of two vectors.
@@ -6,8 +6,13 @@ difference of body vectors (or a vector fixed in the world); a *product* is V·W
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
+import scipy
 
 from ...numerics import checks as check
 from ...units.arguments import in_si
@@ -66,10 +71,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Weighed:
-    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ. Its force acts on Π alone.
+    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ, with the mean of Π_by.
 
-    An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`. In terms
-    of slips the weight may have a further factor Π̄_also.
+    Its force acts on Π alone. An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see
+    :func:`turning`. In terms of slips the weight may have a further factor, the mean of the product ``also``.
     """
 
     product: Product
@@ -88,7 +93,10 @@ class Turn:
 
 
 def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Weighed]:
-    """Terms of w θ̇ for an angle θ by its sine and cosine; over a step w Δθ, over any number of turns."""
+    """Pair of terms that make up w θ̇, for an angle θ given by two products proportional to its sine and cosine.
+
+    Over a step the terms add up to exactly w Δθ if |Δθ| < π; over a run θ may make any number of turns.
+    """
     return Weighed(sine, cosine, weight, angular=True), Weighed(cosine, sine, -weight, angular=True)
 
 
@@ -111,3 +119,96 @@ def between(first: PortName, second: PortName) -> Vector:
 def along(port: PortName, direction: Direction) -> Vector:
     """Direction fixed in the section at a port, or in the world for GROUND."""
     return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=BodyVector(port, direction))
+
+
+def axis(index: int, dim: int) -> Direction:
+    """Unit vector along axis number ``index``."""
+    return tuple(1.0 if i == index else 0.0 for i in range(dim))
+
+
+def unit(name: str, direction: Sequence[float]) -> Direction:
+    """Normalise a direction; raises ValueError unless it has 2 or 3 components and is not zero."""
+    given = check.array(name, direction, (None,))
+    if given.size not in (2, 3):
+        raise ValueError(f"{name} must have 2 components in the plane or 3 in space, got {given.size}")
+    size = math.sqrt(float(given @ given))
+    if size == 0.0:
+        raise ValueError(f"{name} must not be zero, got {tuple(given.tolist())}")
+    return tuple((given / size).tolist())
+
+
+def fitting(name: str, direction: Direction, dim: int) -> Direction:
+    """Return the direction unchanged; raises ValueError unless it has ``dim`` components."""
+    if len(direction) != dim:
+        place = "the plane" if dim == 2 else "space"
+        raise ValueError(f"{name} must have {dim} components in {place}, got {len(direction)}")
+    return direction
+
+
+def perpendicular(direction: Direction) -> Direction:
+    """Direction in the plane turned by +90°."""
+    return (-direction[1], direction[0])
+
+
+def frame_about(direction: Direction) -> tuple[Direction, Direction]:
+    """Two directions in space that complete a right-handed frame (x, y, direction): e_x, e_y for e_z.
+
+    x is the projection of the coordinate axis that is most nearly perpendicular to the direction.
+    """
+    n = np.array(direction)
+    nearest = np.eye(3)[np.argmin(np.abs(n))]
+    x = nearest - (nearest @ n) * n
+    x /= np.linalg.norm(x)
+    return tuple(x.tolist()), tuple(np.cross(n, x).tolist())
+
+
+def transported_frame(first: Direction, second: Direction, zero: float = 0.0) -> tuple[Direction, Direction]:
+    """Frame about the first direction (:func:`frame_about`), carried to the second by the smallest rotation.
+
+    For opposite directions, that is the rotation by π about x. The frame is then turned about the second direction by
+    ``zero`` [rad], so that an angle measured from it is smaller by ``zero``.
+    """
+    x, y = (np.array(d) for d in frame_about(first))
+    a, b = np.array(first), np.array(second)
+    turn = np.cross(a, b)
+    size, c = float(np.linalg.norm(turn)), float(a @ b)
+    if size < 1e-14:
+        return turned_by(zero, tuple(x.tolist()), tuple((y if c > 0.0 else -y).tolist()))
+    carry = scipy.spatial.transform.Rotation.from_rotvec(turn * (math.atan2(size, c) / size))
+    return turned_by(zero, tuple(carry.apply(x).tolist()), tuple(carry.apply(y).tolist()))
+
+
+def turned_by(angle: float, x: Direction, y: Direction) -> tuple[Direction, Direction]:
+    """Perpendicular directions x, y turned by an angle [rad] in their plane, from x to y."""
+    if angle == 0.0:
+        return x, y
+    c, s = math.cos(angle), math.sin(angle)
+    turned = [tuple(c * a + s * b for a, b in zip(*pair, strict=True)) for pair in ((x, y), (y, tuple(-a for a in x)))]
+    return turned[0], turned[1]
+
+
+Axes = tuple[Direction, Direction]
+
+
+def unit_axes(
+    first: Sequence[float] | None, second: Sequence[float] | None, name: str = "axis"
+) -> tuple[Direction, Direction] | None:
+    """Unit axis of a joint in the sections of both ports, with the same components unless a second one is given."""
+    if first is None:
+        if second is not None:
+            raise ValueError(
+                f"second_{name} was given without {name}: give the direction in the sections of both ports"
+            )
+        return None
+    n = unit(name, first)
+    return n, n if second is None else unit(f"second_{name}", second)
+
+
+def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis", *, instead: str = "") -> Axes:
+    """Axes of a joint in space; raises ValueError in the plane (naming the alternative ``instead``) and for None."""
+    if dim != 3:
+        cure = f"; in the plane use {instead}" if instead else ""
+        raise ValueError(f"{kind} exists in three dimensions only, and this mechanism is planar{cure}")
+    if axes is None:
+        raise ValueError(f"{kind} needs {name}=(x, y, z) in space, in the axes of the first port's section")
+    return fitting(name, axes[0], 3), fitting(f"second_{name}", axes[1], 3)

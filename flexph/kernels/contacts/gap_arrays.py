@@ -44,12 +44,12 @@ class Group(NamedTuple):
         return i * (2 * self.node.size - i - 1) // 2
 
     def places(self, one: Index, other: Index) -> Index:
-        """Indices of pairs of members among all pairs."""
+        """Indices of pairs of members ``one`` and ``other`` among all pairs."""
         i, j = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
         return self._first(i) + j - i - 1
 
     def numbers(self, one: Index, other: Index) -> Index:
-        """Numbers of pairs of members, without counting pairs on the same rigid body."""
+        """Numbers of pairs of members ``one`` and ``other``; pairs on the same rigid body are not counted."""
         place = self.places(one, other)
         return place - np.searchsorted(self.left_out, place)
 
@@ -64,7 +64,7 @@ class Group(NamedTuple):
         return i, place - self._first(i) + i + 1
 
     def pairs(self, number: Index) -> Contacts:
-        """The gaps of numbered pairs as single contacts."""
+        """Gaps of the pairs with given numbers, as single contacts."""
         i, j = self.members(number)
         offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
         return self.law.take(np.zeros(number.size, dtype=int))._replace(
@@ -146,7 +146,7 @@ class Contacts(NamedTuple):
         return self.take(np.arange(self.number)) if self.groups else self
 
     def with_single_rigid(self) -> Contacts:
-        """The contacts with the gaps of rigid groups as single ones."""
+        """Contacts in which all gaps of rigid groups are single ones."""
         rigid = [group for group in self.groups if group.law.rigid[0]]
         if not rigid:
             return self
@@ -165,7 +165,7 @@ class Contacts(NamedTuple):
         return np.concatenate([np.arange(self.kind.size), *own])
 
     def closed(self, *places: Array) -> Contacts:
-        """All single gaps, and the gaps of groups that are closed in at least one of several node positions (k, d)."""
+        """All single gaps, and the gaps of groups that are closed in at least one of the node positions ``places``."""
         if not self.groups:
             return self
         return self.take(np.unique(np.concatenate([self.near(points, 0.0) for points in places])))

@@ -1,4 +1,4 @@
-"""Contact gaps: exact increments and discrete gradients by world vectors.
+"""Contact gaps: exact increments, and discrete gradients with respect to world vectors.
 
 With V, W, U the vectors of a gap, bars the means of both ends and Δ their differences, Δg = f_V·ΔV + f_W·ΔW + f_U·ΔU:
 
@@ -148,7 +148,10 @@ def tilts(vector: Array) -> tuple[Array, Array]:
 
 
 def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
-    """Tangents t̄ (t, c, d), normal to f_V and as long, and ρ₁, ρ₂ (2, c, d); zero for contacts without friction."""
+    """Tangents t̄ (t, c, d), orthogonal to f_V and of its length, and levers ρ₁, ρ₂ (2, c, d).
+
+    The tangents are zero for contacts without friction.
+    """
     normal, middle = gaps.mean[0], 0.5 * (gaps.vectors[0, 0] + gaps.vectors[1, 0])
     if normal.shape[1] == 2:
         tangent = np.stack([normal[:, 1], -normal[:, 0]], axis=1)[None]

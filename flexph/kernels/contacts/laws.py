@@ -1,4 +1,4 @@
-"""Potentials of compliant contacts, and their forces at a state.
+"""Potentials of compliant contacts, their forces at a state, and their friction by an anchor or a smooth law.
 
 With δ = max(−g, 0) and V(δ) = K δⁿ⁺¹/(n + 1), n = 1 or 3/2, loops take the discrete gradient of V over a step: the
 elastic force is F = −ΔV/Δg, free of cancellation,
@@ -10,6 +10,17 @@ if both ends are in contact, and F = V(δ_in)/(g_out + δ_in) if one is. With da
     P = max(F (1 − c Δg/h) − d χ Δg/h, 0),  χ the fraction of the path in contact,
 
 which is never tensile; (P − F) Δg ≤ 0 always, even if the force is cut off.
+
+An anchor is a spring of stiffness k along the contact. Its force f, d numbers in world axes, is part of the state; for
+groups of contacts these forces are kept in a table (see gap_arrays). Over a step with the slip Δs under the normal
+force P, the trial force is F_trial = f₀ + ½kΔs, and the friction is −F with
+
+    |F_trial| ≤ μP:  F = F_trial,                  f₁ = f₀ + kΔs                                     (stick)
+    else:            F = μP F_trial/|F_trial|,     f₁ = 2F − f₀, shortened to |f₁| = μP if longer    (slip)
+
+and f₁ = 0 if the contact opens. With V = f²/2k the dissipation is F·Δs − ΔV: zero in stick, ≥ 2F·(F_trial − F)/k ≥ 0 in
+slip, plus the energy of the anchor when the contact opens. An anchor force rotates with its contact, with constant
+size. The smooth law is −μPΔs/√(|Δs|² + (hv)²), with the speed v of its transition.
 """
 
 from __future__ import annotations
@@ -34,3 +45,63 @@ def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
     depth = np.maximum(-gap, 0.0)
     force = c.stiffness * depth**c.exponent * (1.0 - c.loss * rate) - c.damping * (depth > 0.0) * rate
     return np.maximum(force, 0.0)
+
+
+def anchored(c: Contacts, forces: Array) -> Array:
+    """Energies of the anchors (c,) [J], from the forces of springs and anchors."""
+    own = c.anchor >= 0
+    size = anchors_in(c, forces, c.fixed.shape[2])
+    energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
+    return energy
+
+
+def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
+    """Forces of the anchors (c, d), zero for contacts without one."""
+    padded = np.concatenate([forces, np.zeros(dim)])
+    first = np.where((c.anchor >= 0) & (c.pair == 0), c.anchor, forces.size)
+    return padded[first[:, None] + np.arange(dim)] + in_tables((c.anchor, c.rows, c.pair), forces, dim)
+
+
+def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
+    """Anchor forces (c, d) of contacts that are pairs of groups, from their tables; zero for pairs that do not stick.
+
+    ``places`` are, for each contact, the first index and the number of rows of its table, and the number of its pair.
+    """
+    firsts, rows, pair = places
+    held = np.zeros((pair.size, dim))
+    for own in _by_table(firsts, pair):
+        number, of_pairs = held_in(forces, (int(firsts[own[0]]), int(rows[own[0]])), dim)
+        place = np.searchsorted(number, pair[own])
+        has = np.append(number, 0)[place] == pair[own]
+        held[own[has]] = of_pairs[place[has]]
+    return held
+
+
+def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
+    """Numbers of the k sticking pairs in a table, and their forces (k, d); ``table``: its start and row count."""
+    first, rows = table
+    values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
+    count = np.count_nonzero(values[:, 0])
+    return values[:count, 0].astype(np.int64), values[:count, 1:]
+
+
+def _by_table(firsts: Array, pair: Array) -> list[Array]:
+    """Indices of the pairs in each table."""
+    own = np.flatnonzero(pair)
+    if not own.size:
+        return []
+    return [own[firsts[own] == first] for first in np.unique(firsts[own])]
+
+
+def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
+    """Magnitudes of the friction (c,) [N], from normal forces P, slip velocities (t, c), forces of springs and anchors.
+
+    For an anchor it is |f|, at most μP, for the smooth law μP s/√(s² + v²) with the slip speed s.
+    """
+    bound, speed, hold = c.friction * normal, np.linalg.norm(slip, axis=0), c.anchor >= 0
+    smooth: Array = bound * speed / np.where(hold, 1.0, np.hypot(speed, c.slipping))
+    if not hold.any():
+        return smooth
+    anchor = np.linalg.norm(anchors_in(c, held, c.fixed.shape[2]), axis=1)
+    sizes: Array = np.where(hold, np.minimum(anchor, bound), smooth)
+    return sizes

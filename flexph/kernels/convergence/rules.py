@@ -39,7 +39,7 @@ def stagnates(size: float, previous: float) -> bool:
 
 
 def settles(size: float, previous: float, used: int, settled: float) -> bool:
-    """True if the next correction is expected to be round-off; the last one was the ``used``-th of its Jacobian."""
+    """True if the next correction is expected to be round-off; the last one was the ``used``-th with its Jacobian."""
     rate = 1.0 if used == 1 else size / previous
     if used == 2:
         rate = larger(NEWTON_FIRST_REDUCTION, rate)
@@ -47,7 +47,7 @@ def settles(size: float, previous: float, used: int, settled: float) -> bool:
 
 
 def is_slow(size: float, previous: float, used: int, slow: float, many: float) -> bool:
-    """True if a new Jacobian pays after a correction, the ``used``-th of the current one (see Tolerances)."""
+    """True if a new Jacobian pays after a correction, the ``used``-th with the current Jacobian (see Tolerances)."""
     if size <= NEWTON_NOISE or isinf(previous):
         return False
     rate = size / previous
@@ -68,13 +68,16 @@ def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h
 
 
 def rounded(h: float) -> float:
-    """A step size rounded to DIGITS significant digits."""
+    """Step size h, rounded after DIGITS further digits behind its first one."""
     scale = 10.0 ** (DIGITS - floor(log10(fabs(h))))
     return floor(h * scale + 0.5) / scale
 
 
 def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
-    """Ratio of the next step size to that of a step with an error; ``last``: last accepted error (see Controller)."""
+    """Ratio of the next step size to that of a step with an error; ``last`` is the error of the last accepted step.
+
+    See flexph.integration.times.step_size.Controller.
+    """
     if not error < INFINITY:
         return least
     if error <= 1.0:
@@ -86,5 +89,5 @@ def factor_of(error: float, last: float, order: float, safety: float, least: flo
 
 
 def blocks_to(start: float, end: float, count: int, h: float) -> int:
-    """Number of equal blocks of ``count`` steps of about h [s] to the end."""
+    """Number of equal blocks of ``count`` steps of about h [s] each that lead from ``start`` to ``end``, at least 1."""
     return most(1, cython.cast(cython.Py_ssize_t, ceil((end - start) / (count * h * (1.0 + FITS)))))

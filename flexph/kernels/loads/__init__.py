@@ -1,4 +1,4 @@
-"""Loads: of a density on deformed faces, and inputs in world axes.
+"""Follower loads per area of deformed faces.
 
 Imports: numerics.
 """

@@ -55,7 +55,7 @@ def face_forces(f: Faces, places: Array, inputs: Array) -> Array:
 
 
 def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
-    """Matrix of the forces on all nodes by the inputs, sparse (k·d, i)."""
+    """Matrix (k·d, i) from inputs to forces on all nodes, sparse."""
     axes, d = _axes(f, places), places.shape[1]
     rows = np.broadcast_to(d * np.arange(len(axes))[:, None, None] + np.arange(d), axes.shape)
     columns = np.broadcast_to(f.input[:, :, None], axes.shape)
@@ -65,7 +65,7 @@ def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
 
 
 def face_tangent(f: Faces, places: Array, inputs: Array) -> Any:
-    """Derivative of the forces on nodes by the node positions, sparse (k·d, k·d)."""
+    """Derivative of the forces on nodes with respect to the node positions, sparse (k·d, k·d)."""
     d, identity = places.shape[1], sparse.eye_array(places.shape[1])
     by_tangents = zip(_slopes(f, places, inputs[f.input]), (f.along, f.across), strict=False)
     changed = sum(_diagonal(slope) @ sparse.kron(tangent, identity) for slope, tangent in by_tangents)
@@ -78,7 +78,7 @@ def _diagonal(blocks: Array) -> Any:
 
 
 def _slopes(f: Faces, places: Array, given: Array) -> list[Array]:
-    """Derivatives of the forces on quadrature points by a and, in space, by b, (q, d, d), for inputs (q, d)."""
+    """Derivatives (q, d, d) of forces on quadrature points with respect to a and, in space, b, for inputs (q, d)."""
     a, b = _tangents(f, places)
     weighted = f.areas[:, None] * given
     if places.shape[1] == 2:

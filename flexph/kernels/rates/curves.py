@@ -76,7 +76,7 @@ class Curve(NamedTuple):
         return sum((self._divided(e, a, b) * (b - a) for e, a, b in parts), np.zeros(self.points)) / abs(s1 - s0)
 
     def mean_slope_change(self, s0: float, s1: float) -> Array:
-        """Derivative of the mean slope by s₁, (K,)."""
+        """Derivative of the mean slope with respect to s₁, (K,)."""
         if abs(s1 - s0) < NEAR * float(np.diff(self.knots).min()):
             return 0.5 * self.shapes(s1, 2)
         return (self.shapes(s1, 1) - self.mean_slope(s0, s1)) / (s1 - s0)
@@ -174,7 +174,7 @@ def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
 
 
 def pieces(at: Array, degree: int) -> tuple[Array, Index, Array]:
-    """Knots, first points and coefficients of polynomials through points at positions s, degree + 1 points a piece."""
+    """Knots, first points and coefficients of polynomial pieces through degree + 1 points each, at positions ``at``."""
     first = np.arange(0, at.size - 1, degree)
     local = at[first[:, None] + np.arange(degree + 1)] - at[first, None]
     powers = np.linalg.inv(local[:, :, None] ** np.arange(degree + 1)).transpose(0, 2, 1)

@@ -25,10 +25,11 @@ from .curves import Curve
 
 
 class OnCurve(NamedTuple):
-    """A point on a curve over a step: positions s, c̄, c₁, C, n̄ (d − 1, d), deviation V at the end, and derivatives.
+    """A point on a curve over a step, with the quantities that the module defines.
 
-    ``resting`` (d − 1, d): n at the start; ``way``: τ; ``apart``: V at the end; ``moved``: ∂s₁/∂Π (d, K). If the
-    position is ``driven``, its row is the last one.
+    ``places`` are s₀ and s₁, ``mean`` is c̄, ``last`` c₁, ``chord`` C, ``normals`` n̄ (d − 1, d), ``resting`` n at the
+    start, ``way`` τ, ``apart`` V and ``tangent`` T at the end, and ``moved`` ∂s₁/∂Π (d, K). If the position is
+    ``driven``, its row is the last one.
     """
 
     places: tuple[float, float]
@@ -70,15 +71,15 @@ class OnCurve(NamedTuple):
 
     @property
     def along(self) -> Array:
-        """Derivatives (d, K) of the slip along the curve, towards smaller s, by the products."""
+        """Derivatives (d, K) of the path along the curve, positive towards smaller s, with respect to the products."""
         own: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
         return own
 
 
 def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None = None) -> OnCurve:
-    """A point on a curve over a step, from all products (p,) at both ends; ``known`` is its start.
+    """A point on a curve over a step, from all products (p,) at both ends; ``known`` is the point in the step before.
 
-    For a single state, ``before`` and ``after`` are the same, and ``known`` is None.
+    For a single state, ``before`` and ``after`` are equal, and ``known`` is None.
     """
     start, end = before[curve.products], after[curve.products]
     s0 = curve.foot(start) if known is None else known.places[1]
@@ -114,7 +115,7 @@ def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ..
 def add_curve_forces(
     curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
 ) -> None:
-    """Add the forces of multipliers λ (g,) and inputs (i,) to the forces on products, in place."""
+    """Add the forces of multipliers λ (g,) and inputs (i,), both in ``acting``, to the forces on products, in place."""
     lam, inputs = acting
     for curve, at in zip(curves, own, strict=True):
         np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
@@ -150,10 +151,10 @@ def curve_sums(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], change: Arra
 def curve_weights(
     curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
 ) -> tuple[Array, Array]:
-    """Rows (g, p): forces on products for unit multipliers, and derivatives of the constraints by end products.
+    """Rows (g, p): forces on products for unit multipliers, and derivatives of the constraints by the end products.
 
-    ``means``: mean products of a step (p,); without them the rotation of the normals is neglected, which is exact for
-    points on their curves.
+    ``means`` are the mean products of a step (p,); without them the rotation of the normals is neglected, which is
+    exact for points on their curves.
     """
     mean, last = np.zeros(shape), np.zeros(shape)
     for curve, at in zip(curves, own, strict=True):

@@ -1,20 +1,91 @@
-"""Friction against slips, velocities s of one or two components: sums of product terms, or along a curve.
+"""Friction against slips: velocity terms of products and angles, slips along curves, bearings under joint forces.
 
 Over a step the slip is exactly S = Σ gain ΔΠ; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h), so
 that the loss of a relation ρ is its force times the slip distance. Gains may have a third factor Π̄_also, as the radius
 of a conical wheel.
+
+A bearing has up to d − 1 slips S with exact increments over a step: lengths along a guide or a curve, or angles times
+the radius. A friction force T acts on the measures of the slips, so that its work is T ΔS; it is bounded by μ|λ| with
+multipliers λ of the same joint.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...laws.creep_laws import CreepLaw
 from ...laws.resistive_relations import Relation
 from ...numerics.arrays import Array
-from .terms import Index, term_gains, term_slopes
+
+Index = np.ndarray
+_SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
+
+
+class Terms(Protocol):
+    """Protocol of terms w Π_by Π̇: indices of the products Π and Π_by, weights, and flags of angle terms."""
+
+    @property
+    def product(self) -> Index:
+        """Indices of the products Π."""
+        ...
+
+    @property
+    def by(self) -> Index:
+        """Indices of the weighting products Π_by."""
+        ...
+
+    @property
+    def weight(self) -> Array:
+        """Weights w."""
+        ...
+
+    @property
+    def angular(self) -> Index:
+        """1 for the two terms of an angle, 0 for others."""
+        ...
+
+
+def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
+    """Factor κ = atan2(y, x)/y and its derivatives with respect to y and x."""
+    near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
+    q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
+    size = x**2 + y**2
+    factor = np.where(near, (1.0 - q**2 / 3.0 + q**4 / 5.0) / safe_x, np.arctan2(y, x) / safe_y)
+    by_y = np.where(near, (-2.0 / 3.0 * q + 0.8 * q**3) / safe_x**2, (x / size - factor) / safe_y)
+    return factor, by_y, -1.0 / size
+
+
+def term_gains(t: Terms, before: Array, after: Array) -> Array:
+    """Gains w Π̄_by (w,) of all terms, of angles κ w Π̄_by, from the products at both ends."""
+    if not t.by.size:
+        return t.weight
+    gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
+    return gain * _by_angle(t, before, after)[0] if t.angular.any() else gain
+
+
+def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
+    """Derivatives of the gains with respect to Π and to Π_by at the end, (w,) each."""
+    none: Any = np.zeros(t.by.size)
+    if not t.angular.any():
+        return none, 0.5 * t.weight
+    factor, by_y, by_x = _by_angle(t, before, after)
+    p0, q0 = before.take(t.product), before.take(t.by)
+    mean = 0.5 * t.weight * (q0 + after.take(t.by))
+    return mean * (by_y * q0 + by_x * p0), 0.5 * t.weight * factor + mean * (by_x * q0 - by_y * p0)
+
+
+def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Array]:
+    """Factors κ of angle terms, and their derivatives with respect to Y and X (see kernels.springs).
+
+    For other terms the derivatives are zero, and the factor is 1.
+    """
+    own = t.angular > 0
+    p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
+    y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)
+    factor, by_y, by_x = kappa(y, x)
+    return factor, np.where(own, by_y, 0.0), np.where(own, by_x, 0.0)
 
 
 class Slips(NamedTuple):
@@ -43,14 +114,17 @@ def slip_gains(t: Slips, product: Array) -> Array:
 
 
 def slip_rows(t: Slips, product: Array) -> Array:
-    """Matrix (components, p) of the rates of slip by those of products at a state; zero for slips along curves."""
+    """Matrix (components, p) from rates of products to rates of slip at a state; zero for slips along curves."""
     rows = np.zeros((t.slip.size, product.size))
     np.add.at(rows, (t.row, t.product), slip_gains(t, product))
     return rows
 
 
-def gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
-    """Derivatives of the gains at a state: indices (w,) of products and values (w,), for each kind of dependence."""
+def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
+    """Derivatives of the gains at a state, as pairs of products (w,) and values (w,).
+
+    There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
+    """
     own, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
     further = np.where(t.also >= 0, term_gains(t, product, product), 0.0)
@@ -58,7 +132,7 @@ def gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 
 
 def slip_forces(t: Slips, rates: Array) -> tuple[Array, Array]:
-    """Forces (components,) against slips at their rates, and derivatives of the forces by the rates."""
+    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates."""
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
         own = np.flatnonzero(t.slip == i)
@@ -72,3 +146,34 @@ def slip_forces(t: Slips, rates: Array) -> tuple[Array, Array]:
             along = rates[own] / speed if speed > 0.0 else np.zeros(own.size)
             slope[np.ix_(own, own)] = -resistance * np.eye(own.size) - (steep - resistance) * np.outer(along, along)
     return force, slope
+
+
+class Bearings(NamedTuple):
+    """Constant data of f bearings with t slips each.
+
+    ``spring`` (t, f): measures of the slips, −1 for none, with a ``lever`` (t, f); ``curve`` (f,): curve along which a
+    port slips, or −1. The multipliers of the rows ``row`` (k,) load the bearings ``owner`` (k,).
+    """
+
+    spring: Index
+    lever: Array
+    curve: Index
+    friction: Array
+    row: Index
+    owner: Index
+
+    @property
+    def number(self) -> int:
+        """Number f of bearings."""
+        return int(self.friction.size)
+
+    def pressed(self, forces: Array) -> Array:
+        """Loads |λ| of the bearings (f,), from the multipliers of all ``row`` (k,)."""
+        squares = np.bincount(self.owner, weights=forces**2, minlength=self.number)
+        return np.sqrt(squares)
+
+
+def no_bearings(dim: int) -> Bearings:
+    """Empty arrays of bearings."""
+    nothing, nowhere = np.zeros((dim - 1, 0)), np.zeros(0, dtype=int)
+    return Bearings(np.zeros((dim - 1, 0), dtype=int), nothing, nowhere, nothing[0], nowhere, nowhere)

@@ -1,4 +1,4 @@
-"""Matrices over all velocities or over products, from loads, springs and spins; dense or sparse like the arrays."""
+"""Matrices over all velocities or products, from loads, springs, spins, and inertia forces of a steady motion."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ import numpy as np
 from scipy import sparse
 
 from ...numerics.arrays import Array, dense
+from ...numerics.rotations import skew, spin_skew
 from ..arrays import Arrays
-from ..gradient import blocks_of, diagonal_of, entries_of, is_sparse, kept, velocity_count
+from ..continuous import assembled, kinetic_gradient, shifted
+from ..gradient import blocks_of, diagonal_of, entries_of, is_sparse, kept, scale_rows, spin_block, velocity_count
+from ..state import Configuration, inertia_products, momenta, rotational_inertia
 
 
 def below(a: Arrays, block: Any) -> Any:
-    """A block that ends with the flexible coordinates, as a matrix over all velocities (n_v, n_v)."""
+    """Matrix (n_v, n_v) of all velocities with a block in its last rows and columns, of u̇ or of ω and u̇."""
     size = velocity_count(a)
     return blocks_of(a, (size, size), [(size - block.shape[0], size - block.shape[0], block)])
 
 
 def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
-    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p).
+    """Symmetric matrix (p, p) of a quadratic form in the products of lengths and angles of springs, sparse.
 
-    The coefficients of ``angle`` are those of the squares of sine and cosine, and of their product.
+    ``length`` and the first two of ``angle`` are coefficients of squares (of the length, sine and cosine products), the
+    third is that of sine times cosine.
     """
     sine, cosine, mixed = angle
     at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
@@ -31,7 +35,10 @@ def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> 
 
 
 def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """Geometric stiffness (n_v, n_v) of forces on products (p,) as the vectors of these move."""
+    """Derivative (n_v, n_v) of the generalised force of given forces on products (p,) as the vectors of these move.
+
+    ``pulled`` are the rows (v·d, n_v) of the vectors.
+    """
     if is_sparse(a):
         swap = a.select_first.T @ sparse.diags_array(on_product) @ a.select_second
         return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
@@ -43,7 +50,7 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
 
 
 def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
-    """Matrix over all velocities from blocks on the spins of each body (b, s, s), and between spins and u."""
+    """Matrix of all velocities with blocks on the spins of each body (b, s, s), and blocks between spins and u̇."""
     n, spins = a.body_u.size, diagonal_of(a, own[a.turning])
     at = spins.shape[0]
     return below(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
@@ -69,3 +76,38 @@ def following(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
         for value, node in zip(inputs[own], nodes, strict=True):
             change[own] += value * dense(motion[node * a.dim + np.arange(a.dim)])
     return (motion.T @ a.input_node + sections.T @ a.input_torque) @ kept(a, change)
+
+
+def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
+    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, −p × ω, −∂T/∂u; ``centripetal``: accelerations r̈ (b, d)."""
+    p_r, _ = momenta(a, c.omega, c.u, c.du)
+    turning = -np.matmul(spin_skew(p_r), c.omega[:, :, None])[a.turning, :, 0]
+    return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
+
+
+def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
+    """Gyroscopic and stiffness matrices (n_v, n_v) of the inertia forces at a steady world spin (s,)."""
+    s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
+    if not (spin.any() or c.omega.any()):
+        none = kept(a, np.zeros((velocity_count(a),) * 2))
+        return none, none
+    Pu = inertia_products(a, c.u)
+    J, w, turning = rotational_inertia(a, c.u, Pu), spin_skew(c.omega), a.turning
+    p = spin_skew(np.einsum("bij,bj->bi", J, c.omega))
+    coupling, own = a.n + Pu[1 : 1 + s], c.omega[a.body_u]
+    A = 2.0 * np.einsum("abn,nb->an", a.s + Pu[1 + s :].reshape(s, s, -1), own)
+    turned = np.einsum("nab,bn->an", w[a.body_u], coupling)  # ω × c
+    turned_A = np.einsum("nab,bn->an", w[a.body_u], A)
+    frame = np.tile(skew(spin[None], a.dim), (bodies, 1, 1))
+    mass = a.mass[:, None, None]
+    C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
+    C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
+    C_uu, K_uu = (kept(a, np.zeros((n, n))) for _ in range(2))
+    for i in range(s if n else 0):
+        C_uu = C_uu + scale_rows(shifted(a, 1 + i), 2.0 * own[:, i])
+        for j in range(s):
+            K_uu = K_uu - scale_rows(shifted(a, 1 + s + i * s + j), own[:, i] * own[:, j])
+    K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
+    C = assembled((diagonal_of(a, 2.0 * mass * frame), diagonal_of(a, C_spin)), (C_across, -C_across.T), C_uu)
+    K = assembled((diagonal_of(a, mass * frame @ frame), diagonal_of(a, K_spin)), (K_across, K_below), K_uu)
+    return C, K

@@ -24,21 +24,22 @@ from ..gradient import (
     section_rows,
     stacked_rows,
     vector_forces,
+    velocity_count,
 )
 from ..loads.faces import face_matrix, face_tangent
+from ..rates.flows import flow_matrices
 from ..ropes import rope_curvature, rope_rows
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from ..world_loads import section_torques, world_loads
-from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
-from .inertial import inertial
-from .steady_dampers import circulatory_parts, has_dampers
+from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from .steady_slopes import circulatory_parts, has_dampers
 from .tangent import Forces, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Sum of the absolute terms of K over (δr, θ, δu) at a steady motion with world spin (s,); symmetric pattern."""
+    """Sum of the absolute terms of K in (δr, θ, δu) at a steady motion with world spin (s,); of symmetric pattern."""
     motion = abs(node_motion(a, c, d))
     pulled = pull(a._replace(incidence=abs(a.incidence)), motion)
     moved = product_rows(a, abs(d.vector), pulled)
@@ -48,7 +49,10 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     if forces.spring.size:
         size = size + _springs(a, d, forces, moved)
     if a.strains.stress.size:
-        size = size + _strained(a, d, moved)
+        size = size + _strained(a, d, moved, forces.time)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time, absolute=True)
+        size = size + kept(a, flow.stiffness)
     if has_dampers(a, c):
         S, slopes, F = circulatory_parts(a, (c, d), spin, forces.by_rate)
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))
@@ -63,7 +67,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
 
 
 def _sized(a: Arrays) -> Arrays:
-    """The arrays with absolute values of inputs and section shapes."""
+    """Arrays with the absolute values of input matrices and section shapes."""
     names = ("input_node", "input_torque", "torque_shape")
     return a._replace(**{name: abs(getattr(a, name)) for name in names})
 
@@ -90,7 +94,7 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Stiffness of the springs, and their tensions times the second derivatives of their measures."""
+    """Terms of the springs: their stiffness, and their tensions times the second derivatives of their measures."""
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
@@ -107,12 +111,12 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
-    """Stiffness of the strain rows, and their stresses times the second derivatives of their strains."""
-    strains, stress = a.strains, strain_stresses(a.strains, d.product)
+def _strained(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
+    """Terms of the strain rows: their stiffness, and their stresses times the second derivatives of the strains."""
+    strains, stress = a.strains, strain_stresses(a.strains, d.product, time)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
-    return rates.T @ (abs(end_stiffness(strains, d.product)) @ rates) + moved.T @ (second @ moved)
+    return rates.T @ (abs(end_stiffness(strains, d.product, time)) @ rates) + moved.T @ (second @ moved)
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
@@ -137,11 +141,11 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     np.add.at(size, springs.cosine_product, torque / radius)
     if springs.ropes.number:
         size += rope_rows(springs.ropes, d.product, absolute=True).T @ pull_of_ropes
-    return size + abs(strain_product_force(a, d)) if a.strains.stress.size else size
+    return size + abs(strain_product_force(a, d, None, forces.time)) if a.strains.stress.size else size
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Node forces and section torques with constant world directions on rotating bodies."""
+    """Terms of node forces and section torques with constant world directions, on bodies that rotate."""
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
     on_vector = vector_forces(a, abs(d.vector), _on_products(a, d, forces))
     force = (abs(a.incidence).T @ on_vector).ravel() + abs(a.input_node) @ loads

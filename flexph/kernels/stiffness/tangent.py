@@ -40,9 +40,11 @@ from ..gradient import (
     scale_rows,
     section_rows,
     vector_forces,
+    velocity_count,
     world_spin_levers,
 )
 from ..loads.faces import face_forces, face_tangent
+from ..rates.flows import flow_forces, flow_matrices
 from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
 from ..ropes import rope_curvature, rope_rows
@@ -50,9 +52,8 @@ from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
 from ..strains import curvature, end_stiffness
 from ..world_loads import section_torques, world_loads
-from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
-from .inertial import inertial
-from .steady_dampers import circulatory, has_dampers
+from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from .steady_slopes import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
@@ -61,9 +62,10 @@ class Forces(NamedTuple):
     product: Array  # (p,), of the multipliers alone
     spring: Array  # (springs,), tension or torque of springs and of dampers
     stiffness: Array  # (springs,), of the springs
-    by_rate: Array  # (springs,), slopes of force laws by the rate, beside those of dampers
+    by_rate: Array  # (springs,), derivatives of force laws with respect to the rate, in addition to those of dampers
     inputs: Array
     multipliers: Array  # (g,)
+    time: float = 0.0
 
     def torques(self, a: Arrays) -> Array:
         """World torques of nonholonomic rows on the bodies, (b, s)."""
@@ -73,7 +75,7 @@ class Forces(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """Matrices of M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), with C split into gyroscopic and damping matrix."""
+    """Matrices of M ξ̈ + C ξ̇ + K ξ with ξ = (δr, θ, δu), with C split into gyroscopic and damping matrix."""
 
     mass: Any
     gyroscopic: Any
@@ -82,7 +84,7 @@ class Tangent(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Jacobians of nodes (k·d, n_v), vectors (v·d, n_v) and products (p, n_v) by displacements ξ."""
+    """Jacobians of nodes (k·d, n_v), vectors (v·d, n_v) and products (p, n_v) with respect to displacements ξ."""
 
     nodes: Any
     vectors: Any
@@ -90,14 +92,14 @@ class Rows(NamedTuple):
 
 
 def motion_rows(a: Arrays, c: Configuration, d: Derived) -> Rows:
-    """The Jacobians at a configuration."""
+    """Jacobians of nodes, vectors and products with respect to displacements ξ at a configuration."""
     nodes = node_motion(a, c, d)
     pulled = pull(a, nodes)
     return Rows(nodes, pulled, product_rows(a, d.vector, pulled))
 
 
 def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Jacobian (k·d, n_v) of the node positions by ξ, dense or sparse like the arrays."""
+    """Jacobian (k·d, n_v) of the node positions with respect to ξ, dense or sparse like the arrays."""
     return node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
 
 
@@ -111,22 +113,27 @@ def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -
         spins = a.columns.omega[a.turning]
         force[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
     force[: a.weight.size] += a.weight.ravel()
+    if a.flows:
+        force[a.columns.v.ravel()] += flow_forces(a.flows, c.r, forces.time).ravel()
     force[force.size - a.body_u.size :] -= strain_of(a, c.u).T @ elastic_stress(a, c.u)
     return force
 
 
 def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Tangent:
-    """The linearised equations of motion about a steady motion with world spin (s,) and u̇ = 0.
+    """Linearised equations of motion about a steady motion with world spin (s,) and u̇ = 0.
 
     The stresses σ of strain rows are those of the configuration; in an iteration they may differ from C⁻¹ε.
     """
     gyroscopic, centrifugal = inertial(a, c, spin)
     damping = damping_matrix(a, c, d, damping_slopes)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time)
+        gyroscopic, damping = gyroscopic + kept(a, flow.gyroscopic), damping + kept(a, flow.damping)
     return Tangent(mass_of(a, c.u), gyroscopic, damping, centrifugal + _acting(a, (c, d), forces, spin))
 
 
 def tangent_stiffness(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """The stiffness matrix K of :func:`tangent`."""
+    """Stiffness matrix K of :func:`tangent`."""
     acting = _acting(a, (c, d), forces, spin)
     return inertial(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
 
@@ -138,7 +145,10 @@ def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: 
     if forces.spring.size:
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
-        stiffness = stiffness + _strained(a, at, rows.products)
+        stiffness = stiffness + _strained(a, at, rows.products, forces.time)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time)
+        stiffness = stiffness + kept(a, flow.stiffness)
     return stiffness + circulatory(a, (c, d), spin, forces.by_rate) if has_dampers(a, c) else stiffness
 
 
@@ -148,7 +158,7 @@ def _node_force(
     c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
-        on_product = on_product + strain_product_force(a, d, stress)
+        on_product = on_product + strain_product_force(a, d, stress, forces.time)
     force = (a.incidence.T @ vector_forces(a, d.vector, on_product)).ravel() + a.input_node @ loads
     return force if a.faces is None else force + face_forces(a.faces, places(a, c, d), loads).ravel()
 
@@ -180,16 +190,16 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:
+def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any, time: float) -> Any:
     """Stiffness of the strain rows at constant gradients of the products."""
     c, d = at
     D = strain_rows(a, d) @ moved
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
-    return D.T @ (end_stiffness(a.strains, d.product) @ D) + moved.T @ (second @ moved)
+    return D.T @ (end_stiffness(a.strains, d.product, time) @ D) + moved.T @ (second @ moved)
 
 
 def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: Rows) -> Any:
-    """Derivative by ξ of the generalised force of node forces, section torques and follower loads."""
+    """Derivative, with respect to ξ, of the generalised force of node forces, section torques and follower loads."""
     c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
@@ -207,9 +217,10 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """Derivative (p, p) of the forces on products by products, for multipliers and inputs with varying weights.
+    """Derivative (p, p) of the forces on products by the products, for terms whose weights depend on products.
 
-    Over a step the weights are means, whose derivative by the end products is half as large.
+    These are velocity terms and points on curves. The derivatives over a step are half as large, as its weights are
+    means of both ends; here they are doubled.
     """
     form = stiffness(a, forces.multipliers, d.product, d.product)
     acting = forces.multipliers, forces.inputs
@@ -218,7 +229,7 @@ def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Derivative by ξ of node forces and section torques with constant world directions on a rotating body."""
+    """Derivative, with respect to ξ, of node forces and section torques with constant world directions on a body."""
     basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
     f = _node_force(a, (c, d), forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)

@@ -19,11 +19,11 @@ HARMONICS = (3, 6, 12, 24)
 CUT = 1e-10
 """Share of the last harmonic in the squared norm at which a truncation is accepted; exponents err by as much."""
 ABSENT = 1e-13
-"""Harmonic of the coefficients, over the largest entry, below which it is zero."""
+"""Harmonic of the coefficients, relative to the largest entry, below which it is zero."""
 COMPLETE = 1e-6
-"""Difference between the sum of all growth and the trace of A, over their sizes and ω, that counts as round-off."""
+"""Difference of the sum of all growth from the trace of A, relative to their sizes and ω, that counts as round-off."""
 TOLD = 1e-7
-"""Growth over ω above which it exceeds round-off: double exponents are accurate to its square root."""
+"""Growth, relative to ω, above which it exceeds round-off: double exponents are accurate to its square root."""
 
 
 class PeriodicMotion(NamedTuple):

@@ -1,4 +1,4 @@
-"""Lowest modes of a factored pencil by the block Lanczos method, and a test for missed modes."""
+"""Lowest modes of a factored pencil by the block Lanczos method beside given motions, and a test for missed modes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, qr, solve_triangular, svd
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, qr, solve_triangular, svd
 
 from ...numerics.arrays import Array
-from .complement import Complement
 from .shift_invert import Pencil
 
 WIDTH = 8
@@ -20,17 +19,20 @@ WIDEST = 20
 BLOCKS = 400
 """Number of blocks after which a search is abandoned."""
 SETTLED = 1e-12
-"""Relative residual of 1/(ω² + s) at which a mode has converged,"""
+"""Relative residual of 1/(ω² + s) at which a mode has converged."""
 ROUND_OFF = 1e2 * float(np.finfo(float).eps)
-"""or residual over the value of the lowest mode, whose round-off affects all of them: ω² is accurate to its square."""
+"""Residual, relative to the value of the lowest mode, that suffices as well: its round-off affects all modes.
+
+ω² is accurate to the square of the residual.
+"""
 DEPENDENT = 1e-10
-"""Length of a vector's remainder outside the basis, over its length, below which it is round-off."""
+"""Length of a vector's remainder outside the basis, relative to its length, below which it is round-off."""
 BESIDE = 1e-2
 """Share of a vector's squared length outside the basis above which one orthogonalisation suffices."""
 DOUBT = 1e-9
 """Accepted probability of overlooking a mode."""
 UNEVEN = 10.0
-"""Largest ratio by which a random vector may contain less of a mode than an even one (M over its diagonal)."""
+"""Largest ratio by which a random vector may contain less of a mode than an even one (M compared with its diagonal)."""
 
 
 class Krylov(NamedTuple):
@@ -174,3 +176,20 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
     root = cholesky(vectors.T @ (mass @ vectors), lower=True)
     vectors = solve_triangular(root, vectors.T, lower=True).T
     return _Rest(inside, vectors, root.T @ factor)
+
+
+class Complement:
+    """Projection I − X (XᵀMX)⁻¹XᵀM onto the complement of motions X (n, k) of full rank."""
+
+    def __init__(self, mass: Any, motions: Any) -> None:
+        self._mass, self.motions, self.count = mass, motions, motions.shape[1]
+        if self.count:
+            self._momenta = (mass @ motions).T
+            gram = self._momenta @ motions
+            self._gram = cho_factor(gram if isinstance(gram, np.ndarray) else gram.toarray())
+
+    def project(self, v: Array) -> Array:
+        """Projection of v (n,) or (n, k)."""
+        if not self.count:
+            return v
+        return v - self.motions @ cho_solve(self._gram, self._momenta @ v)

@@ -1,21 +1,20 @@
-"""Lowest modes of DᵀC⁻¹D v = ω²M v for large sparse systems, certified to be complete."""
+"""Lowest modes of DᵀC⁻¹D v = ω²M v for large sparse systems, certified to be complete, and motions without strain."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.sparse.linalg import splu
 
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import Condensed, condensed
 from ...numerics.factors.sparse_null_space import sparse_null_space
-from .complement import Complement
-from .lanczos import lanczos, lowest_square, overlooked
+from .lanczos import Complement, lanczos, lowest_square, overlooked
 from .shift_invert import CondensedPencil, CountedPencil, MixedPencil, Pencil, ritz, stresses
-from .strain_free import STRAIN_FREE, strain_free_motions
 
 SPARE = 6
 """Number of additional modes, among which a gap between two frequencies is sought."""
@@ -26,7 +25,7 @@ SHIFTS = 6
 SEARCHES = 5
 """Largest number of Lanczos runs, each in the complement of the modes found before; one is usual."""
 LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
-"""First shift over the lowest K_ii/M_ii, least shift over the highest one, and largest shift over the lowest ω² > 0."""
+"""First shift relative to the lowest K_ii/M_ii, least shift to the highest, and largest shift to the lowest ω² > 0."""
 GAP, SAFE = 1e-6, 0.1
 """Smallest relative gap between two frequencies for a cut, and the share of it that a factor's error may take."""
 
@@ -95,7 +94,7 @@ def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPenci
 
 
 def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the mixed matrix; the first result sets a better shift."""
+    """Modes by the mixed matrix, whose shift the first result improves; None if these are nearly all motions."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -199,9 +198,10 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Square of a low frequency, estimated as the highest one (by power iteration) over the fourth power of the size.
+    """Square of a low frequency: that of the highest one, by power iteration, divided by the fourth power of the size.
 
-    Bending frequencies of a mesh spread over the square of its size; the first result improves the shift.
+    The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
+    improves the shift.
     """
     solve_m, solve_c = splu(m).solve, splu(c).solve
     v = np.random.default_rng(1).standard_normal(m.shape[0])
@@ -210,3 +210,65 @@ def _low_square(m: Any, c: Any, d: Any) -> float:
         v /= np.sqrt(v @ (m @ v))
     highest = float((d @ v) @ solve_c(d @ v))
     return highest / (0.3 * m.shape[0]) ** 4
+
+
+STRAIN_FREE = 1e-10
+"""Frequency, from strains D v, relative to the root of the highest K_ii/M_ii, that is round-off: rigid motions have
+1e-15 and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
+ITERATIONS, CORRECTIONS = 3, 2
+"""Iterations and corrections of a block; each divides strains by ω²/s, 100 and more."""
+MOVING = 1e-6
+"""Ratio ω²/s above which a block contains other motions, too, and is therefore wide enough."""
+WIDTH = 8
+"""Size of the first block: the rigid motions of one body, and two vectors to reveal the lowest frequency."""
+
+
+class StrainFree(NamedTuple):
+    """Motions N (n, k) with NᵀMN = 1, D N = 0 up to round-off, and an upper bound of the lowest ω² > 0."""
+
+    motions: Array
+    lowest: float
+
+
+def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
+    """All motions without strain, by inverse iteration with K + s M, if the lowest ω² > 0 is far above s.
+
+    If it is not, ``lowest`` shows it, and the basis may be incomplete.
+    """
+    n, width = pencil.m.shape[0], WIDTH
+    while True:
+        velocity = np.random.default_rng(0).standard_normal((n, width))  # fixed, so that runs repeat
+        for _ in range(ITERATIONS):
+            velocity = _orthonormal(pencil, pencil.solve(pencil.m @ velocity)[0])
+        frequencies, velocity = ritz(pencil, velocity)
+        slow = frequencies**2 <= pencil.shift
+        if frequencies[-1] ** 2 > MOVING * pencil.shift or 2 * width >= n:
+            break
+        width *= 2
+    motions = _corrected(pencil, velocity[:, slow])
+    free = _strain_free(pencil, motions)
+    lowest = np.min(np.append(frequencies[~slow], frequencies[slow][~free]) ** 2, initial=np.inf)
+    return StrainFree(_orthonormal(pencil, motions[:, free]) if free.any() else motions[:, :0], float(lowest))
+
+
+def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off is that of the remaining strain."""
+    for _ in range(CORRECTIONS if velocity.shape[1] else 0):
+        velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
+    return velocity
+
+
+def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
+    """Mask of the motions without strain; motions with strain vanish in the corrections."""
+    kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
+    strain = pencil.d @ velocity
+    energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
+    return kept & (energy <= STRAIN_FREE**2 * pencil.highest)
+
+
+def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:
+    """M-orthonormal basis of the span of vectors, by QR first, as they may span few directions."""
+    size = np.sqrt(pencil.m.diagonal())[:, None]
+    q = qr(size * x, mode="economic", check_finite=False)[0] / size
+    root = cholesky(q.T @ (pencil.m @ q), lower=True)
+    return solve_triangular(root, q.T, lower=True).T

@@ -34,7 +34,7 @@ class Eigenmodes(Labelled):
     frequencies : array
         ω > 0 (k,), ascending [rad/s].
     shapes : array
-        Complex (n, k) over the states that ``parts`` names: velocities are real and stresses imaginary, as they are a
+        Complex (n, k) in the states that ``parts`` names: velocities are real and stresses imaginary, as they are a
         quarter of a period apart.
     rigid : int
         Number of zero modes that are velocities without stress rates.

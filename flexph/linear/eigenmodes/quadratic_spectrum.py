@@ -23,14 +23,14 @@ from ...numerics.factors.signature import Signature, signature
 SPREAD = 1e-4
 """Relative square of frequencies below which they are recomputed in a separate space."""
 DRIFT = 1e-10
-"""Singular value of the gyroscopic coupling of neutral motions, over the largest of all, that counts as zero."""
+"""Singular value of the gyroscopic coupling of neutral motions, relative to the largest of all, that counts as zero."""
 NEAR = 1e-3
 """Largest relative correction that is applied."""
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 SLOW = 1e-6
-"""Growth over the slowest other motion up to which round-off of a neutral motion is not reported."""
+"""Growth, relative to the slowest other motion, up to which round-off of a neutral motion is not reported."""
 
 
 class Noise(NamedTuple):

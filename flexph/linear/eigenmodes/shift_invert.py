@@ -12,8 +12,7 @@ from scipy.sparse.linalg import splu
 from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered
 from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
-from ...numerics.factors.signature import balance
-from ...numerics.factors.sylvester import Inertia, inertia
+from ...numerics.factors.signature import Inertia, balance, inertia
 
 
 class Pencil(Protocol):

@@ -13,7 +13,7 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.orthonormal import extend
 from ...systems.linear import LinearPHDAE
-from ..projection import ReductionWarning
+from ..elimination import ReductionWarning
 from ..shifted import Shifted
 from .bases import projected, rigid_motions, stress_solver
 from .krylov import Expansion, audit, tangential
@@ -26,7 +26,7 @@ AGREED = 2
 ALIKE = 0.3
 """Ratio to the largest error above which other directions are added, too."""
 POOR = 0.1
-"""Error of the result, over the largest |H|, above which a warning is issued."""
+"""Error of the result, relative to the largest |H|, above which a warning is issued."""
 
 
 def adaptive(
@@ -69,7 +69,7 @@ def adaptive(
 
 
 def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
-    """Raise or warn if the largest error of a reduced system over the band is too large."""
+    """Raise ArithmeticError, or warn, if the largest error of the reduced system in the band is too large."""
     worst = search.worst()
     error = search.error(worst)
     if tolerance is not None and not error <= tolerance:
@@ -107,7 +107,7 @@ def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:
 
 @dataclass
 class _Search:
-    """Growing basis V, and the residual ``B − P(iω)V q̂`` over a grid, from products that are computed once.
+    """Growing basis V, and the residual ``B − P(iω)V q̂`` on a grid, from products that are computed once.
 
     ``images`` are B, A₀V, A₁V, A₂V (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
     """
@@ -190,7 +190,7 @@ class _Search:
         return chosen if np.iscomplexobj(h) else chosen.real
 
     def error(self, s: complex) -> float:
-        """Error of H at a point, over the largest |H| of the grid."""
+        """Error of H at a point, relative to the largest |H| of the grid."""
         self._defect(s, self.shifted.transfer(s, self.shifted.factor(s)(self.shifted.load)))
         return self.last_error
 

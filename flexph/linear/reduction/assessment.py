@@ -36,7 +36,7 @@ class Certificate:
     constraints : float, optional
         ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ if constraints were kept, None without constraints.
     passivity : float
-        Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖.
+        Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, relative to the largest ‖H‖.
     """
 
     skew: float
@@ -59,11 +59,11 @@ class Assessment:
     Attributes
     ----------
     hinf : float
-        max ‖H − Ĥ‖ over the frequencies, over max ‖H‖ (spectral norms).
+        max ‖H − Ĥ‖/max ‖H‖ over the frequencies (spectral norms).
     h2 : float
         √(∫‖H − Ĥ‖²_F dω / ∫‖H‖²_F dω) over the band, by the trapezoidal rule.
     energy : float
-        Largest difference of the stored energies in a step response, over the largest stored energy.
+        Largest difference of the stored energies in a step response, relative to the largest stored energy.
     certificate : Certificate
         Preserved properties of the reduced system.
     """

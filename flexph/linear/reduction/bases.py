@@ -13,16 +13,14 @@ from ...numerics.arrays import Array
 from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.factors.sparse_null_space import sparse_null_space
 from ...systems.linear import LinearPHDAE
-from ..elimination import analysed
-from ..projection import project
-from ..second_order import Split
-from ..shifted import Pole, Shifted
+from ..elimination import analysed, project
+from ..shifted import Pole, Shifted, Split
 from .retained_states import RetainedStates, kept_basis
 
 RIGID = 1e-10
-"""Strain of a rigid motion over the terms it is the difference of; vectors are accurate to about this."""
+"""Strain of a rigid motion, relative to the terms it is the difference of; vectors are accurate to about this."""
 UNSTRAINED = 1e-6
-"""Stress of a combination of motions over theirs below which it is rigid: its energy is then round-off of theirs."""
+"""Stress of a combination of motions, relative to theirs, below which it is rigid, its energy round-off of theirs."""
 
 
 def stresses(parts: Split, velocities: Array) -> Array:

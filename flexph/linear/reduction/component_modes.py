@@ -14,9 +14,8 @@ from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import solve_regular
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes import modes as spectrum
-from ..elimination import analysed, eliminate
-from ..projection import project
-from ..second_order import Split, split
+from ..elimination import analysed, eliminate, project
+from ..shifted import Split, split
 from .bases import split_basis
 
 
@@ -52,7 +51,7 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
     Raises
     ------
     ValueError
-        If the system does not split into velocities and stresses (:func:`flexph.linear.second_order.split`), a port is
+        If the system does not split into velocities and stresses (:func:`flexph.linear.shifted.split`), a port is
         unknown or takes a velocity, holding the ports leaves a rigid motion, or there are fewer modes.
     """
     check.count("modes", modes, 0)

@@ -61,7 +61,6 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
     the next −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): the H2-optimality conditions
     that the structure leaves). The iteration runs in a space of solutions of the full system at a few points, which is
     extended at the points found until they stay: then the full system has the same fixed point.
-    space is extended at the points found until they stay: then the full system has the same fixed point.
 
     For a system of velocities and stresses an odd order is reduced by one: its poles come in pairs. Raises
     ArithmeticError if the points do not converge, ValueError for a system whose responses do not decay.
@@ -84,7 +83,7 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
 
 
 def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
-    """Points distributed over the band with little damping, and the directions of the largest response."""
+    """Points spread across the band, with little damping, and the directions of the largest response."""
     points = (0.1 + 1j) * np.geomspace(*band, (order + 1) // 2)
     if shifted.load.shape[1] == 1:
         return Tangents(points, np.ones((len(points), 1)))

@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Point, real vectors that span the solution there and its derivatives, and the matched moments of H plus one.
+    """Point, real vectors that span the solution there and its derivatives, and moments of H: the matched and one more.
 
     ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at antiresonances. ``directions``
     (m, k) are the matched combinations of the inputs, all if None.
@@ -139,7 +139,7 @@ def real(vectors: Array) -> Array:
 
 
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
-    """Energy inner products of pairs, over the leading unknowns of both halves."""
+    """Energy inner products of pairs, by the leading unknowns of both halves."""
     n, half = shifted.size, len(first) // 2
     product: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
     return product + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])

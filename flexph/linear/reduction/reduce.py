@@ -1,19 +1,24 @@
-"""Reduction of a linear system to a smaller one of the same kind."""
+"""Reduction of a linear system to a smaller one of the same kind; modal truncation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
+
+import numpy as np
 
 from ...numerics import checks as check
 from ...numerics.arguments import computing
+from ...numerics.factors.orthonormal import orthonormal
 from ...systems.linear import LinearPHDAE, unknowns
+from ..eigenmodes.modes import modes
 from ..elimination import independent
 from ..shifted import Shifted
 from .adaptive import adaptive
+from .bases import projected, rigid_motions
 from .irka import irka
 from .krylov import as_points, krylov
-from .modal import modal
 from .retained_states import Keep, RetainedStates, retained_states
 
 METHODS = ("krylov", "modal", "irka")
@@ -59,8 +64,8 @@ def reduce(
         Frequencies (ω₁, ω₂) [rad/s]: points iω are sought there, with the input directions of large errors, in addition
         to the rigid motions that the ports drive.
     tolerance : float, optional
-        Error of H, over the largest |H|, at which the search in a band ends. Without a tolerance an error above a tenth
-        causes a warning (:class:`ReductionWarning`).
+        Error of H, relative to the largest |H|, at which the search in a band ends. Without a tolerance an error above
+        a tenth causes a warning (:class:`ReductionWarning`).
     ports : sequence of str, optional
         Ports whose responses are matched; by default all. The other ports stay, but are not matched.
     keep : "rigid" or sequence of str, optional
@@ -169,3 +174,25 @@ def _band(band: tuple[float, float] | None, method: str) -> tuple[float, float]:
     if not 0.0 < low < high:
         raise ValueError(f"band must be two frequencies 0 < ω₁ < ω₂ [rad/s], got {(low, high)}")
     return low, high
+
+
+def modal(shifted: Shifted, order: int, kept: RetainedStates | None = None) -> LinearPHDAE:
+    """Project the system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
+    system, parts = shifted.system, shifted.split
+    if parts is None:
+        raise ValueError(
+            "method 'modal' needs a system of velocities and stresses (kinetic) whose inputs are forces; use method "
+            "'krylov' for others, such as those with algebraic states of a controller"
+        )
+    rigid = orthonormal(rigid_motions(shifted).toarray(), parts.M)
+    count = rigid.shape[1]
+    if kept is not None:
+        wanted = kept.room(order) - kept.flexible(rigid, parts.M).shape[1]
+    else:
+        if count > order:
+            raise ValueError(f"order must be at least {count}, the number of rigid motions, got {order}")
+        wanted = (order - count) // 2
+    if wanted <= 0:
+        return projected(system, parts, rigid, count, kept=kept)
+    lowest = modes(replace(system, R=0.0 * system.R, lift=None, parts={}), wanted)
+    return projected(system, parts, np.hstack([rigid, lowest.shapes[parts.velocities].real]), count, kept=kept)

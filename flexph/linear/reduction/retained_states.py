@@ -15,19 +15,18 @@ from ...numerics.arrays import Array
 from ...numerics.factors.orthonormal import orthonormal
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed
-from ..second_order import Split
-from ..shifted import Pole, Shifted
+from ..shifted import Pole, Shifted, Split
 
 Keep = Literal["rigid"] | Sequence[str] | None
 FLEXIBLE = ("deformation_rate", "stress")
 """Suffixes of the flexible parts of a body; its other parts are rigid."""
 NOISE = 1e-10
-"""Flexible part of a vector over the whole, in the root of energy, that counts as round-off."""
+"""Flexible part of a vector, relative to the whole, in the root of energy, that counts as round-off."""
 
 
 @dataclass(frozen=True, eq=False)
 class RetainedStates:
-    """States p_r that are retained, and vectors that the basis of p_f must contain.
+    """States p_r that are retained, and vectors that the basis of the other, flexible states p_f must contain.
 
     ``leading`` (n,) marks the retained leading unknowns, ``others`` (m,) the retained stresses; ``responses`` (n, k)
     are static deformations p_f under constraint forces Gᵀλ that act on no retained velocity, G_rᵀλ = 0. With them [G_r,
@@ -45,7 +44,7 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Order without any further vector."""
+        """Order with the retained states and the responses alone."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
@@ -166,7 +165,10 @@ def _solved(E: Any, load: Array) -> Array:
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
-    """Basis diag(1, V_f) of all states, and its mask of velocities: [1, V_f], retained stresses, stresses of V_f."""
+    """Basis diag(1, V_f) of all states, and the mask of its velocities.
+
+    Its columns are [1, V_f], retained stresses, and stresses of V_f.
+    """
     v, own = velocities.shape[1], units(others)
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))
     basis[parts.velocities, :v] = velocities

@@ -29,7 +29,7 @@ class FrequencyResponse(Labelled):
     omega : array
         (k,) [rad/s], ascending.
     values : array
-        Complex (k, p, m), in the unit of output over input.
+        Complex (k, p, m), in the unit of output divided by input.
     outputs : tuple of str
         Names of the p outputs.
     inputs : tuple of str
@@ -69,7 +69,7 @@ class FrequencyResponse(Labelled):
 
     @property
     def phase(self) -> Array:
-        """Phase arg H(iω) [rad], (k, p, m), continuous over the frequencies."""
+        """Phase arg H(iω) [rad], (k, p, m), continuous along the frequencies."""
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
@@ -138,7 +138,7 @@ def frequency_response(
 
     The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. The unit of H is that of its ports: (m/s)/N for forces,
     (rad/s)/(N m) for torques. At ω = 0 it is the static response
-    (:func:`flexph.linear.responses.static.static_response`).
+    (:func:`flexph.linear.responses.grid.static_response`).
 
     Parameters
     ----------

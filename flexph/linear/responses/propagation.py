@@ -1,4 +1,7 @@
-"""Time propagation of linear systems under constant inputs: exact steps, and the implicit midpoint rule."""
+"""Time propagation of linear systems under constant inputs, with control of its error.
+
+Steps are exact or by the implicit midpoint rule, which is refined, or applied to a reduced model.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
+from scipy.integrate import trapezoid
 from scipy.linalg import expm
 from scipy.sparse.linalg import splu
 
@@ -19,7 +23,7 @@ from .channels import Channels
 
 Kind = Literal["step", "impulse"]
 SAME = 4.0 * np.finfo(float).eps
-"""Relative difference of step lengths, over the whole time, that counts as equal: uniform grids are rounded."""
+"""Difference of step lengths, relative to the whole time, that counts as equal: uniform grids are rounded."""
 LOST = 1e-8
 """Relative residual of the state after an impulse above which E does not determine it."""
 
@@ -107,3 +111,100 @@ class _Steps:
 
 def _bar(steps: Array, progress: bool) -> Iterable[float]:
     return bar(steps.tolist(), delay=1.0, shown=progress, unit="step")
+
+
+ALWAYS = 600
+"""States up to which steps are exact for any times."""
+LARGEST = 2000
+"""States up to which steps are exact if few step lengths need a matrix exponential."""
+WORK = 1.2e10
+"""Cubed states times step lengths that take some ten seconds."""
+MOST = 512
+"""Number of substeps per interval above which a response counts as not converged."""
+POINTS = 60
+"""Number of frequencies at which a response through a reduced model is compared, and of its poles added to them."""
+BEYOND = 1e3
+"""Highest of them, times the shortest interval, divided by π: samples also show motions faster than themselves."""
+NOTHING = 1e-9
+"""Response, relative to the largest one, below which it counts as zero."""
+
+
+def affordable(states: int, times: Array) -> bool:
+    """True if exact steps take seconds at most."""
+    lengths = np.sort(np.diff(times, prepend=0.0))
+    different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
+    return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
+
+
+def settled_response(
+    system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, tolerance: float, progress: bool
+) -> tuple[Array, int, float]:
+    """Response by the midpoint rule, with substeps doubled until no response changes by more than the tolerance.
+
+    Their numbers are alternately even and odd (1, 2, 5, 10, 21 …): motions faster than the steps alternate in sign,
+    which equal parities would not reveal. Returns values (k, p, m), the substeps, and the last change relative to the
+    largest value of each response. Raises ArithmeticError if, by the second order of the rule, more than 512 substeps
+    would be needed.
+    """
+
+    def respond(substeps: int) -> Array:
+        return midpoint_response(system, times, channels, kind=kind, substeps=substeps, progress=progress)
+
+    substeps, values, change = 1, respond(1), np.inf
+    while change > tolerance:
+        if substeps > 4 and substeps * np.sqrt(change / tolerance) > MOST:
+            raise ArithmeticError(
+                f"the response did not converge: {substeps} substeps per interval instead of {substeps // 2} "
+                f"changed it by {change:.1e} of its largest value, tolerance = {tolerance:g}. Give through= a reduced "
+                f"system (flexph.reduce), method='exact' ({system.size} states, dense), a larger tolerance, or "
+                "method='midpoint' with substeps="
+            )
+        before, substeps = values, 2 * substeps + (substeps + 1) % 2
+        values = respond(substeps)
+        change = _largest_ratio(values - before, values)
+    return values, substeps, change
+
+
+def _largest_ratio(difference: Array, values: Array) -> float:
+    """Largest |difference| divided by largest |value| in time, for the worst input and output."""
+    apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
+    return _worst(apart, size)
+
+
+def _worst(apart: Array, size: Array) -> float:
+    return float(np.max(apart / np.maximum(size, NOTHING * size.max(initial=0.0) + np.finfo(float).tiny), initial=0.0))
+
+
+def reduced_error(
+    system: LinearPHDAE,
+    through: LinearPHDAE,
+    channels: tuple[Channels, Channels],
+    poles: Array,
+    *,
+    times: Array,
+    kind: Kind,
+    progress: bool,
+) -> tuple[float, Array]:
+    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output, and its frequencies (k,).
+
+    By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
+    The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of
+    the reduced system's poles: an estimate for all times, not only the samples.
+    """
+    line = _line(times, poles)
+    both = (Shifted(system), channels[0]), (Shifted(through), channels[1])
+    weighted = []
+    for s in bar(line.tolist(), delay=1.0, shown=progress, unit="frequency"):
+        exact, other = (c.output_matrix.T @ model.resolvent(s)(c.input_matrix) for model, c in both)
+        weight = 1.0 / s if kind == "step" else 1.0
+        weighted.append((weight * exact, weight * (other - exact)))
+    size, apart = (np.sqrt(trapezoid(np.abs(a) ** 2, line.imag, axis=0)) for a in np.swapaxes(weighted, 0, 1))
+    return _worst(apart, size), line.imag
+
+
+def _line(times: Array, poles: Array) -> Array:
+    span, lengths = times[-1] or 1.0, np.diff(times, prepend=0.0)
+    top = BEYOND * np.pi / float(lengths[lengths > 0.0].min(initial=span))
+    near = np.unique(poles.imag[(poles.imag > 0.0) & (poles.imag < top)])[:POINTS]
+    omega = np.union1d(near, [0.0, *np.geomspace(1.0 / span, max(top, 2.0 / span), POINTS)])
+    return 1.0 / span + 1j * omega

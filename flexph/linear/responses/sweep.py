@@ -75,7 +75,7 @@ class Sweep(Labelled):
         return f"<Sweep of {count} frequencies over {k} values of {self.name}{span}{left}>"
 
     def _repr_html_(self) -> str:
-        """Frequencies over the parameter, as notebooks show them."""
+        """Frequencies by the parameter, as notebooks show them."""
         head = (self.name, *(f"mode {i + 1} [rad/s]" for i in range(min(self.frequencies.shape[1], SHOWN))))
         rows = [(float(v), *map(float, own[:SHOWN])) for v, own in zip(self.values, self.frequencies, strict=True)]
         return html_table(head, rows, title=repr(self)[1:-1])
@@ -100,7 +100,7 @@ class Sweep(Labelled):
 
 
 class _Spectrum(NamedTuple):
-    """Poles (m,) and shapes (n, m) over the states of a system."""
+    """Poles (m,) and shapes (n, m) in the states of a system."""
 
     poles: Array
     shapes: Array

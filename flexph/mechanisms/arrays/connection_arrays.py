@@ -1,8 +1,9 @@
-"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves."""
+"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves, by numbers of their vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,22 +12,43 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
-from ...joints.rows.rate_laws import Contact
-from ...joints.rows.rate_laws import Rolling as RollingLaw
+from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
+from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
-from ...joints.rows.vectors import Product, Turn
+from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Rolling, Springs
-from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
-from ...kernels.rates.slips import Slips
+from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import Relation
 from ...numerics.rotations import spins
-from .numbering import Numbering, indices
+
+
+@dataclass
+class Numbering:
+    """Numbers of points, vectors and products in order of appearance; equal ones share a number."""
+
+    places: dict[BodyVector, int] = field(default_factory=dict)
+    vectors: dict[Vector, int] = field(default_factory=dict)
+    products: dict[Product, int] = field(default_factory=dict)
+
+    def product(self, product: Product) -> int:
+        """Number of a product; numbers it if it is new."""
+        for vector in (product.first, product.second):
+            for place in (vector.plus, vector.minus):
+                if place is not None:
+                    self.places.setdefault(place, len(self.places))
+            self.vectors.setdefault(vector, len(self.vectors))
+        return self.products.setdefault(product, len(self.products))
+
+
+def indices(values: Any) -> np.ndarray:
+    """Integer array of an iterable."""
+    return np.array(list(values), dtype=int)
+
 
 UPRIGHT = 1.0 - 1e-8
 """Cosine of the tilt of a moving surface down to which wheels roll on it (0.14 mrad)."""
@@ -125,7 +147,7 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Arrays of the slips with friction by a relation to their rate."""
+    """Arrays of all slips: their terms, and their friction relations or creep laws."""
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -191,7 +213,7 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves with the numbers of the inputs that act along them."""
+    """Curves with the numbers of the inputs that act along them, −1 without one."""
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 

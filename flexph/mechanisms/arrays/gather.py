@@ -83,7 +83,7 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 
 
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
-    """Stacked M, N_a and K_ab of all bodies."""
+    """Stack of the sparse block-diagonal matrices M, N_a and K_ab of all bodies (see Contractions)."""
     count = 1 + len(c.n) + c.J.size
     return sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
 

@@ -12,8 +12,7 @@ from ...bodies.body import Body, NodalLoad, Port
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, slope_of, split_port, weights_of
 from ...joints.rows.connection import Connection, Input
-from ...joints.rows.directions import axis
-from ...joints.rows.vectors import BodyVector
+from ...joints.rows.vectors import BodyVector, axis
 from ...kernels.loads.faces import Faces
 from ...numerics import checks as check
 from ...numerics.arrays import Array, widened
@@ -23,9 +22,10 @@ from .nodal import Mean
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
-    """Node data of the points of joints and loads, those of load ports last; means of nodes have no motion here.
+    """Arrays of the points of joints and loads, those of load ports last: their bodies, positions and shapes.
 
-    The points of a load that follows several frames are followed by the axes of these, d for each point.
+    Points that are means of nodes are listed as ``means`` and do not move in the other arrays. After the points of a
+    load that follows several frames come the axes of these frames, d for each point.
     """
     owned = list(frames_of(bodies).values())
     dim = owned[0].dim
@@ -111,7 +111,7 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Number the points of forces and the directions that loads follow; returns the inputs on load ports in order."""
+    """Number in ``places`` the points of forces and directions that loads follow; return the inputs on load ports."""
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":

@@ -14,15 +14,22 @@ from ...bodies.ports import frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection
 from ...kernels.arrays import Arrays, joined_part, prepared
-from ...kernels.constraint_sizes import constraint_measures
-from ...kernels.resolution import resolution_terms
+from ...kernels.resolution import constraint_measures, resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
-from .connection_arrays import bearing_arrays, curve_arrays, pushed_curves, rolling_arrays, slip_arrays, spring_arrays
+from .connection_arrays import (
+    Numbering,
+    bearing_arrays,
+    curve_arrays,
+    indices,
+    pushed_curves,
+    rolling_arrays,
+    slip_arrays,
+    spring_arrays,
+)
 from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
-from .nodal import Mean, nodal_parts, selection, with_nodes
-from .numbering import Numbering, indices
+from .nodal import Mean, flow_arrays, nodal_parts, selection, with_nodes
 
 DENSE_LIMIT = 300
 """Number of velocities up to which arrays are dense."""
@@ -101,6 +108,7 @@ def build_network(
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
         strains=strains,
+        flows=flow_arrays(bodies),
         rolling=rolling,
         slips=slips,
         bearings=bearing_arrays(connections, dim),

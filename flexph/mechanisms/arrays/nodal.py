@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of, strain_places
 from ...discrete_gradients.stored_energies import LawRows
+from ...kernels.rates.flows import Flow
 from ...kernels.strains import NONE, Strains
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import finite_rotation, unit_sweeps
@@ -163,6 +165,23 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
     columns = np.repeat([m.place for m in means], [len(m.weights) for m in means]).astype(int)
     values = np.concatenate([np.zeros(0), *(m.weights for m in means)])
     return sparse.csr_array((values, (rows, columns)), shape=(len(nodes["node_moves"]), count))
+
+
+def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
+    """Flows along bodies of nodes."""
+    flows, first = [], 0
+    for k, body in enumerate(bodies.values()):
+        own = body.flow if isinstance(body, NodalBody) else None
+        if own is not None:
+            speed = own.speed if callable(own.speed) else partial(_constant, own.speed)
+            parts = own.along, own.tension, own.shape, own.slope
+            flows.append(Flow(k, first, own.mass, speed, callable(own.speed), *parts))
+        first += len(nodes_of(body))
+    return tuple(flows)
+
+
+def _constant(value: float, time: float) -> float:
+    return value
 
 
 def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:

@@ -1,19 +1,125 @@
-"""Constant blocks of the equations of a small mechanism; dense."""
+"""Constant blocks of the equations of a small mechanism, and the rates of constraints and spring-dampers; dense."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...joints.rows.laws import Alignment, Angle
+from ...kernels.arrays import Index
+from ...kernels.ropes import Ropes, rope_rows, second_entries
 from ...numerics.arrays import Array
-from ..model.time_table import Anchors
+from ..model.time_table import Anchors, laws, table_of
 from .coordinates import coordinates
-from .rows import rows_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
+
+
+class Rows(NamedTuple):
+    """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
+
+    A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
+    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose); those of ``ropes``. ``bent``
+    holds the terms of driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
+    """
+
+    fixed: Array  # (rows, p)
+    length: tuple[Index, Index]  # row, product
+    angle: tuple[Index, Index, Index, Index]  # row, sine, cosine, power m
+    factor: Array
+    bent: tuple[Index, Index, Index, Array]  # i, j, k, value
+    ropes: Ropes = Ropes()  # the last rows
+
+    def weights(self, product: Array) -> Array:
+        """Coefficients A(π), (rows, p)."""
+        weight = self.fixed.copy()
+        i, at = self.length
+        weight[i, at] = 0.5 / np.sqrt(product[at])
+        i, sine, cosine, power = self.angle
+        if i.size:
+            s, c = product[sine], product[cosine]
+            scale = self.factor * (s * s + c * c) ** (-0.5 * power)
+            weight[i, sine], weight[i, cosine] = c * scale, -s * scale
+        i, j, k, value = self.bent
+        if i.size:
+            np.add.at(weight, (i, j), value * product[k])
+        if self.ropes.number:
+            weight[-self.ropes.number :] += rope_rows(self.ropes, product).toarray()
+        return weight
+
+    def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
+        """Derivatives ∂A_ij/∂π_k as entries (i, j, k, value)."""
+        at = self.length
+        i, sine, cosine, power = self.angle
+        s, c = product[sine], product[cosine]
+        size = s * s + c * c
+        scale = self.factor * size ** (-0.5 * power - 1.0)
+        mixed, along, across = power * s * c * scale, (size - power * c * c) * scale, (power * s * s - size) * scale
+        parts = (
+            (at[0], at[1], at[1], -0.25 * product[at[1]] ** -1.5),
+            (i, sine, sine, -mixed),
+            (i, sine, cosine, along),
+            (i, cosine, sine, across),
+            (i, cosine, cosine, mixed),
+            self.bent,
+            *self._of_ropes(product),
+        )
+        first, second, third, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return first, second, third, values
+
+    def _of_ropes(self, product: Array) -> list[tuple[Index, Index, Index, Array]]:
+        """Second derivatives of the lengths of ropes as entries."""
+        if not self.ropes.number:
+            return []
+        j, k, values = second_entries(self.ropes, product)
+        owner = np.concatenate([self.ropes.span_rope, *(self.ropes.angle_rope,) * 4])
+        return [(len(self.fixed) - self.ropes.number + owner, j, k, values)]
+
+
+def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
+    """Rows of constraints, then of spring-dampers; coefficients of drives follow from the current pose."""
+    a, count = mechanism.network.arrays, mechanism.layout.multipliers
+    springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
+    fixed = np.zeros((count + springs.stiffness.size, a.first.size))
+    coefficient, _ = table_of(mechanism, anchors).evaluate(
+        np.nan_to_num(anchors.rows)
+    )  # driven offsets have a coefficient, too
+    driven = np.array([callable(law.value) and isinstance(law, Angle | Alignment) for law in owned], dtype=bool)
+    np.add.at(fixed, (a.term_row, a.term_product), np.where(driven[a.term_row], 0.0, coefficient))
+    angles, bent = [], []
+    for i in np.flatnonzero(driven):
+        own = [int(p) for row, p in terms if row == i]
+        if isinstance(owned[i], Angle):
+            angles.append((i, *own, 1))
+        else:
+            bent += [(i, own[m], own[m + 3], -0.5) for m in range(3)] + [(i, own[m + 3], own[m], 0.5) for m in range(3)]
+    first = count + springs.length_product.size
+    last = first + springs.component_product.size
+    fixed[np.arange(first, last), springs.component_product] = 1.0
+    angles += [
+        (last + i, *pair, 2) for i, pair in enumerate(zip(springs.sine_product, springs.cosine_product, strict=True))
+    ]
+    t, turning = a.rolling, np.flatnonzero(a.rolling.angular)[::2]  # the first of the two terms of an angle
+    factor = np.concatenate([np.ones(len(angles)), t.weight[turning]])
+    angles += [(int(t.row[k]), int(t.product[k]), int(t.by[k]), 2) for k in turning]
+    table, lever = np.array(angles, dtype=int).reshape(-1, 4), np.array(bent).reshape(-1, 4)
+    plain = t.angular == 0
+    return Rows(
+        fixed=fixed,
+        length=(np.arange(count, first), springs.length_product),
+        angle=(table[:, 0], table[:, 1], table[:, 2], table[:, 3]),
+        factor=factor,
+        bent=(
+            np.append(lever[:, 0].astype(int), t.row[plain]),
+            np.append(lever[:, 1].astype(int), t.product[plain]),
+            np.append(lever[:, 2].astype(int), t.by[plain]),
+            np.append(lever[:, 3], t.weight[plain]),
+        ),
+        ropes=springs.ropes,
+    )
 
 
 class ConstantBlocks:

@@ -90,7 +90,7 @@ def coordinates(a: Arrays) -> Coordinates:
 
 
 def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Array | None = None) -> Array:
-    """Derivative by q of R (X + φu) for all nodes, (k, d, n_q), with R (b, d, d) and ``local`` = X + φu (k, d).
+    """Derivative ∂(R (X + φu))/∂q for all nodes, (k, d, n_q), with R (b, d, d) and ``local`` = X + φu (k, d).
 
     ``moves`` are the columns of r; None for vectors that do not move with the centre.
     """

@@ -148,7 +148,7 @@ class Matrices:
 
     @cached_property
     def strain_rates(self) -> Array:
-        """Matrix of the strain rates over the velocities, (e, n_v)."""
+        """Matrix that maps velocities to strain rates, (e, n_v)."""
         rates: Array = (self.strain_weights @ self.product_slope) @ self.Z
         return rates
 

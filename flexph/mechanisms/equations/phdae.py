@@ -38,7 +38,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     sparse matrices.
     """
     refuse_contacts(mechanism.connections, "mechanism.phdae")
-    refuse_other_laws(mechanism.connections, "mechanism.phdae")
+    refuse_other_laws(mechanism, "mechanism.phdae")
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(
@@ -52,8 +52,8 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
         )
     if mechanism.network.arrays.strains.laws:
         raise ValueError(
-            "general equations need stresses linear in the strains, unlike this law of finite strain: take "
-            "Exact() or Exact4(), or strain='finite' without law"
+            "general equations need stresses linear in the strains, unlike laws of finite strain and laws of "
+            "cross-sections: take Exact() or Exact4(), or bodies without laws"
         )
     if mechanism.network.arrays.faces is not None:
         raise ValueError("general equations do not support loads that follow faces: take Exact() or Exact4()")

@@ -109,7 +109,7 @@ class Slopes:
         self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", own, p.coupling))
 
     def _add_stresses(self, out: Array, w: Array) -> None:
-        """Add the derivatives by u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
+        """Add the derivatives with respect to u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
         f, a, strain = self.f, self.a, self.p.strain
         bent = a.weights @ ((a.slopes @ w[f.du])[:, None] * a.slopes)  # ∂(D w)/∂u
         stress = w[f.sigma]
@@ -121,7 +121,7 @@ class Slopes:
         out[f.du, f.u] -= a.slopes.T @ ((a.weights.T @ stress)[:, None] * a.slopes)
 
     def _add_rows(self, out: Array, w: Array) -> None:
-        """Add the derivatives by q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
+        """Add the derivatives ∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
 
         m holds the multipliers λ of joints and −e − c (rate) of springs.
         """
@@ -133,7 +133,7 @@ class Slopes:
         by_row, by_product = (
             np.zeros_like(A),
             np.zeros((A.shape[1],) * 2),
-        )  # derivatives of A π̇ and Aᵀ m by the products
+        )  # derivatives of A π̇ and Aᵀ m by products
         np.add.at(by_row, (i, m), rate[j] * value)
         of_rows = A @ of_rate + by_row @ slope
         force = self._row_forces(w, A @ rate)
@@ -151,7 +151,7 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """Add the derivatives by q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
+        """Add the derivatives ∂/∂q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
         rate, viscosity = slope @ speed, strain_viscosity(self.a)
@@ -167,7 +167,7 @@ class Slopes:
         out[own, f.q] = of_rows
 
     def _add_spins(self, out: Array, w: Array) -> None:
-        """Add the derivatives by ρ of Rᵀa λ and −a·(R ω), from spins in nonholonomic rows in space (in place)."""
+        """Add the derivatives ∂/∂ρ of Rᵀa λ and −a·(R ω), from spins in nonholonomic rows in space (in place)."""
         f, k, t = self.f, self.k, self.a.rolling
         place = np.searchsorted(self.a.turning, t.spin_body)
         moved = np.einsum("eij,mi->mje", k.basis, t.spin_axis)

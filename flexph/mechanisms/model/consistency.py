@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import Configuration, Derived, derive
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
-from .angle_rows import angle_rows
-from .constraints import CONSISTENT, gap_of, rates_under, velocities_of
+from .constraints import CONSISTENT, angle_rows, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
-from .rate_scales import rate_doubt, rate_scale
 from .redundancy import explain_redundancy, has_full_rank
 from .state import State, configuration
 from .time_table import Prescribed, TimeTable, table_of
@@ -104,10 +102,12 @@ class _LastChecked:
 def check_consistent(
     mechanism: Model, state: State, *, velocities: bool = True, table: TimeTable | None = None
 ) -> Checked:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = b hold.
 
-    ``table`` is the result of :func:`start_table`, if already computed. Drives are evaluated at each call; results that
-    do not depend on them are cached for the last state.
+    Returns the checked state.
+
+    b are the rates of drives. ``table`` is the result of :func:`start_table`, if already computed. Drives are evaluated
+    at each call; results that do not depend on them are cached for the last state.
     """
     table = table or start_table(mechanism, state)
     place = mechanism.once(_LastChecked).of(state)

@@ -1,4 +1,4 @@
-"""Constraints of a mechanism at a configuration: gaps, rates, motions of ports."""
+"""Constraints of a mechanism at a configuration: gaps, rates and their scales, angles, motions of ports."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from scipy import sparse
 from ...bodies.inertia import Inertia
 from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import measures
+from ...joints.rows.laws import Angle
 from ...kernels.arrays import Arrays
-from ...kernels.gradient import constraint_matrix
+from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
-from ...kernels.velocities import Velocities, flatten, unflatten
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps
-from .time_table import TimeTable, spring_values
+from .prescribed import REACH, ROUND_OFF
+from .time_table import TimeTable, law_products, law_terms, laws, spring_values
 
 if TYPE_CHECKING:
     from .model import Model
 
 
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Centres and rotations after rigid increments (translations [m], rotations [rad])."""
+    """Centres and rotations after rigid increments (translations [m], rotations [rad]), limited to half a radian."""
     a = mechanism.network.arrays
     turn = step[a.columns.omega[a.turning]]
     largest = float(np.abs(turn).max(initial=0.0))
@@ -37,14 +39,14 @@ def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tup
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration after rigid increments and changes of the flexible coordinates (n_v,)."""
+    """Configuration after rigid increments (limited to half a radian) and changes of u, given as one vector (n_v,)."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
     return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """Size of the mechanism [m]: the largest coordinate of bodies, distances between them, and joint vectors."""
+    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
     points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
@@ -69,7 +71,7 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
 
 
 def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Measure less free measure of every spring-damper."""
+    """Extension of every spring-damper: its measure minus the free measure."""
     a = mechanism.network.arrays
     if not a.springs.stiffness.size:
         return np.zeros(0)
@@ -77,7 +79,7 @@ def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time
 
 
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Force at rest of every spring-damper."""
+    """Force of every spring-damper at rest, without damping."""
     return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
 
 
@@ -140,7 +142,7 @@ def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Arra
 
 
 class VelocityRows(NamedTuple):
-    """Rows over the velocities with entries (rows, k) in the given columns (k,), zero elsewhere."""
+    """Rows for all velocities, with entries (rows, k) in the given columns (k,), zero elsewhere."""
 
     columns: Array
     entries: Array
@@ -183,3 +185,52 @@ def port_rates(mechanism: Model, c: Configuration, port: str) -> PortRates:
 
 def _inertias(mechanism: Model) -> list[Inertia]:
     return [frame.inertia for frame in mechanism.frames.values()]
+
+
+class AngleRows(NamedTuple):
+    """Rows of angles with a prescribed value: their row numbers, their products s and c, and their first terms.
+
+    A row s cos θ − c sin θ is the sine of the error of the angle, which also vanishes half a turn away.
+    """
+
+    rows: Array
+    sine: Array
+    cosine: Array
+    term: Array
+
+    def apart(self, product: Array, coefficient: Array) -> Array:
+        """Errors (..., k) [rad] of the angles at products (..., p), within half a turn."""
+        s, c = product[..., self.sine], product[..., self.cosine]
+        cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of the prescribed angle
+        return np.arctan2(s * cosine - c * sine, c * cosine + s * sine)
+
+
+def angle_rows(mechanism: Model) -> AngleRows:
+    """Rows of a mechanism for angles with a prescribed value."""
+    rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and law.value is not None]
+    own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
+    terms = law_terms(mechanism)
+    first = np.array([terms[i].start for i in rows], dtype=int)
+    return AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
+
+
+def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
+    """Largest rate [1/s] of constraints G v = b and displacements, each relative to its size."""
+    G, b = conditions
+    moves = np.abs(v) / displacement_sizes(a, lever(a))
+    rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
+    return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
+
+
+def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
+    """Largest rate [1/s] of a constraint, relative to its size, that may be round-off in the rates of drives.
+
+    If drives start from rest there is no other rate to compare with. ``doubts`` is the result of
+    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`; round-off inside a drive is estimated by that of a
+    value of the size of the constraint.
+    """
+    coefficient, offset = doubts
+    if not (coefficient.any() or offset.any()):
+        return 0.0
+    of_values = constraint_sums(a, np.abs(d.product), coefficient, -offset)
+    return float((of_values / constraint_sizes(a, d.vector)).max()) + ROUND_OFF / REACH

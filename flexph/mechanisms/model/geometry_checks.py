@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
-from ...joints.rows.rate_laws import Rolling
+from ...joints.rows.laws import Rolling
 from ...kernels.contacts.gap_arrays import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
 from ...kernels.rates.on_curves import OnCurve
@@ -60,7 +60,7 @@ def check_discs(mechanism: Model, product: Array) -> None:
 
 
 def is_surface(mechanism: Model, row: int) -> bool:
-    """True if a row is of a wheel on a moving body."""
+    """True if a constraint row is that of a wheel which rolls on a moving body."""
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)
 

@@ -1,20 +1,123 @@
-"""Data of a mechanism: bodies, connections, gravity, and quantities derived from them once."""
+"""Data of a mechanism: bodies, connections, gravity, the layout of its state, and quantities derived from them once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ...bodies.body import Body
+from ...bodies.breaking.broken import with_broken
+from ...bodies.nodal_body import AnyBody, nodes_of, turning_of
 from ...bodies.ports import frames_of, named
 from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, Remade, once, read_only
+from ...numerics.rotations import entry_count, spins
 from ..arrays.network import Network, build_network
 from ..arrays.nodal import RigidMotion
-from .layout import Layout, lay_out
+
+
+@dataclass(frozen=True, eq=False)
+class Layout(Memo):
+    """Layout of the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
+
+    r centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e spring
+    forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no ω.
+    ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
+    ``spin``, ``deformation_rate``, ``stress``; springs and constraints go by their names.
+    """
+
+    dim: int
+    frames: int
+    turning: tuple[int, ...]
+    flexible: int
+    stresses: int
+    springs: int
+    multipliers: int
+    parts: Mapping[str, slice]
+
+    @once
+    def position_sizes(self) -> tuple[int, int, int]:
+        """Sizes of r, R, u."""
+        return self.dim * self.frames, entry_count(self.dim) * len(self.turning), self.flexible
+
+    @once
+    def velocity_sizes(self) -> tuple[int, int, int]:
+        """Sizes of ṙ, ω, u̇."""
+        return self.dim * self.frames, spins(self.dim) * len(self.turning), self.flexible
+
+    @once
+    def parts_of_motion(self) -> slice:
+        """Slice of ṙ, ω, u̇ in x."""
+        first = sum(self.position_sizes)
+        return slice(first, first + self.velocities)
+
+    @once
+    def velocities(self) -> int:
+        """Number of velocities."""
+        return sum(self.velocity_sizes)
+
+    @once
+    def size(self) -> int:
+        """Size of x without the multipliers."""
+        return sum(self.position_sizes) + self.velocities + self.stresses + self.springs
+
+    def split(self, x: Array) -> tuple[Array, ...]:
+        """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
+        return tuple(x[part] for part in self._splits)
+
+    @once
+    def spins(self) -> slice:
+        """Slice of ω in x."""
+        return self._splits[4]
+
+    @once
+    def _splits(self) -> tuple[slice, ...]:
+        sizes = (*self.position_sizes, *self.velocity_sizes, self.stresses, self.springs)
+        return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
+
+
+CENTRE = "centre"
+PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
+"""Kinds of the parts of a body in a state, named ``body.part``."""
+
+
+def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
+    """Layout for given bodies, springs and anchors (with sizes), and constraint rows."""
+    dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
+    k, s = entry_count(dim), spins(dim)
+    sizes = (
+        lambda b: dim * len(nodes_of(b)),
+        lambda b: k * turning_of(b),
+        lambda b: b.size,
+        lambda b: dim * len(nodes_of(b)),
+        lambda b: s * turning_of(b),
+        lambda b: b.size,
+        lambda b: b.stress_size,
+    )
+    parts: dict[str, slice] = {}
+    at = 0
+    for kind, size in zip(PARTS, sizes, strict=True):
+        for name, body in bodies.items():
+            if size(body):
+                parts[f"{name}.{kind}"] = slice(at, at + size(body))
+                at += size(body)
+    for name, number in (*springs, *((row, 1) for row in rows)):
+        parts[name] = slice(at, at + number)
+        at += number
+    return Layout(
+        dim=dim,
+        frames=len(frames),
+        turning=tuple(i for i, b in enumerate(frames) if b.turns),
+        flexible=sum(b.size for b in bodies.values()),
+        stresses=sum(b.stress_size for b in bodies.values()),
+        springs=sum(size for _, size in springs),
+        multipliers=len(rows),
+        parts=read_only(parts),
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +133,8 @@ class Model(Memo, Remade):
     gravity: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bodies", named(self.bodies))
+        breaks = [c.breaks for c in self.connections if c.breaks is not None]
+        object.__setattr__(self, "bodies", named(with_broken(self.bodies, breaks)))
 
     def __getstate__(self) -> dict[str, Any]:
         """Data for pickling and copying, without derived quantities."""

@@ -35,7 +35,7 @@ SETTLED = 1e-6
 """Round-off, relative to the change of the values, above which a shorter step is useless; and rate, relative to the
 largest one by longer steps, that counts as zero if rates vanish with the step."""
 _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
-"""Weights, over 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
+"""Weights, times 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
 
 
 def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
@@ -203,12 +203,26 @@ def controlled(mechanism: Model) -> list[tuple[int, int]]:
     return [(i, slices[names[i]].start) for i, factor in pairs if factor is None]
 
 
+def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
+    """Names and factors of the laws of rods and cables that depend on time."""
+    names = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
+    factors = [part.factor for part in mechanism.network.arrays.strains.laws if part.factor is not None]
+    return [(f"{name}: the schedule", factor) for name, factor in zip(names, factors, strict=True)]
+
+
+def _of_flows(mechanism: Model) -> list[tuple[str, object]]:
+    """Names and speeds of all flows."""
+    names = list(mechanism.bodies)
+    return [(f"{names[flow.body]}: the speed", flow.speed) for flow in mechanism.network.arrays.flows]
+
+
 class References:
     """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
-    may have factors of time. Over steps there is a row of changes of the references, (springs,), which is followed by
-    the factors at the beginning and at the end, if any spring has one.
+    may have factors of time, as those of the strains of rods and cables. For each step there is a row: the changes of
+    the references, (springs,), the factors of the springs at the beginning and at the end, and then those of the
+    strains and the speeds of flows, if there are any.
 
     Factors that inputs set follow the ``forcing`` of a run. Controllers hold theirs; over the first step after a call
     the factor goes from the last value to the new one. ``_before`` has what they held before, by the time of the call.
@@ -218,20 +232,22 @@ class References:
         self.anchored = anchored
         self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
         self._controlled = mechanism.once(controlled)
-        self._still = np.zeros(anchored.size)
-        self._factors = np.ones(anchored.size if self._scheduled or self._controlled else 0)
+        self._still, self._flows = np.zeros(anchored.size), mechanism.once(_of_flows)
+        self._timed = mechanism.once(_of_strains), self._flows
+        varies = bool(self._scheduled or self._controlled or any(self._timed))
+        self._factors, self._varies = np.ones(anchored.size if varies else 0), varies
         self.forcing: Forcing | None = None
         self._before: dict[float, Array] = {}
 
     @property
     def moves(self) -> bool:
         """True if a reference or a factor is a function of time."""
-        return bool(self._moving or self._factors.size)
+        return bool(self._moving or self._varies)
 
     @property
     def width(self) -> int:
-        """Number of entries of a row over a step."""
-        return self._still.size + 2 * self._factors.size
+        """Number of entries in the row of a step: changes of references, factors and speeds if there are any."""
+        return self._still.size + 2 * (self._factors.size + sum(map(len, self._timed)))
 
     def at(self, time: float) -> Array:
         """Free measures at a time, (springs,)."""
@@ -273,20 +289,25 @@ class References:
             while len(self._before) > KEPT:
                 del self._before[next(iter(self._before))]
 
+    def _with_factors(self, moved: Array, ends: tuple[float, float], factors: tuple[Array, Array]) -> Array:
+        """Row of changes of the references with the factors and speeds at both ends."""
+        timed = [[_asked(*own, t) for own in functions] for functions in self._timed for t in ends]
+        return np.concatenate([moved, *factors, *timed])
+
     def held_at(self, time: float) -> Array:
-        """Row over a step of length zero."""
+        """Row of a step of length zero: no changes, and the factors at its time."""
         factors = self._first(time)
-        return np.concatenate([self._still, factors, factors])
+        return self._with_factors(self._still, (time, time), (factors, factors))
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row over a step from t0 to t1."""
+        """Row of a step from t0 to t1: changes of the references, and factors at both ends."""
         moved = self._still
         if self._moving:
             moved = moved.copy()
             for i, name, function in self._moving:
                 name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return np.concatenate([moved, self._first(t0), self.factors(t1)]) if self._factors.size else moved
+        return self._with_factors(moved, (t0, t1), (self._first(t0), self.factors(t1))) if self._varies else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -296,23 +317,28 @@ class References:
         return rates
 
     def over(self, times: Array) -> Array:
-        """Rows over the steps between the times, (k, …); one row of zeros if nothing moves."""
+        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
         if not self.moves:
             return self._still[None]
         count = self._still.size
         rows = np.zeros((len(times) - 1, self.width))
         for i, name, function in self._moving:
             rows[:, i] = np.diff(_sampled(f"{name}: the reference", function, times))
-        if self._factors.size:
-            rows[:, count:] = 1.0
+        rows[:, count : count + 2 * self._factors.size] = 1.0
         if self._controlled:
-            first, own = self._first(float(times[0])), [i for i, _ in self._controlled]
+            own = [i for i, _ in self._controlled]
             values = np.array([self.factors(t)[own] for t in times.tolist()])
-            values[0] = first[own]
+            values[0] = self._first(float(times[0]))[own]
             rows[:, [count + i for i in own]], rows[:, [2 * count + i for i in own]] = values[:-1], values[1:]
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
             rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]
+        first = 3 * count
+        for functions in self._timed:
+            for k, (name, function) in enumerate(functions, first):
+                values = _sampled(name, function, times)
+                rows[:, k], rows[:, k + len(functions)] = values[:-1], values[1:]
+            first += 2 * len(functions)
         return rows
 
 

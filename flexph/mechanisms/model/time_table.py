@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...joints.rows.connection import measures
-from ...joints.rows.law_rows import LawRows
-from ...joints.rows.laws import Law
-from ...joints.rows.row_law import TimeFunction
+from ...joints.rows.laws import Law, LawRows, TimeFunction
 from ...kernels.ropes import rope_lengths, wound_off
 from ...numerics import checks as check
 from ...numerics.arrays import Array

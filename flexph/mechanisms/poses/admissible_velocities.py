@@ -10,17 +10,16 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody, FramedBody
 from ...bodies.ports import first_frame
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import velocity_count
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
-from ...numerics.factors.nearest import nearest_change
+from ...numerics.factors.singular_systems import nearest_change
 from ...numerics.rotations import nearest_rotation, skew, spin_map
-from ..model.constraints import CONSISTENT, rates_at, with_velocities
+from ..model.constraints import CONSISTENT, rate_doubt, rate_scale, rates_at, with_velocities
 from ..model.placement import Motion, read_motion
-from ..model.rate_scales import rate_doubt, rate_scale
 from ..model.time_table import TimeTable
 from .locked_joints import joint_rates, nearest_locked
 

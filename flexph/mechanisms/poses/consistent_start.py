@@ -1,24 +1,40 @@
-"""Consistent initial states: velocities that satisfy the constraint rates, springs, elastic deformation."""
+"""Consistent initial states: velocities that satisfy the constraint rates, springs, elastic deformation.
+
+Warnings name given velocities that constraints change, and bodies without any.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bodies.nodal_body import FramedBody
+from ...bodies.nodal_body import FramedBody, nodes_of
+from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
+from ...kernels.state import Configuration, derive
 from ...numerics import checks as check
+from ...numerics.arguments import warn
+from ...numerics.arrays import Array
 from ..model.consistency import check_consistent
-from ..model.constraints import check_laws, spring_states
+from ..model.constraints import (
+    CONSISTENT,
+    check_laws,
+    constraint_rates,
+    rate_doubt,
+    rates_at,
+    spring_states,
+    velocities_of,
+)
 from ..model.placement import Motion
 from ..model.state import Pose, State, flat
 from ..model.state import at_rest as placed
-from ..model.time_table import table_of
-from .admissible_velocities import move_with
-from .given_velocities import warn_of_changed, warn_of_loose
+from ..model.time_table import TimeTable, table_of
+from .admissible_velocities import move_with, wanted_velocities
+from .locked_joints import joint_rates, locked_joints
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -67,3 +83,99 @@ def consistent_state(
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None])
     return state
+
+
+MOVES = 1e-6
+"""Rate of a joint, relative to the largest one, above which it counts as moving."""
+
+
+def warn_of_changed(
+    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
+) -> None:
+    """Warn of given velocities that the consistent state has changed, with the constraint that they violate most."""
+    a, consistent = mechanism.network.arrays, velocities_of(mechanism, c)
+    sizes, changed = displacement_sizes(a, lever(a)), {}
+    wanted, given = wanted_velocities(mechanism, c, velocities)
+    scale = float(max(np.abs(wanted / sizes).max(initial=0.0), np.abs(consistent / sizes).max(initial=0.0)))
+    doubt = rate_doubt(a, derive(a, c), table.doubts(time)) if velocities else 0.0
+    for name, motion in velocities.items():
+        own = wanted_velocities(mechanism, c, {name: motion})[1]
+        change = np.abs(consistent - wanted)[own]
+        if np.any(change > (CONSISTENT * scale + doubt) * sizes[own]):
+            moves = np.isin(own, a.columns[0])
+            by = [(change[moves].max(initial=0.0), "m/s"), (change[~moves].max(initial=0.0), "rad/s")]
+            changed[name] = " and ".join(f"{size:.3g} {unit}" for size, unit in by if size > 0.0)
+    if changed:
+        broken = _broken(mechanism, constraint_rates(mechanism, c, table, time), wanted, given)
+        warn(
+            "the velocities given contradict the joints, the drives or each other; the nearest admissible ones are "
+            f"taken: changed are {', '.join(f'{name!r} by {by}' for name, by in changed.items())}{broken}"
+        )
+
+
+def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: Array) -> str:
+    """Text that names the most violated constraint between bodies whose velocities are all given; empty if none is."""
+    G, b = rates
+    left = np.ones(wanted.size)
+    left[given] = 0.0
+    left[mechanism.network.arrays.columns[0].size + np.count_nonzero(mechanism.network.arrays.columns[1] >= 0) :] = 0.0
+    defect = np.where(abs(G) @ left > 0.0, 0.0, np.abs(G @ wanted - b))
+    worst = int(np.argmax(defect)) if defect.size else 0
+    return f"; they break {mechanism.constraint_names[worst]} by {defect[worst]:.3g}" if np.any(defect > 0.0) else ""
+
+
+def warn_of_loose(
+    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
+) -> None:
+    """Warn of bodies without given velocities that move relative to their carriers by joints that could be at rest.
+
+    Bodies at rest are not named, unless drives move their carriers.
+    """
+    others = [name for name in mechanism.bodies if name not in velocities]
+    driven, v = _is_driven(mechanism, c, table, time), velocities_of(mechanism, c)
+    joints = locked_joints(mechanism)
+    if not joints or not others or not np.any(v) or not (driven or velocities):
+        return
+    L = joint_rates(mechanism, c)
+    least = _by_joint(L, v, len(joints))
+    if not np.any(least > MOVES * _by_joint(abs(L), np.abs(v), len(joints))):
+        return
+    rigid = velocities_of(mechanism, move_with(mechanism, c, velocities, table=table, time=time, at_rest=True))
+    unit = MOVES * float(least.max())
+    loose = (least > unit) & (_by_joint(L, rigid, len(joints)) <= unit)
+    carried = {owner for joint, own in zip(joints, loose, strict=True) if own for owner in joint.owners}
+    differences = [_difference(mechanism, name, v, rigid, threshold=unit) for name in others if name in carried]
+    if texts := [text for text, moves in filter(None, differences) if moves or driven]:
+        more = f" and {len(texts) - 3} others" if len(texts) > 3 else ""
+        warn(
+            "bodies without a given velocity start with the least kinetic energy, which differs from moving rigidly "
+            f"with their carriers: {', '.join(texts[:3])}{more}; joints='at rest' starts with the rigid motion, "
+            "joints='free' with the least energy (and no warning), velocities={...} with those that you give"
+        )
+
+
+def _is_driven(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> bool:
+    """True if drives prescribe rates above round-off."""
+    a, d = mechanism.network.arrays, derive(mechanism.network.arrays, c)
+    rates = np.abs(rates_at(mechanism, (c, d), table, time)[1]) / constraint_sizes(a, d.vector)
+    return bool(np.any(rates > rate_doubt(a, d, table.doubts(time))))
+
+
+def _by_joint(L: Any, v: Array, joints: int) -> Array:
+    """Largest rate of each joint [rad/s]."""
+    rates: Array = np.abs(L @ v).reshape(joints, -1).max(axis=1, initial=0.0)
+    return rates
+
+
+def _difference(mechanism: Model, name: str, v: Array, rigid: Array, *, threshold: float) -> tuple[str, bool] | None:
+    """Text with a body's velocity and that of the rigid motion, and True if it moves; None if they agree."""
+    a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
+    frames = slice(first, first + len(nodes_of(mechanism.bodies[name])))
+    for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):
+        own = columns[frames]
+        own = own[own[:, 0] >= 0][:1]
+        if own.size and np.abs(v[own] - rigid[own]).max() > threshold * scale:
+            of_body, of_rigid = (x[own[0]] if own.size == 1 else np.linalg.norm(x[own[0]]) for x in (v, rigid))
+            text = f"{name!r} has {float(np.ravel(of_body)[0]):.3g}, not {float(np.ravel(of_rigid)[0]):.3g} {unit}"
+            return text, bool(np.abs(v[own]).max() > threshold * scale)
+    return None

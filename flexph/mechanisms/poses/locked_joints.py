@@ -11,10 +11,10 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
 
 from ...joints.rows.connection import Connection
-from ...joints.rows.rate_laws import Contact, Rolling
+from ...joints.rows.laws import Contact, Rolling
 from ...joints.rows.vectors import Ground, PortName
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import is_sparse, kept, scale_both, scale_rows, stacked_rows, velocity_count
+from ...kernels.resolution import lever
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
@@ -99,7 +99,7 @@ def nearest_locked(
 ) -> Array:
     """Velocities v = wanted + T s with rows v = rates and least ‖L v‖, and among these with least sᵀM s.
 
-    T is the ``spread`` (., n) of s over the leading velocities (None: s are these); ``units`` are scales of s (n,) and
+    T is the ``spread`` (., n) of s to the leading velocities (None: s are these); ``units`` are scales of s (n,) and
     of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration solves
 
         ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),

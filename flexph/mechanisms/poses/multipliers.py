@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> State:
     """See :meth:`flexph.Mechanism.consistent_multipliers`."""
     refuse_contacts(mechanism.connections, "mechanism.consistent_multipliers")
-    refuse_other_laws(mechanism.connections, "mechanism.consistent_multipliers")
+    refuse_other_laws(mechanism, "mechanism.consistent_multipliers")
     if not isinstance(state, State):
         raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
     for name in inputs:

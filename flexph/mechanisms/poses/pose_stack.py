@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...display.tables import listed
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import row_weights
+from ...kernels.resolution import lever
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, unit_sweeps
-from ..model.angle_rows import angle_rows
+from ..model.constraints import angle_rows
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws
@@ -73,7 +73,7 @@ def stacked(poses: Sequence[Pose]) -> Poses:
 
 
 class Joints:
-    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients by the nodes."""
+    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients at the nodes."""
 
     def __init__(self, mechanism: Model, centres: Array, rotations: Array) -> None:
         a = mechanism.network.arrays

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bodies.ports import find_port, slope_of, weights_of
 from ...joints.rows.connection import Connection
-from ...joints.rows.curve_laws import PointOnCurve
+from ...joints.rows.laws import PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
 from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check
@@ -120,7 +120,7 @@ def reaction(
 
 
 def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
-    """Joint of a name; raises ValueError for unknown names, ports and axes."""
+    """Look up a joint by its name; raises ValueError for unknown names, ports and axes."""
     check.choice("on", on, ("first", "second"))
     check.choice("frame", frame, ("world", "first", "second"))
     connection: Connection = check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})

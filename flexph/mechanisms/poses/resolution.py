@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.convergence.rules import unresolved_energy
 from ...kernels.convergence.tolerances import RESOLUTION, ROUND_OFF
-from ...kernels.resolution import coordinate_size
+from ...kernels.resolution import coordinate_size, larger_coordinate, node_size
 from ...kernels.state import energies
 from ...numerics.arrays import Array
 from ..model.consistency import Checked
@@ -38,13 +38,17 @@ def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float
     ``weight`` is that of the first state, if already computed.
     """
     a = mechanism.network.arrays
-    size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
+    size = larger_coordinate(states[:, : mechanism.layout.position_sizes[0]], mechanism.once(_node_size))
     weight = _work_of_weights(mechanism, configuration(mechanism, states[0])) if weight is None else weight
     shortest = float(
         f"{np.abs(lengths).min(initial=np.inf):.3g}"
     )  # rounded, so that a continued run has the same value
     m, J, k, k_phi = a.resolution.tolist()
     return Resolution(unresolved_energy(m, J, k, k_phi, size, shortest), weight)
+
+
+def _node_size(mechanism: Model) -> float:
+    return node_size(mechanism.network.arrays)
 
 
 def work_of_weights(at: Checked) -> float:

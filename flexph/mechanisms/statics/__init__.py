@@ -1,6 +1,6 @@
 """Equilibria, steady rotations and small motions about them.
 
-Imports: bodies, bodies.floating, contacts, display, files, integration.loops.statics, interconnection, joints.rows,
-kernels, kernels.rates, kernels.stiffness, laws, linear, linear.eigenmodes, linear.responses, mechanisms.model,
-mechanisms.poses, numerics, numerics.factors, systems.
+Imports: bodies, bodies.floating, contacts, display, integration.loops.statics, interconnection, joints.rows, kernels,
+kernels.rates, kernels.stiffness, laws, linear, linear.eigenmodes, linear.responses, mechanisms.model, mechanisms.poses,
+numerics, numerics.factors, systems.
 """

@@ -9,16 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.gradient import blocks_of, is_sparse, scale_both
 from ...kernels.rates.on_curves import add_curve_forces
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
-from ...kernels.stiffness.inertial import inertia_force
-from ...kernels.stiffness.slip_slopes import slip_product_forces
-from ...kernels.stiffness.steady_dampers import has_dampers, steady_rates, steady_tensions
+from ...kernels.stiffness.forms import inertia_force
+from ...kernels.stiffness.steady_slopes import has_dampers, slip_product_forces, steady_rates, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 
 NOISE = 1e-3
-"""Stiffness, over that of the weights, to which round-off of the stiffness is compared."""
+"""Stiffness, relative to that of the weights, below which a stiffness counts as round-off."""
 
 
 class Problem(NamedTuple):
@@ -81,7 +80,7 @@ class Problem(NamedTuple):
             rate = steady_rates(a, c, derive(a, c))
         tension = springs.tensions(extension, time, rate) + steady_tensions(a, c, rate)
         by_rate = springs.rate_slopes(extension, time, rate)
-        return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam)
+        return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam, time)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""
@@ -115,7 +114,7 @@ def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configurati
 
 
 def newton_step(given: Problem, c: Configuration) -> Array:
-    """Newton step towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g.
+    """Newton step ξ towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g, with unbalanced forces ρ and gaps g.
 
     Strain rows use the mixed form: forces from their strains, the stiffness from their stresses σ, which are updated to
     first order by each correction.
@@ -130,7 +129,7 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 
 
 class JointForces(NamedTuple):
-    """Joint forces with the best balance at a configuration, over displacements ξ', ξ = T ξ'.
+    """Joint forces with the best balance at a configuration, in terms of displacements ξ' with ξ = T ξ'.
 
     ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers, and ``spread`` (g, r) the
     map from these to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the mass
@@ -170,14 +169,17 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
-    """Tangent stiffness over the displacements of these arrays."""
+    """Tangent stiffness for the displacements that the arrays ``a`` describe, under multipliers ``lam``."""
     whole = given.mechanism.network.arrays
     stiffness = tangent_stiffness(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin)
     return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 
 def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
-    """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map from their multipliers to all."""
+    """Independent combinations of the constraints as rows of ξ' (ξ = T ξ').
+
+    The second map is from their multipliers to all.
+    """
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
     own = independent(given.mechanism, G)
@@ -195,7 +197,7 @@ def _is_meshed(a: Arrays) -> bool:
 
 
 def weight_scale(a: Arrays) -> float:
-    """Stiffness over displacements of the size of the mechanism that weights may have [J], below which it is noise."""
+    """Size [J] below which stiffnesses count as noise: a share of the weights times the size of the mechanism."""
     return NOISE * lever(a) * float(np.linalg.norm(a.weight, axis=1).sum())
 
 
@@ -215,8 +217,9 @@ def saddle(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> 
     return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
 
 
-def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
+def moved_by(given: Problem, c: Configuration, correction: Array) -> Configuration:
     """Configuration after a correction (limited to half a radian), with its stresses."""
+    mechanism, time = given.mechanism, given.time
     largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     after = moved(mechanism, c, correction)
@@ -224,6 +227,6 @@ def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Stea
     a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
     if own.size:
         d = derive(a, c)
-        strained = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ correction)
-        sigma[own] = strain_stresses(a.strains, d.product) + strained
-    return in_motion(mechanism, after._replace(sigma=sigma), steady)
+        strained = end_stiffness(a.strains, d.product, time) @ (strain_rates(a, c, d) @ correction)
+        sigma[own] = strain_stresses(a.strains, d.product, time) + strained
+    return in_motion(mechanism, after._replace(sigma=sigma), given.steady)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_of, strain_of, strain_rates
 from ...kernels.gradient import scale_both
+from ...kernels.resolution import displacement_sizes
 from ...kernels.state import Configuration, derive
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array
@@ -30,7 +30,10 @@ TURNS = 0.1
 
 
 class Balance(NamedTuple):
-    """Configuration with springs and stresses, joint forces (g,), the ``force`` on it, its unbalanced part ``left``."""
+    """Configuration with springs and stresses, and the joint forces (g,) that balance it best.
+
+    ``force`` (n_v,) is the force without joints, ``left`` what remains unbalanced with them.
+    """
 
     c: Configuration
     multipliers: Array
@@ -52,7 +55,7 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     """Joint forces with the best balance of a configuration, and the remaining forces."""
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     sigma = c.sigma.copy()
-    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
+    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product, given.time)
     c = c._replace(spring=spring_states(mechanism, c, given.table, given.time), sigma=sigma)
     G = given.constraints(c)
     force = given.unbalanced(c, np.zeros(G.shape[0]))

@@ -11,7 +11,7 @@ import scipy
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_other_laws
-from ...kernels.constraint_sizes import displacement_sizes
+from ...kernels.resolution import displacement_sizes
 from ...kernels.state import Configuration
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -86,7 +86,7 @@ class _Point(NamedTuple):
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
     """See :meth:`flexph.Mechanism.buckling`."""
     refuse_contacts(mechanism.connections, "mechanism.buckling")
-    refuse_other_laws(mechanism.connections, "mechanism.buckling")
+    refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
         raise ValueError("state must be at rest for a buckling load, got a steady rotation")
@@ -163,7 +163,7 @@ def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:
 
     def corrected(c: Configuration) -> tuple[Configuration, float]:
         correction = newton_step(of, c)
-        return moved_by(mechanism, c, correction, of.steady), float(np.abs(correction / sizes).max(initial=0.0))
+        return moved_by(of, c, correction), float(np.abs(correction / sizes).max(initial=0.0))
 
     end = SEARCH.run(near, corrected)
     moved = max(float(np.abs(end.value.r - near.r).max()) / size, float(np.abs(end.value.R - near.R).max()))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
-from ...kernels.stiffness.steady_dampers import has_dampers
+from ...kernels.stiffness.steady_slopes import has_dampers
 from ...numerics import checks as check
 from ...systems.inputs import Input
 from ..model.constraints import check_laws
@@ -46,6 +46,8 @@ def equilibrium(
     steady = steady_rotation(mechanism, spin, about)
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
+        if mechanism.network.arrays.flows:
+            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): integrate the motion")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)

@@ -21,7 +21,7 @@ from scipy.linalg import cholesky, solve_triangular, svd
 from ...bodies.body import Body
 from ...bodies.floating.linear_system import matrices_at_rest
 from ...contacts.arrays import refuse_contacts
-from ...files.progress import progress
+from ...display.bars import progress
 from ...joints.rows.connection import measures, refuse_other_laws
 from ...linear.eigenmodes.modes import eigenfrequencies
 from ...linear.responses.sweep import SPARE as SPARE_MODES
@@ -57,7 +57,7 @@ ZERO, CERTAIN = 1e-13, 1e-6
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
     """See :meth:`flexph.Mechanism.eigenfrequencies`."""
     refuse_contacts(mechanism.connections, "mechanism.eigenfrequencies", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.eigenfrequencies")
+    refuse_other_laws(mechanism, "mechanism.eigenfrequencies")
     count = check.count("count", count)
     refuse_gravity(mechanism)
     if not len(poses):
@@ -79,7 +79,7 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
 def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count: int, name: str, follow: bool) -> Sweep:
     """See :meth:`flexph.Mechanism.sweep`."""
     refuse_contacts(mechanism.connections, "mechanism.sweep", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.sweep")
+    refuse_other_laws(mechanism, "mechanism.sweep")
     count = check.count("count", count)
     grid = check.array("values", values, (None,))
     if not grid.size or len(poses) != grid.size:

@@ -16,7 +16,6 @@ from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures, refuse_other_laws
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
 from ...kernels.gradient import (
     blocks_of,
@@ -27,6 +26,7 @@ from ...kernels.gradient import (
     stacked_rows,
     velocity_count,
 )
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.springs import damping_slopes, taut
 from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
@@ -53,7 +53,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.linearize")
+    refuse_other_laws(mechanism, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():
@@ -89,7 +89,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
 
 
 def _over(rows: Any, size: int) -> Any:
-    """Extend rows over the first states to all states by zeros."""
+    """Extend rows for the first states by zeros to all states."""
     return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
 
 
@@ -173,7 +173,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """First columns of the velocities of bodies (k,) among their states; rows and columns of unrotated entries."""
+    """Bodies with velocities, the first column of each among the states (k,); rows and columns of unrotated entries."""
 
     bodies: Array
     columns: Array

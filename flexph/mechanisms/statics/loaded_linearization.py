@@ -37,7 +37,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.linearize")
+    refuse_other_laws(mechanism, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("state is a steady rotation, linearize needs one at rest: use mechanism.spectrum(state)")

@@ -16,7 +16,7 @@ from ...kernels.continuous import spring_operator
 from ...kernels.gradient import scale_rows
 from ...kernels.springs import damping_slopes
 from ...kernels.state import Configuration, derive
-from ...kernels.stiffness.steady_dampers import steady_rates
+from ...kernels.stiffness.steady_slopes import steady_rates
 from ...kernels.stiffness.tangent import tangent
 from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
 from ...numerics.arrays import Array, dense
@@ -32,7 +32,7 @@ FEWEST, MOST = 5, 257
 
 
 class Supports(NamedTuple):
-    """Damping and stiffness (n, n) over the free motions, at a later time."""
+    """Damping and stiffness (n, n) in the coordinates of the free motions, at a later time."""
 
     damping: Array
     stiffness: Array
@@ -102,7 +102,7 @@ def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
 
 
 def _damper_size(basis: Basis) -> Array:
-    """Bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers in any axes, over the free motions (n, n)."""
+    """Bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers in any axes, (n, n) for the free motions."""
     a, c = basis.given.mechanism.network.arrays, basis.c
     d = derive(a, c)
     S = abs(spring_operator(a, c, d)) @ in_any_direction(a)

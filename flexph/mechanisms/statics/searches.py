@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...integration.loops.statics.values import Held, Loads, has_static_loops
-from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_of
+from ...kernels.resolution import displacement_sizes
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections
@@ -105,7 +105,7 @@ class Searches:
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """End of the load steps."""
+        """Configuration at the end of the load steps, and whether it is an equilibrium."""
         return self.followed.end
 
     @cached_property
@@ -140,7 +140,7 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium near a configuration by compiled corrections; None if one is not unique or leaves a law."""
+        """Equilibrium by compiled corrections; None if one is not unique or a spring law has no value there."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -165,9 +165,9 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self._size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, of which a share is taken that stays where laws of springs have values."""
+        """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
         for halved in range(HALVINGS + 1):
-            after = moved_by(of.mechanism, c, 0.5**halved * correction, of.steady)
+            after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
                 break
         return after, self._defect(correction)
@@ -198,8 +198,8 @@ class Searches:
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
-        μ is the acceleration over the size, which vanishes at balance. It is increased if the step would oppose the
-        acceleration, towards an equilibrium that is not a minimum.
+        ρ are the unbalanced forces and g the gaps. μ is the acceleration divided by the size, zero at balance. It is
+        increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum.
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays

@@ -110,7 +110,7 @@ class Spectrum(Labelled):
 
 
 def _exponent(s: complex) -> str:
-    """An exponent and its conjugate; zero is without a sign."""
+    """Text of an exponent and its conjugate; zero has no sign."""
     return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
 
@@ -163,7 +163,7 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.spectrum")
+    refuse_other_laws(mechanism, "mechanism.spectrum", takes_flows=True)
     small = small_motion(mechanism, state, inputs)
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
     solution = _periodic(small) if periodic else solve(small.motion)

@@ -16,7 +16,7 @@ from ...linear.elimination import analysed
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..model.constraints import extent
 from ..model.state import State, configuration
 from ..model.time_table import laws
@@ -48,9 +48,9 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium (zero if round-off), and its shape over the velocities.
+    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities.
 
-    It is infinite of a mechanism that cannot move.
+    ω² is infinite for a mechanism that cannot move.
     """
 
     square: float

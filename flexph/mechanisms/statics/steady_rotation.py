@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...joints.rows.vectors import Ground
-from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import Configuration, derive
 from ...numerics import checks as check
 from ...numerics.arrays import Array

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from ...joints.rows.connection import measures
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes
 from ...kernels.continuous import curve_slips
 from ...kernels.gradient import block_diagonal, product_matrix
+from ...kernels.resolution import constraint_sizes, displacement_sizes
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force
 from ...numerics.arrays import Array
@@ -42,7 +42,7 @@ class Later(NamedTuple):
     axes: Any
 
     def seen(self, matrix: Any) -> Any:
-        """Matrix over displacements (n_v, n_v), transformed to the rotating frame; sparse."""
+        """Matrix (n_v, n_v) that acts on displacements, transformed to the rotating frame; sparse."""
         return self.axes.T @ (matrix @ self.axes)
 
 

@@ -45,7 +45,7 @@ def _sizes(z: Array, weight: Array) -> Array:
 
 
 def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: Array) -> Array:
-    """Angular momentum about the axis through the centre of mass, squared over the moment of inertia, (m,)."""
+    """Squared angular momentum about the axis through the centre of mass, divided by the moment of inertia, (m,)."""
     c = at[0]
     arms = _in_space((c.r - a.mass @ c.r / a.mass.sum())[:, :, None])[:, :, 0]
     around = np.cross(axis, arms)

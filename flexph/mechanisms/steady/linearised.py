@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...kernels.state import derive
-from ...kernels.stiffness.row_slopes import row_slopes
-from ...kernels.stiffness.slip_slopes import slip_matrices
+from ...kernels.stiffness.steady_slopes import row_slopes, slip_matrices
 from ...kernels.stiffness.tangent import tangent
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors
@@ -36,7 +35,7 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v) over displacements in the moving frame."""
+    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v), for displacements in the moving frame."""
 
     mass: Array
     rate: Array
@@ -46,13 +45,13 @@ class Equations(NamedTuple):
     turning: Array
 
     def over(self, axes: Array) -> Equations:
-        """Equations over other displacements ξ', ξ = axes ξ'."""
+        """Equations in terms of other displacements ξ', ξ = axes ξ'."""
         square = [axes.T @ part @ axes for part in self[:3]]
         return Equations(*square, *(part @ axes for part in self[3:]))
 
 
 class Reduced(NamedTuple):
-    """System ż = A z, z = (y, w), with ξ = P y and ξ̇ = P (Z w − B y)."""
+    """System ż = A z of displacements ξ = P y and their rates ξ̇ = P (Z w − B y), with z = (y, w)."""
 
     matrix: Array
     positions: Array  # P
@@ -91,7 +90,7 @@ def nonholonomic(mechanism: Model) -> Array:
 
 
 def _turning_axes(motion: Moving) -> tuple[Array, Array]:
-    """Matrices over the displacements of −s×, the axes of the frame seen from the bodies, and of ω̇×."""
+    """Matrices (n_v, n_v) of −s× (the turning of the frame's axes seen from the bodies) and of ω̇×, on the rotations."""
     columns, turning = (
         motion.given.mechanism.network.arrays.columns.omega,
         motion.given.mechanism.network.arrays.turning,
@@ -105,7 +104,7 @@ def _turning_axes(motion: Moving) -> tuple[Array, Array]:
 
 
 def reduced(own: Equations) -> Reduced:
-    """System without multipliers."""
+    """Reduced system ż = A z of the linearised equations, without multipliers."""
     P = _null(own.held)
     N = own.rolling @ P
     Z = _null(N)

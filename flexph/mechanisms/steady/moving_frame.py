@@ -14,11 +14,11 @@ import numpy as np
 from scipy.linalg import block_diag, lstsq
 
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes
 from ...kernels.continuous import mass_of
 from ...kernels.gradient import velocity_count
+from ...kernels.resolution import constraint_sizes, displacement_sizes
 from ...kernels.state import Configuration, derive
-from ...kernels.stiffness.row_slopes import row_slopes
+from ...kernels.stiffness.steady_slopes import row_slopes
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, skew, spin_map, spin_skew, spins, turned_spins, unit_sweeps
 from ...systems.inputs import Input
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 SMALL = 1e-9
-"""Spin, relative to the largest one or to the velocity over the size of the mechanism, that counts as zero."""
+"""Spin, relative to the largest one or to the velocity divided by the size of the mechanism, that counts as zero."""
 STEADY = 1e-7
 """Deviation of velocities from those of a steady motion, relative to the largest, that counts as zero."""
 RANK = 1e-9
@@ -96,7 +96,7 @@ class Moving(NamedTuple):
 
 
 def _swept(spin: Array, velocity: Array, time: float) -> Array:
-    """Place of the origin of the frame after a time: ∫ e^{Ω×t} v₀ dt."""
+    """Displacement of the origin of the frame in a time: ∫ e^{Ω×t} v₀ dt."""
     dim, rate = velocity.size, float(np.linalg.norm(spin))
     W = skew(spin, dim)
     angle = rate * time
@@ -141,7 +141,7 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
 
 
 def _slight_force(motion: Moving) -> Array:
-    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` over a displacement by the size."""
+    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` during a displacement by the size."""
     v = velocities_of(motion.given.mechanism, motion.c)
     pace = float(np.abs(v / motion.sizes).max(initial=0.0))
     return SLIGHT * pace * np.abs(mass_of(motion.given.mechanism.network.arrays, motion.c.u) @ v)
@@ -180,7 +180,7 @@ def joint_forces(G: Array, left: Array) -> Array:
 
 
 def _accelerations(a: Arrays, c: Configuration) -> Array:
-    """Accelerations (Ω × ṙ, Ω × ω in body axes, 0) by Ω, (n_v, s)."""
+    """Matrix (n_v, s) that maps Ω to the accelerations (Ω × ṙ, Ω × ω in body axes, 0)."""
     dim, s = c.r.shape[1], spins(c.r.shape[1])
     faster = np.zeros((velocity_count(a), s))
     faster[a.columns.v.ravel()] = unit_sweeps(c.v).transpose(0, 2, 1).reshape(-1, s)

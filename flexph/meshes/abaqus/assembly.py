@@ -11,10 +11,8 @@ import numpy as np
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..axes import Axes
-from ..cell_nodes import FACET_SHAPE, SHAPE
-from ..cell_types import dimension
-from ..contents import FileMaterial, LeftOut, MeshContents
-from ..places import Place
+from ..cell_types import FACET_SHAPE, SHAPE, dimension
+from ..contents import FileMaterial, LeftOut, MeshContents, Place
 from .elements import FACES
 from .instances import Instance, has_set
 from .masses import Masses, rows_by_number
@@ -24,7 +22,7 @@ SHELL_FACES = ("SPOS", "SNEG")
 
 
 class Builder:
-    """Builder of the mesh: collects blocks of cells and the members of named sets."""
+    """Builder of a mesh from instances: collects blocks of cells and the members of named sets."""
 
     def __init__(self, instances: list[Instance], assembly: Part) -> None:
         self.instances, self.assembly, self.surfaces = instances, assembly, assembly.surfaces
@@ -89,12 +87,12 @@ class Builder:
         return elements.cell, int(self.first_node[k]) + rows
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set or surface of a part."""
+        """Name of the region for a set or surface of a part."""
         taken = {n.upper() for n in (*self.surfaces, *one.outer.node_sets, *one.outer.element_sets)}
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Add the sets of a part of instance k; returns its section assignments."""
+        """Add the sets of a part of instance k; return its section assignments (region, material)."""
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
         hidden = {name for name in part.internal if name.upper() not in used}
@@ -113,7 +111,10 @@ class Builder:
         return sections
 
     def _section(self, part: Part, elset: str, word: str, place: Place, heavy: bool) -> set[int]:
-        """Dimensions of the elements of a section; those below the dimension of the body are added to ``left_out``."""
+        """Dimensions of the elements of a section.
+
+        Also add elements below the dimension of the body to ``left_out``.
+        """
         numbers, dims = part.element_numbers(elset), set()
         for elements in part.elements:
             if not np.isin(elements.numbers, numbers).any():
@@ -156,9 +157,9 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add the corners of a face S1, S2, … of elements, or of all free faces if ``face`` is empty, to ``facets``.
+        """Add the corners of the face S1, S2, … of elements, or of all free faces if ``face`` is empty, to ``facets``.
 
-        Returns False for any other face label.
+        Return False for any other face label.
         """
         for k, part in owners:
             numbers = part.element_numbers(member)
@@ -177,7 +178,7 @@ class Builder:
         return True
 
     def _free(self, facets: list[Array]) -> list[Array]:
-        """The facets that belong to one cell of the mesh only."""
+        """Facets that belong to one cell of the mesh only."""
         free = []
         for own in facets:
             width = own.shape[1]

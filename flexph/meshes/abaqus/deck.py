@@ -60,7 +60,7 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
 
 @dataclass
 class Deck:
-    """Blocks of an input file, sorted into parts, assembly, instances and materials; ``loose`` is outside of all."""
+    """Contents of an input file, sorted into parts, assembly, instances and materials; ``loose`` is outside of all."""
 
     loose: Part = field(default_factory=lambda: Part(""))
     assembly: Part = field(default_factory=lambda: Part("assembly"))
@@ -87,7 +87,7 @@ class Deck:
         return [Instance("", self.loose, Part(""))]
 
     def take(self, block: Block) -> None:
-        """Sort a block into the parts, assembly, instances or materials."""
+        """Sort a block into parts, assembly, instances or materials."""
         word = block.keyword
         if word in ("STEP", "END STEP"):
             self.in_step = word == "STEP"
@@ -138,7 +138,7 @@ class Deck:
 
 
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """The material with the density or moduli of a block; unsupported laws go to ``refused`` or ``besides``."""
+    """Material with the density or moduli of a block added; unsupported laws go to ``refused`` or ``besides``."""
     if block.keyword in LAWS:
         return replace(material, besides=(*material.besides, f"*{block.keyword} ({block.place})"))
     given = block.parameters.get("TYPE", "ISOTROPIC").upper()

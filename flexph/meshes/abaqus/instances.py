@@ -9,14 +9,17 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation
-from .coordinates import pad
 from .keywords import Block
 from .parts import Part
+from .rows import pad
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A part moved by x → R x + t (``turn``, ``shift``); ``outer`` holds the sets of the assembly with its members."""
+    """A part moved by x → R x + t (``turn`` R, ``shift`` t).
+
+    ``outer`` holds the sets of the assembly that have members in it.
+    """
 
     name: str
     part: Part
@@ -26,7 +29,7 @@ class Instance:
 
 
 def instance(block: Block, parts: dict[str, Part]) -> Instance:
-    """An instance with a copy of its part, to which the instance may add nodes and sets."""
+    """Instance from its block, with a copy of its part, to which the instance may add nodes and sets."""
     own = parts.get(block.name("PART").upper())
     if own is None:
         raise ValueError(f"{block.place}: part {block.name('PART')!r} of *INSTANCE must be defined")
@@ -54,7 +57,7 @@ def _placement(block: Block) -> tuple[Array, Array]:
 
 
 def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -> None:
-    """Add a set of the assembly to the instances with its members, or to the assembly for its reference points."""
+    """Add a set of the assembly to the instances that have its members, or to the assembly for its reference points."""
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:

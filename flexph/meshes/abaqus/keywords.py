@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..places import DeckFiles, Place
+from ..contents import DeckFiles, Place
 from .vocabulary import TAKEN, keyword, parameters
 
 
 class Block(NamedTuple):
     """A keyword and its parameters in capitals, and its data lines as written in the file.
 
-    ``place`` is the place of the keyword, ``places`` are those of the data lines.
+    ``place`` is the place of the keyword in the file, ``places`` are those of the data lines.
     """
 
     keyword: str
@@ -84,7 +84,7 @@ def keyword_blocks(path: Path) -> list[Block]:
 
 
 def _statements(path: Path, files: DeckFiles) -> Iterator[tuple[Place, str, Path]]:
-    """Statements of a file, with included files inserted, each with its place and file."""
+    """Yield the statements of a file, with included files inserted, each with its place and file."""
     for place, text in _joined(path, files):
         if text[0] == "*" and keyword(text[1:].partition(",")[0]) == "INCLUDE":
             yield from _statements(_input(_block(text, place), path, files), files)
@@ -98,7 +98,7 @@ def _input(block: Block, path: Path, files: DeckFiles) -> Path:
 
 
 def _block(text: str, place: Place) -> Block:
-    """A keyword with its parameters; names in quotation marks may contain commas."""
+    """Block of a keyword line with its parameters; names in quotation marks may contain commas."""
     quoted = text.split('"')
     marked = '"'.join(part.replace(",", "\0") if k % 2 else part for k, part in enumerate(quoted))
     first, *rest = (part.replace("\0", ",") for part in marked[1:].split(","))

@@ -19,7 +19,7 @@ WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
-    """Protocol of the mesh to which masses are added."""
+    """Protocol of the builder of the mesh to which masses are added."""
 
     instances: list[Instance]
     assembly: Part
@@ -51,12 +51,12 @@ class Masses:
                     self.left_out.append(LeftOut("ROTARY INERTIA", point.place, "mass", why))
 
     def _parts(self) -> Iterator[tuple[int | None, Part]]:
-        """The parts with the numbers of their instances, and the assembly with None."""
+        """Yield the parts with the numbers of their instances, and the assembly with None."""
         yield from ((k, one.part) for k, one in enumerate(self.places.instances))
         yield None, self.places.assembly
 
     def _blocks(self) -> Iterator[tuple[Block, list[tuple[int | None, Part]]]]:
-        """Blocks of masses, each with the parts that have its element set."""
+        """Yield blocks of masses, each with the parts that have its element set."""
         for k, part in self._parts():
             outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
             for block in part.masses:

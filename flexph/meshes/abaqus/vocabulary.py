@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..places import Place
+from ..contents import Place
 
 TAKEN = {
     "ASSEMBLY": ("NAME",),
@@ -188,7 +188,7 @@ def keyword(text: str) -> str:
 
 
 def in_full(text: str, words: Iterable[str]) -> str | None:
-    """The word that a text abbreviates; None if there is no such word, or several."""
+    """Word that a text abbreviates; None if there is none, or if several are possible."""
     start = "".join(text.upper().split())
     begun = {"".join(word.split()): word for word in words if "".join(word.split()).startswith(start)}
     if not start or not begun:

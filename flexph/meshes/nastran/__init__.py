@@ -1,4 +1,4 @@
-"""Bulk data of Nastran: cards, grid points in their systems, elements, masses, and what is not taken.
+"""Reading of Nastran bulk data: cards, grid points in their systems, elements, masses, and unsupported parts.
 
 Imports: meshes, numerics.
 """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..places import DeckFiles, Place
+from ..contents import DeckFiles, Place
 
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
 """Pattern of an exponent without its letter, as in 1.5+3."""
@@ -65,7 +65,7 @@ def real(word: str) -> float:
 
 
 def bulk_cards(path: Path) -> Iterator[Card]:
-    """The cards between BEGIN BULK and ENDDATA, or of the whole file if it has neither executive nor case control.
+    """Yield the cards between BEGIN BULK and ENDDATA, or of a whole file with neither executive nor case control.
 
     Raises ValueError for incomplete files, superelements, and continuations that do not follow their card.
     """

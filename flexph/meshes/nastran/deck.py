@@ -134,7 +134,10 @@ class Deck:
         return FileMaterial(density, young, poisson or 0.0, refused)
 
     def _beside(self, top: int) -> list[LeftOut]:
-        """Elements with properties, of lower dimension than the body: shells on solids, bars in them."""
+        """Elements with properties that are of lower dimension than the body, as unsupported parts.
+
+        They are shells on solids, or bars in them.
+        """
         why = "an element with properties, of lower dimension than the body"
         own: dict[str, LeftOut] = {}
         for kind, cells in self.cells.items():
@@ -145,7 +148,7 @@ class Deck:
         return list(own.values())
 
     def _masses(self, numbers: Array, body: list[Array]) -> tuple[tuple[PointMass, ...], list[LeftOut]]:
-        """Masses CONM2 at nodes of the body, and those that are not supported: with offset or inertia, or elsewhere."""
+        """Masses CONM2 at nodes of the body, and unsupported ones: with offset or inertia, or elsewhere."""
         own = np.unique(np.concatenate([nodes.ravel() for nodes in body])) if self.masses else np.zeros(0, dtype=int)
         rows = {int(numbers[row]): int(row) for row in own}
         masses, lost = [], []

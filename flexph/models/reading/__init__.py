@@ -1,4 +1,4 @@
 """Parser of YAML into plain data with the position of every value, and errors that give the position.
 
-Imports: no other room.
+Imports: systems, units.
 """

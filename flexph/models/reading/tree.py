@@ -1,15 +1,11 @@
-"""YAML 1.2 as plain data: mappings, lists, texts and numbers, with the line and column of each.
-
-ruamel.yaml composes the nodes; no objects are constructed from tags. Refused are duplicate names, tags, merge keys,
-anchors that contain themselves or multiply beyond a bound, deep nesting and large files.
-"""
+"""YAML 1.2 as plain data with the line and column of each value, and errors of model files with their position."""
 
 from __future__ import annotations
 
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import EINVAL
 from pathlib import Path as File
@@ -20,7 +16,52 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
-from .problems import ModelError, Path, Problem
+MOST = 20
+"""Largest number of problems listed for one file."""
+
+Path = tuple[str | int, ...]
+"""Path of a value in a file: names in mappings and indices in lists."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One error of a file: path of the value, text on what was given and what would be right, line and column."""
+
+    path: Path
+    text: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {f'{dotted(self.path)}: ' if self.path else ''}{self.text}"
+
+
+class ModelError(ValueError):
+    """Model file that cannot be read, built or run; ``problems`` lists the errors, one per line of the message."""
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.name, self.problems = name, tuple(problems)
+        more = len(self.problems) - MOST
+        lines = [f"{name}:{problem}" for problem in self.problems[:MOST]]
+        super().__init__("\n".join(lines + [f"… and {more} more"] * (more > 0)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ModelError, (self.name, self.problems)
+
+
+class Misfit(ValueError):
+    """Error at a path of the data, before its line is looked up."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path, self.text = path, text
+        super().__init__(f"{dotted(path)}: {text}")
+
+
+def dotted(path: Path) -> str:
+    """Text of a path: ``bodies.rod.length``, ``connections[2].first``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
 
 LARGEST, MANY, DEEPEST = 500_000, 50_000, 40
 """Limits: letters of a file, values in it (with anchors expanded), and levels of nesting."""
@@ -56,7 +97,7 @@ class _Counting(Composer):
     count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node."""
+        """Compose the next node; raise _TooMany beyond the limit."""
         self.count += 1
         if self.count > 2 * MANY:  # names of mappings count as nodes, too
             mark = self.parser.peek_event().start_mark
@@ -66,7 +107,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """Data of a file ``name``, with the (line, column) of values and of names by path."""
+    """Data of a file with the name ``name``, and the (line, column) of values and of their names by path."""
 
     name: str
     data: Any
@@ -74,7 +115,7 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem of a value, or of its name, at the nearest path that has a position in the file."""
+        """Problem of a value, or of its name, with the position of the nearest path that has one in the file."""
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -137,13 +178,13 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """Walk over nodes that fills the positions of a tree and counts the values."""
+    """Converter of YAML nodes to plain data, which fills the positions of a tree and counts the values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node."""
+        """Plain data of a node and all below it."""
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

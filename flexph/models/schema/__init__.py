@@ -4,6 +4,6 @@ The fields of an entry are the arguments of the Python function that it calls; o
 defaults. Kinds of bodies, materials and cross sections come from the packages that implement them, registered under
 the entry-point group ``flexph.model_files``.
 
-Imports: bodies, bodies.foreign, bodies.saved, changes, contacts, control, control.linear, integration.methods, joints,
-joints.rows, laws, models.reading, models.values, sensors, units.
+Imports: bodies, bodies.foreign, changes, contacts, control, control.linear, integration.methods, joints, joints.rows,
+laws, models.reading, sensors, units.
 """

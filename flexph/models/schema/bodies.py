@@ -11,7 +11,7 @@ from flexph.bodies.body import Body
 from flexph.bodies.foreign.from_matrices import body_from_matrices
 from flexph.bodies.foreign.from_modes import body_from_modes
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.saved.reduced_file import load_reduced
+from flexph.bodies.reduced_file import load_reduced
 
 from .entry import Builder, Entry
 from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong
@@ -65,7 +65,7 @@ class Reduced(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the file for the arguments of a call."""
+        """Settings of a file from the arguments of a call."""
         return {("file" if name == "path" else name): value for name, value in given.items()}
 
     def call(self) -> Callable[..., Any]:
@@ -73,7 +73,7 @@ class Reduced(BodyEntry):
         return load_reduced if "file" in self.model_fields_set else reduce_body
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of that function."""
+        """Arguments of :meth:`call`."""
         return {("path" if name == "file" else name): value for name, value in super().arguments(builder).items()}
 
 
@@ -113,7 +113,7 @@ class ForeignModes(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the file for the arguments of a call."""
+        """Settings of a file from the arguments of a call."""
         return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:

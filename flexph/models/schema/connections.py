@@ -32,7 +32,7 @@ SHEAVE = entry_of(make.Sheave)
 
 
 def _rope_point(given: Any) -> str:
-    """Tag of a point on the path of a rope: a sheave, or a port or position of the ground."""
+    """Tag that tells a sheave from a port or ground point, for a point on the path of a rope."""
     is_sheave = isinstance(given, SHEAVE) or (isinstance(given, dict) and "ground" not in given)
     return f"{TAG}{'sheave' if is_sheave else 'end'}"
 

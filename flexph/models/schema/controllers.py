@@ -14,7 +14,7 @@ from flexph.control.port_control import port_spring
 from flexph.control.state_feedback import StateFeedback
 
 from ...units.words import nearest
-from ..values.trusted import trusted_function
+from ..reading.functions import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, Inertia, Number, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of, refuse_undefined
@@ -55,7 +55,7 @@ class _DriveTrain(Entry):
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
-        """Join the system to its port, with its supply as input."""
+        """Controller of the system, joined to its port, with its supply as input."""
         given = as_input(builder.of(getattr(self, supplied), supplied))
         return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
 
@@ -135,7 +135,7 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of the wrong size, or undefined during the run."""
+    """Raise Misfit for references and supplies of controllers with the wrong size, or undefined during the run."""
     for name, entry in given.items():
         for field in ("reference", "supply", "drive"):
             place = here.at("controllers", name, field)
@@ -147,7 +147,7 @@ def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> Non
 
 
 def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
-    """Raise Misfit for a function whose values at two times are not ``size`` finite numbers."""
+    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers."""
     with place.refusals():
         for time, when in zip(span, ("the start", "the end"), strict=True):
             refuse_undefined(function, time, when)

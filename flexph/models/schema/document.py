@@ -12,8 +12,7 @@ from .bodies import BODIES, Reduced
 from .connections import Connection
 from .entry import Entry, one_of
 from .fields import RESERVED, Acceleration, wrong
-from .runs import Run, Start
-from .studies import Study
+from .runs import Run, Start, Study
 
 GROUP = "flexph.model_files"
 """Entry-point group under which packages register :class:`Kinds`."""

@@ -15,13 +15,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag,
 from pydantic_core import PydanticCustomError
 
 from ...units.words import nearest, shown
-from ..reading.problems import Misfit, Path
+from ..reading.tree import Misfit, Path
 from .fields import TAG, Buildable
 
 
 @dataclass(frozen=True)
 class Builder:
-    """Context of entries while they are built: the file's folder, its trust, and named entries by section.
+    """Context in which entries are built: the file's folder, its trust, named entries by section, path of the entry.
 
     ``dim`` is the dimension of the mechanism, 0 before it is known.
     """
@@ -37,7 +37,7 @@ class Builder:
         return replace(self, path=(*self.path, *path))
 
     def misfit(self, text: str) -> Misfit:
-        """Error at the path of this entry."""
+        """Error about this entry, with its path."""
         return Misfit(self.path, text)
 
     def named(self, section: str, name: str) -> Any:
@@ -48,7 +48,7 @@ class Builder:
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """Value of a field: entries are built, in lists and mappings, too."""
+        """Value of a field, in which entries are built, also within lists and mappings."""
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -60,7 +60,7 @@ class Builder:
 
     @contextmanager
     def refusals(self, entry: Any = None) -> Iterator[None]:
-        """Turn errors into Misfit, at the setting that the error names if ``entry`` has it."""
+        """Context that turns errors into Misfit, at the setting that the error names if ``entry`` has it."""
         try:
             yield
         except Misfit:
@@ -71,7 +71,7 @@ class Builder:
 
 
 def _place(text: str, entry: Any) -> Path:
-    """Setting named at the start of an error ("length must be …") or within it ("station 'middle' must …")."""
+    """Path of the setting that an error names: "length must be …", or "station 'middle' …" anywhere in it."""
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
     if first in names:
@@ -83,7 +83,7 @@ def _place(text: str, entry: Any) -> Path:
 
 
 class Entry(BaseModel, Buildable):
-    """Entry whose fields are the arguments of the function ``makes``, except ``kind`` and those in ``aside``."""
+    """Base of entries: their fields are the arguments of the function ``makes``, except ``kind`` and ``aside``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
     makes: ClassVar[Callable[..., Any]]
@@ -109,7 +109,7 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the file for the arguments of a call."""
+        """Settings of a file from the arguments of a call."""
         return given
 
     def call(self) -> Callable[..., Any]:
@@ -134,7 +134,7 @@ def kind_of(entry: type[Entry]) -> str:
 
 
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
-    """Union type of several kinds of entries, told apart by ``kind``."""
+    """Type of a union of several kinds of entries, told apart by ``kind``; ``default`` is taken without one."""
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)
 

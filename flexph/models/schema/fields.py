@@ -27,13 +27,13 @@ TAG = "arm "
 
 
 def wrong(text: str) -> PydanticCustomError:
-    """Pydantic error with a given text."""
+    """Pydantic error with the given text."""
     return PydanticCustomError("model_file", "{text}", {"text": text})
 
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Annotation of a field that ``read`` converts from the data; ``schema`` is its JSON schema."""
+    """Annotation of a field whose value the function ``read`` converts from the data; ``schema`` is its JSON schema."""
 
     read: Callable[[Any], Any]
     schema: tuple[tuple[str, Any], ...]
@@ -69,7 +69,7 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """Union type that is told apart by shape: number or text, mapping, list; ``words`` say what would be right."""
+    """Type of a union that is told apart by shape: number or text, mapping, list; ``words`` say what would be right."""
     arms = {"scalar": scalar, "mapping": mapping, "sequence": sequence}
     given = {name: arm for name, arm in arms.items() if arm is not None}
 
@@ -85,7 +85,7 @@ def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: A
 
 
 class Buildable(ABC):
-    """Base of values in a file that are built into other values."""
+    """Base of values in a file from which other values are built."""
 
     @abstractmethod
     def build(self, builder: Any) -> Any:
@@ -100,7 +100,7 @@ class Reference(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Value of that entry."""
+        """Value of the entry that is referred to."""
         return builder.named(self.section, self.name)
 
 
@@ -122,7 +122,7 @@ class InputFile(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Path of the file. Raises Misfit if it does not exist or lies outside the folder without trust."""
+        """Path of the file. Raises Misfit if it does not exist, or lies outside the folder of an untrusted model."""
         path = builder.folder / self.name
         if not (builder.trust or path.resolve().is_relative_to(builder.folder.resolve())):
             raise builder.misfit(f"{self.name!r} leads out of the folder of the model: move it there, or give --trust")

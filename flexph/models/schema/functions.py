@@ -15,9 +15,8 @@ from flexph.laws.resistive_relations import coulomb, quadratic, resistive, visco
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
 from ...units.words import shown
-from ..values.expressions import Expression
-from ..values.tables import Interpolation, function_of_table
-from ..values.trusted import trusted_function
+from ..reading.expressions import Expression
+from ..reading.functions import Interpolation, function_of_table, trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import TAG, File, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .rotations import turned
@@ -125,7 +124,7 @@ def refuse_undefined(function: Any, time: float, when: str) -> None:
 
 
 class Driven(Entry):
-    """Entry with prescribed ``motions``, fields that are functions of time or constants."""
+    """Base of entries with prescribed ``motions``, fields that are functions of time or constants."""
 
     motions: ClassVar[tuple[str, ...]]
 
@@ -145,7 +144,7 @@ class Driven(Entry):
 
 @dataclass(frozen=True)
 class Components:
-    """Vector-valued function of time (k,) with one scalar function per component."""
+    """Vector-valued function of time (k,), made of one scalar function per component."""
 
     functions: tuple[Any, ...]
 
@@ -171,7 +170,7 @@ class Turned:
 
 
 def as_input(given: Any) -> Any:
-    """Input of a run; constants stay numbers, so that they are not evaluated in every step."""
+    """Input of a run: a function of time if a component is one; constants stay numbers, to be evaluated once."""
     moving = isinstance(given, list) and any(callable(item) for item in given)
     return as_function(given) if moving else given
 
@@ -270,7 +269,7 @@ EACH = "a number with its unit, or a list with one for each axis"
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """Field types of a damping: one coefficient or relation, and one or several of them."""
+    """Two field types of a damping: one coefficient or relation, and one or several of them."""
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

@@ -1,4 +1,4 @@
-"""Laws of springs in model files."""
+"""Laws of springs and of cross-sections in model files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from flexph.laws.force_laws import force_law
 from flexph.laws.hysteresis import bouc_wen, bristle
 
 from ...units.words import shown
-from ..values.expressions import Expression
+from ..reading.expressions import Expression
 from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
 
-Stiffness, Extension = quantity("N/m", "N*m/rad"), quantity("m", "rad")
+Stiffness, Extension = quantity("N/m", "N*m/rad", "N", "N*m^2"), quantity("m", "rad", "", "1/m")
 Damping = quantity("N*s/m", "N*m*s/rad")
 
 
@@ -168,5 +168,6 @@ class Controlled(Entry):
 ELASTIC = (*CONSTANT, Scheduled, Controlled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
+SectionLaw = one_of(ELASTIC)
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

@@ -69,7 +69,7 @@ class SpatialPlace(Entry):
     rotation: RotationValue = None
 
     def build(self, builder: Builder) -> Any:
-        """Placement for ``assemble``."""
+        """Placement for ``assemble``: position, rotation, or both."""
         if not self.model_fields_set:
             raise builder.misfit("got an empty mapping: write position, rotation, or both")
         position, rotation = builder.of(self.position, "position"), builder.of(self.rotation, "rotation")
@@ -83,13 +83,13 @@ class SpatialMotion(Entry):
     spin: list[Spin]
 
     def build(self, builder: Builder) -> Any:
-        """Velocities for ``consistent_state``."""
+        """Velocities for ``consistent_state``: the spin, or velocity and spin."""
         return self.spin if self.velocity is None else (self.velocity, self.spin)
 
 
 @dataclass(frozen=True)
 class Coordinates(Buildable):
-    """Two coordinates, and a third in its original form: an angle in the plane, a length in space."""
+    """Two lengths, and a third coordinate as written in the file: an angle in the plane, a length in space."""
 
     values: tuple[float, ...]
     third: tuple[Any, ...]
@@ -104,7 +104,7 @@ class Coordinates(Buildable):
 
 
 def _in_plane(length: str, angle: str) -> Any:
-    """Field type of (x, y, angle) in the plane or (x, y, z) in space."""
+    """Field type of (x, y, angle) in the plane or (x, y, z) in space, with units of ``length`` and ``angle``."""
 
     def read(given: Any) -> Coordinates:
         if not isinstance(given, list) or len(given) not in (2, 3):

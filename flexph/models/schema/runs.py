@@ -1,8 +1,9 @@
-"""Runs of a model file: start, method, inputs and outputs."""
+"""Runs of a model file: start, method, inputs and outputs; studies, which repeat a run for samples of its settings."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from flexph.changes.change import Change
+from flexph.changes.change import Change, rupture
 from flexph.integration.methods.names import NAMES, by_name
 
 from ...units.quantities import read_size
@@ -18,7 +19,7 @@ from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, wrong
+from .fields import File, Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry
@@ -152,25 +153,37 @@ ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string
 
 
 class ChangeEntry(Entry):
-    """A joint that locks or is released, at a time or when a sensor reaches a reading: :mod:`flexph.changes`.
+    """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
 
-    A lock is of a joint by its name, or a joint that begins to hold.
+    A lock is of a joint by its name, or a joint that begins to hold; a rupture is of a spring, or of a rod or cable at
+    s, also by its tension.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
     release: str = None
+    rupture: str = None
+    s: quantity("m") = None
+    tension: quantity("N") = None
     at: Time = None
     when: SensorEntry = None
     reaches: ReadingValue = None
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
-        if (self.lock is None) == (self.release is None):
-            raise wrong("write either lock, a joint, or release, the name of a joint")
+        if [self.lock, self.release, self.rupture].count(None) != 2:
+            raise wrong("write either lock, a joint, or release, the name of a joint, or rupture, the name of a part")
+        if self.rupture is None and (self.s is not None or self.tension is not None):
+            raise wrong("s and tension go with rupture")
         return self
 
     def build(self, builder: Builder) -> Change:
         """Build the change."""
+        if self.rupture is not None:
+            sensor = builder.of(self.when, "when")
+            with builder.refusals(self):
+                return rupture(
+                    self.rupture, self.s, tension=self.tension, at=self.at, when=sensor, reaches=self.reaches
+                )
         kind: Literal["lock", "release"] = "lock" if self.release is None else "release"
         joint, when = builder.of(getattr(self, kind), kind), builder.of(self.when, "when")
         with builder.refusals(self):
@@ -241,3 +254,52 @@ def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
 def motion_of(run: InverseDynamicsRun, builder: Builder) -> dict[str, Any]:
     """Prescribed motion of a run by external port, as functions of time."""
     return {name: as_function(value) for name, value in builder.of(run.motion, "motion").items()}
+
+
+Ends = Annotated[list[Any], Field(min_length=2, max_length=2)]
+Values = Annotated[list[Any], Field(min_length=1)]
+Row = Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class RandomSamples(Entry):
+    """``count`` points of a box with bounds by the path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
+
+    count: Annotated[int, Field(ge=1)]
+    bounds: Annotated[dict[str, Ends], Field(min_length=1)]
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class Study(Entry):
+    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``; its results are measures.
+
+    Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table`` of comma-separated values
+    with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
+    """
+
+    run: str
+    vary: Annotated[dict[str, Values], Field(min_length=1)] = None
+    samples: Annotated[list[Row], Field(min_length=1)] = None
+    table: File = None
+    latin_hypercube: RandomSamples = None
+    sobol: RandomSamples = None
+
+    @model_validator(mode="after")
+    def _refuse_several(self) -> Study:
+        given = [name for name in SOURCES if name in self.model_fields_set]
+        if len(given) != 1:
+            message = f"got {' and '.join(given)}" if given else "got none of them"
+            raise wrong(f"{message}: write one of {', '.join(SOURCES)}")
+        count = self.sobol.count if self.sobol is not None else 1
+        if count & (count - 1):
+            raise wrong(f"count of sobol must be a power of two such as {1 << count.bit_length()}, got {count}")
+        return self
+
+    @property
+    def bounds(self) -> Mapping[str, Ends]:
+        """Bounds of random samples as written in the file; none for other studies."""
+        drawn = self.latin_hypercube or self.sobol
+        return {} if drawn is None else drawn.bounds
+
+
+SOURCES = ("vary", "samples", "table", "latin_hypercube", "sobol")
+"""Fields that define the samples."""

@@ -11,12 +11,11 @@ from pydantic import Field
 
 from flexph import sensors as make
 from flexph.control.actuators import delayed, quantised, rate_limited, saturated
-from flexph.control.linear.filters import pid
+from flexph.control.linear.compensator import pid
 from flexph.control.sampled import Sampled
-from flexph.joints.rows.directions import unit
-from flexph.joints.rows.vectors import GROUND
+from flexph.joints.rows.vectors import GROUND, unit
 
-from ..values.trusted import trusted_function
+from ..reading.functions import trusted_function
 from .entry import Builder, Entry
 from .fields import Direction, End, Number, Port, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, formula_of
@@ -34,7 +33,7 @@ class Actuated(Entry):
     delay: Annotated[int, Field(ge=0)] = 0
 
     def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
-        """Add the quantisation of readings, and the limits of outputs and of their rates."""
+        """Sampled controller with delay, quantised readings, and limits of outputs and of their rates added."""
         loop = quantised(loop, marks) if marks else loop
         loop = delayed(loop, self.delay) if self.delay else loop
         loop = saturated(loop, limits) if limits else loop
@@ -72,7 +71,7 @@ class _OfAnAngle(Actuated):
 
 @dataclass(frozen=True)
 class _Along:
-    """Function whose scalar outputs act along an axis."""
+    """Function of a controller whose scalar outputs act along an axis."""
 
     function: Callable[..., Any]
     axis: Any
@@ -89,7 +88,7 @@ class _Along:
 
 @dataclass(frozen=True)
 class _Proportional:
-    """Function τ = K_p (q_d − q) − K_d q̇ at a port."""
+    """Control law τ = K_p (q_d − q) − K_d q̇ at a port, as a function of time and readings."""
 
     port: str
     stiffness: float

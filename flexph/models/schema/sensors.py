@@ -21,7 +21,7 @@ WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"
 
 
 def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
-    """Public sensors by their word in files, chosen by their first arguments."""
+    """Public sensor functions by their word in files: those whose first arguments have the names ``first``."""
     functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
     chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
     return {WORDS.get(name, name): f for name, f in chosen.items()}
@@ -168,7 +168,10 @@ def _sensor_tag(given: Any) -> str:
 
 
 def _check_measure(given: Any) -> Any:
-    """Check that a sensor's measure exists in any kind, as each kind of sensor only checks for its measures."""
+    """Value of a sensor, unchanged; raise an error if no kind of sensor has its measure.
+
+    Each kind of sensor only checks for its own measures.
+    """
     measure = given.get("measure") if isinstance(given, dict) else None
     if isinstance(measure, str) and measure not in _WORDS:
         text = f"got {shown(measure)}: {nearest(measure, _WORDS)}"

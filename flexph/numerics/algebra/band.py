@@ -101,7 +101,7 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
 
 
 def _last(A: Array, here: int, step: int, count: int) -> int:
-    """Position (from one) of the last nonzero among ``count`` entries; 0 if all are zero."""
+    """Position (from one) of the last nonzero among ``count`` entries after ``here``; 0 if all are zero."""
     while count > 0 and get(A, here + count * step) == 0.0:
         count -= 1
     return count

@@ -72,7 +72,7 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
-    """Factor by lanes of columns."""
+    """Factor A in place, by groups of LANE columns; ``pivot`` gets the rows exchanged. False if A is singular."""
     first = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     first = 0

@@ -1,4 +1,4 @@
-"""Signature of a stiffness matrix: numbers of negative, neutral and positive directions (Sylvester's law of inertia).
+"""Signs of symmetric matrices: inertia (Sylvester's law), signature of a stiffness matrix, semi-definiteness.
 
 The number of negative directions does not depend on coordinates or masses, nor on the frequencies of a mesh.
 """
@@ -9,9 +9,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigvalsh, svd
+from scipy.linalg import eigvalsh, ldl, svd
 
+from .. import checks as check
 from ..arrays import Array
+from . import positive_definite as positive
+from .positive_definite import positive_solver
+from .symmetric_factor import SymmetricFactor
+
+
+class Inertia(NamedTuple):
+    """Number of negative eigenvalues of a matrix A, and ``defect`` = Xᵀ(A − Ã)X of the factored matrix Ã.
+
+    To first order, the eigenvalues of the pencil (A, W) for eigenvectors X, XᵀWX = 1, differ from those of (Ã, W) by at
+    most the norm of the defect: the sign of an eigenvalue nearer to zero is uncertain.
+    """
+
+    negative: int
+    defect: Array
+
+
+def inertia(matrix: Any, vectors: Array) -> Inertia:
+    """Inertia of a symmetric matrix, sparse or dense, with the defect of its factors on vectors X (n, k).
+
+    By the signs of the pivots of LDLᵀ. Dense matrices use LAPACK with Bunch-Kaufman pivoting. Large sparse ones use
+    PARDISO if installed (backward stable, with a defect of zero), others SuperLU without pivoting, whose factors may be
+    inaccurate, as the defect shows. Raises ArithmeticError if the factorisation fails.
+    """
+    if not sparse.issparse(matrix):
+        lower, blocks, _ = ldl(matrix)
+        values = np.linalg.eigvalsh(blocks) if np.any(np.diag(blocks, 1)) else np.diag(blocks)
+        defect = vectors.T @ (matrix @ vectors) - (lower.T @ vectors).T @ blocks @ (lower.T @ vectors)
+        return Inertia(int(np.sum(values < 0.0)), defect)
+    if positive.PARDISO and matrix.shape[0] > positive.FEW:
+        return Inertia(positive.pardiso_negative_pivots(matrix), np.zeros((vectors.shape[1],) * 2))
+    try:
+        factor = SymmetricFactor(matrix)
+    except ValueError:
+        raise ArithmeticError("a pivot of the matrix is zero: eigenvalues cannot be counted by their signs") from None
+    return Inertia(int(np.sum(factor.pivots < 0.0)), vectors.T @ factor.defect(vectors))
+
 
 BALANCINGS = 30
 """Number of scalings of rows and columns; each halves the logarithms of their largest entries."""
@@ -57,3 +94,53 @@ def balance(size: Any) -> Array:
         largest = (rows.max(axis=1).toarray() if sparse.issparse(rows) else rows.max(axis=1, initial=0.0)) * scale
         scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
     return scale
+
+
+def check_semi_definite(name: str, a: Any) -> None:
+    """Check A ⪰ 0 up to round-off, for symmetric A.
+
+    Rows are scaled to a unit diagonal first, so that the tolerance does not depend on units.
+    """
+    diagonal = a.diagonal()
+    if np.any(diagonal < 0.0):
+        raise ValueError(f"{name} must be positive semi-definite: smallest diagonal entry {diagonal.min():.3e}")
+    used = np.flatnonzero(diagonal > 0.0)
+    if check.norm(a) > check.norm(a[used][:, used]) * (1.0 + check.ROUND_OFF):
+        raise ValueError(f"{name} must be positive semi-definite: a zero on the diagonal of a row that is not zero")
+    if not used.size:
+        return
+    scale = 1.0 / np.sqrt(diagonal[used])
+    if sparse.issparse(a):
+        unit = sparse.diags_array(scale) @ a[used][:, used] @ sparse.diags_array(scale)
+        _sparse_semi_definite(name, unit, used.size)
+        return
+    unit = scale[:, None] * a[np.ix_(used, used)] * scale
+    shift = check.ROUND_OFF * used.size
+    try:
+        np.linalg.cholesky(unit + shift * np.eye(used.size))
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(unit)[0]
+        raise ValueError(
+            f"{name} must be positive semi-definite: lowest eigenvalue {lowest:.3e} (unit diagonal)"
+        ) from None
+
+
+def root_of(matrix: Array) -> Array:
+    """Factor L of A = LLᵀ ⪰ 0, with as many columns as the rank of A."""
+    values, vectors = np.linalg.eigh(matrix)
+    positive = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
+    return vectors[:, positive] * np.sqrt(values[positive])
+
+
+def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
+    """Check the signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
+    shifted = unit + check.ROUND_OFF * size * sparse.eye_array(size)
+    try:
+        if size > check.LARGE:
+            positive_solver(shifted)
+            return
+        lowest = SymmetricFactor(shifted).pivots.min()
+    except ValueError:
+        raise ValueError(f"{name} must be positive semi-definite: a pivot is negative") from None
+    if lowest <= 0.0:
+        raise ValueError(f"{name} must be positive semi-definite: lowest pivot {lowest:.3e} (unit diagonal)")

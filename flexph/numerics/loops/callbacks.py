@@ -45,7 +45,7 @@ _structs: WeakValueDictionary[int, Struct[Any]] = WeakValueDictionary()
 
 
 def struct_at(address: int) -> Any:
-    """Named tuple laid out at an address, which uncompiled loops use instead of a pointer."""
+    """Named tuple laid out at an address; uncompiled loops use it instead of a pointer."""
     return _structs[address].value
 
 
@@ -176,7 +176,7 @@ def _capsule(name: str, result: Any, *arguments: Any) -> Any:
 
 @cache
 def entry_address(function: Callable[..., int], failed: int) -> int:
-    """Address of an uncompiled integer function, for the lifetime of the process.
+    """Address of an uncompiled integer function, valid as long as the process lives.
 
     Uncompiled loops call it directly (see :func:`entry_at`); compiled ones get the value ``failed`` if it raises.
     """
@@ -199,6 +199,6 @@ _entries: dict[int, tuple[Callable[..., int], Any]] = {}
 
 
 def entry_at(address: int) -> Callable[..., int] | None:
-    """Uncompiled function at an address; its exceptions reach a direct caller."""
+    """Uncompiled function at an address, None if there is none; called directly, it raises its own exceptions."""
     function, _ = _entries.get(address, (None, None))
     return function

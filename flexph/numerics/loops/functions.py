@@ -37,7 +37,7 @@ def address_of(function: Callable[..., float]) -> int:
 
 
 def last_failure() -> FailedCall | None:
-    """Last call of this thread that failed, which is forgotten; an interruption counts before other errors."""
+    """Take and clear the last failed call of this thread, or None; an interruption counts before other errors."""
     failed = _errors.pop(threading.get_ident(), None)
     return None if failed is None else FailedCall(*failed)
 

@@ -11,7 +11,7 @@ import numpy as np
 from .callbacks import entry_at
 
 Vec: TypeAlias = np.ndarray
-"""Arrays in C order with one, two and three indices, of floats, complex numbers (C…) and integers (I…)."""
+"""Vec, Mat, Ten: arrays in C order with one, two, three indices, of floats, complex numbers (C…) or integers (I…)."""
 Mat: TypeAlias = np.ndarray
 Ten: TypeAlias = np.ndarray
 CVec: TypeAlias = np.ndarray
@@ -39,7 +39,7 @@ def part(a: Any, first: int, end: int) -> Any:
 
 
 def block(a: Any, first: int, rows: int, columns: int) -> Any:
-    """Matrix within a flat array."""
+    """Matrix (rows, columns) within an array, from its flat index ``first`` on."""
     return a.reshape(-1)[first : first + rows * columns].reshape(rows, columns)
 
 
@@ -132,7 +132,7 @@ def padded(count: Any) -> Any:
 
 
 def stored(w: Any) -> Any:
-    """Stored row width of a banded matrix of bandwidth w (see algebra.band)."""
+    """Stored row width of a banded matrix of half bandwidth w (see algebra.band)."""
     return padded(3 * w + LANES) + LANES
 
 
@@ -168,7 +168,7 @@ def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) ->
 def add_product(
     out: Any, o: int, share: float, A: Any, a: int, B: Any, b: int, rows: int, inner: int, columns: int
 ) -> None:
-    """Add share A B, ±1, to ``out``, for parts of the matrices that begin at the entries o, a and b."""
+    """Add share·A B, with ``share`` ±1, to ``out``, for parts of the matrices that begin at the entries o, a and b."""
     if rows <= 0 or inner <= 0 or columns <= 0:
         return
     to, left, right = (_part_at(X, *x) for X, x in ((out, (o, columns)), (A, (a, inner)), (B, (b, columns))))
@@ -177,7 +177,7 @@ def add_product(
 
 
 def _part_at(A: Any, first: int, columns: int) -> Any:
-    """Rows of a matrix from an entry on, with so many columns."""
+    """Part of a matrix from entry ``first`` on: all further rows, and a number of columns."""
     row, column = divmod(first, A.shape[1])
     return A[row:, column : column + columns]
 

@@ -41,7 +41,7 @@ class Engine:
         self._executor = self._renewed()
 
     def close(self, *, at_once: bool) -> None:
-        """End processes started by this engine, at once or after their present samples."""
+        """End the processes started by this engine, ``at_once`` or after their present samples."""
         if self._renewed is not None:
             self._executor.shutdown(kill_workers=at_once)  # type: ignore[call-arg]
 
@@ -61,7 +61,7 @@ class InThisProcess(Executor):
 
 @contextmanager
 def started(executor: Executor | str | None, jobs: int | None) -> Iterator[Engine]:
-    """Open an engine: an executor, "dask://host:port", "mpi", or ``jobs`` processes of this machine."""
+    """Context with an engine: an executor, "dask://host:port", "mpi", or ``jobs`` processes of this machine."""
     if isinstance(executor, str):
         with _by_name(executor) as named:
             yield Engine(named, jobs or MANY)
@@ -95,7 +95,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """Executor of another package, closed at the end of the block."""
+    """Context with an executor of another package."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client

@@ -1,4 +1,4 @@
-"""Records of samples on disk: one file per sample, written atomically by its worker and never changed."""
+"""Records of samples on disk: one file per sample with named values, written atomically and never changed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,61 @@ from typing import Any, Literal
 import numpy as np
 
 from ...files.durable import PREFIX, replacing
-from ...files.npz import refuse_misfits
-from ...files.reading import refuse_missing
-from .values import Arrays
+from ...files.reading import refuse_misfits, refuse_missing
+from ...numerics import checks as check
+
+Arrays = dict[str, np.ndarray]
+
+
+def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
+    """Named arrays of numbers, truth values or texts, from the return value of a function.
+
+    ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
+    numbers become ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is dropped. Raises
+    ValueError for anything else.
+    """
+    if not isinstance(values, Mapping):
+        raise ValueError(f"a function of a study must return a dict of values by name, got {check.shown(values)}")
+    arrays = dict(_flat("", values))
+    for name in arrays.keys() & parameters.keys():
+        if arrays[name].shape or arrays[name].item() != parameters[name]:
+            raise ValueError(f"the value {name!r} must be renamed: a parameter has this name")
+        del arrays[name]
+    return arrays
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            own = check.name("a value", key)
+            yield from _flat(f"{name}.{own}" if name else own, entry)
+        return
+    if isinstance(value, list | tuple) and value and all(isinstance(row, Mapping) for row in value):
+        for key in value[0]:
+            yield from _flat(f"{name}.{key}", [row.get(key) for row in value])
+        return
+    array = _array(name, value)
+    if array.dtype.kind == "c":
+        yield from ((f"{name}.real", array.real), (f"{name}.imag", array.imag))
+    else:
+        yield name, array
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O":  # None stands for a missing number
+            array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "uib":
+        return array if array.dtype.kind == "b" else array.astype(np.int64)
+    if array.dtype.kind in "fc":
+        return array.astype(complex if array.dtype.kind == "c" else float)
+    if array.dtype.kind == "U":
+        return array
+    raise ValueError(f"the value {name!r} must be numbers, truth values or texts, got {check.shown(value)}")
+
 
 SUFFIX = ".npz"
 _HEAD = "record"
@@ -41,7 +93,7 @@ class Record:
 
 
 def key(parameters: Mapping[str, Any]) -> str:
-    """Hash of the parameter values, equal in all processes."""
+    """Hash of the parameter values, the same in all processes."""
     text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -67,13 +119,13 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Description of a record with the kinds and shapes of its values; OSError if it is damaged."""
+    """Description of a record with the kinds and shapes of its values; raises OSError if it is damaged."""
     with _entries(path) as file:
         return _head(file)
 
 
 def read_record(path: Path) -> Record:
-    """Read a record; OSError if it is damaged."""
+    """Record from a file; raises OSError if it is damaged."""
     with _entries(path) as file:
         head = _head(file)
         values = {name: file[f"value {k}"] for k, name in enumerate(head["values"])}

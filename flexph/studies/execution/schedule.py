@@ -23,7 +23,7 @@ Ended = Callable[[Task, Outcome], None]
 
 
 class Schedule:
-    """Samples in flight on an engine; ``ended`` is called for each one that ended."""
+    """Samples in flight on an engine; ``ended`` is called with each one that ends."""
 
     def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
         self._engine, self._retries, self._ended = engine, retries, ended
@@ -35,7 +35,7 @@ class Schedule:
         self._deaths: Counter[str] = Counter()
 
     def follow(self, tasks: Iterable[Task]) -> None:
-        """Perform all tasks."""
+        """Perform all tasks and wait for their ends."""
         rest = iter(tasks)
         while self._supplied(rest):
             future = self._answers.get()
@@ -46,7 +46,7 @@ class Schedule:
                 self._died(task, error, self._again)
 
     def _supplied(self, rest: Iterator[Task]) -> bool:
-        """Submit tasks up to the engine's window; True if any are in flight."""
+        """Submit tasks up to the engine's window; return True if any are in flight."""
         if not self._running:
             self._is_isolated = bool(self._suspects)
             if self._is_isolated:
@@ -78,7 +78,7 @@ class Schedule:
         return error is None
 
     def _recover(self, task: Task, error: BaseException) -> None:
-        """Restart the executor and mark tasks in flight as suspects, unless there was only one."""
+        """Restart the executor; mark the tasks in flight as suspects, or count a death if there was only one."""
         lost = [task]
         while self._running:
             future = self._answers.get()
@@ -92,7 +92,7 @@ class Schedule:
             self._suspects.extend(lost)
 
     def _died(self, task: Task, error: BaseException | None, waiting: deque[Task]) -> None:
-        """Queue a sample for another attempt, or record it as failed."""
+        """Queue a sample whose worker died for another attempt, or record it as failed."""
         self._deaths[name := key(task.parameters)] += 1
         if self._deaths[name] <= self._retries:
             waiting.append(replace(task, attempt=task.attempt + 1))

@@ -8,18 +8,31 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
-from .needed import needed_xarray
+
+PACKAGES = ("xarray", "h5netcdf", "loky", "cloudpickle")
+MISSING = 'studies need the extra studies: pip install "flexph[studies]"'
+
+
+def needed_xarray() -> ModuleType:
+    """Module xarray. Raises ModuleNotFoundError, naming the extra, if a package of studies is missing."""
+    try:
+        xarray, *_ = map(import_module, PACKAGES)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{MISSING} ({error.name} is missing)", name=error.name) from error
+    return xarray
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Function with its name, a digest of its source, and the units of its parameters."""
+    """Function of a study with its name, a hash of its source, and the units of its parameters."""
 
     function: Callable[..., Any]
     name: str
@@ -30,7 +43,7 @@ class Subject:
     """Parameters of a case by name."""
 
     def pickled(self) -> bytes:
-        """Function pickled for workers, by value if they cannot import it."""
+        """Pickled function for workers; it includes the code if they cannot import it."""
         import cloudpickle
 
         try:
@@ -86,7 +99,10 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 
 
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
-    """Figures of a run of an installed case; files are written only if the figures come from writing them."""
+    """Summary numbers of a run of an installed case.
+
+    Files are written, to a temporary folder, only if the numbers come from writing them.
+    """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
     if case.figures is not None:
@@ -112,7 +128,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """Digest of the source of a function; empty if there is none."""
+    """Hash of the source of a function; empty if the source is not available."""
     while isinstance(function, partial):
         function = function.func
     try:

@@ -11,24 +11,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .records import Record, record_path, write_record
-from .values import plain_values
+from .records import Record, plain_values, record_path, write_record
 
 TOKEN = "token"
 """File in the folder of the records by which a worker recognises the study's folder."""
 
 
 class NotStored(Exception):
-    """Error if a record cannot be written; it ends the study, whose results would be lost."""
+    """Error: a record cannot be written; it ends the study, whose results would be lost."""
 
 
 class NotLoaded(Exception):
-    """Error if a worker cannot load the function of the study, so that no sample can be computed."""
+    """Error: a worker cannot load the function of the study, so that no sample can be computed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Sample for a worker: the ``function``, pickled for other processes, and the folder of its record."""
+    """Sample for a worker, with the ``function``, pickled for other processes, and the folder of its record."""
 
     function: bytes | Callable[..., Any]
     parameters: Mapping[str, Any]
@@ -38,14 +37,14 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """Outcome of a sample, with its record if the worker cannot access the study's folder."""
+    """Outcome of a sample: its error, and its record if the worker cannot access the study's folder."""
 
     error: str
     record: Record | None
 
 
 def perform(task: Task) -> Outcome:
-    """Compute a sample unless it has a record, and store it."""
+    """Compute a sample unless it has a record, store it, and return its outcome."""
     stores = _sees(task)
     if stores and record_path(task.folder, task.parameters).exists():
         return Outcome("", None)  # an engine may repeat a call whose answer it lost

@@ -549,6 +549,7 @@ class CentreForm:
 KINDS = {"force": force, "torque": torque}
 
 
+@pytest.mark.covering
 @both_strains
 @both_references
 @pytest.mark.parametrize("seed", range(2))

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import fem
 from flexph import eigenfrequencies, modes, poles
-from flexph.linear.second_order import split
+from flexph.linear.shifted import split
 
 MATERIAL, SECTION = fem.Material(young=2.0, density=3.0), fem.Section(area=0.5, second_moment=0.7)
 LENGTH, RIGIDITY, LINE = 1.3, 1.4, 1.5  # m, EI, ρA

@@ -15,7 +15,7 @@ from fem.reduce_command import command
 from flexph import GROUND, connect, integrate, revolute
 from flexph.bodies import load_reduced, tensors
 from flexph.bodies.held import Held, principal
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 MESH = FOLDER / "bar.msh"
 GIVEN = (

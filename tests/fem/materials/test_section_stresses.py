@@ -6,7 +6,7 @@ from scipy import sparse
 
 import fem
 from fem.materials.section_stresses import section_points, torsion_of_rectangle
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress
 
 ROUND = fem.Section(diameter=0.02)
 RING = fem.Section(diameter=0.02, inner_diameter=0.012)

@@ -1,5 +1,7 @@
 """Meshes, materials and regions that cannot be: each is named, with its cells."""
 
+from functools import cache
+
 import meshio
 import numpy as np
 import pytest
@@ -338,6 +340,7 @@ def test_mirrored_numbering_is_one_mesh():
 # --- near incompressibility -------------------------------------------------------------------------------------------
 
 
+@cache
 def softness(kind, n, nu):
     """Work of a shear force at the end of a short cantilever in plane strain."""
     material = fem.Material(young=1.0, density=1.0, poisson=nu)

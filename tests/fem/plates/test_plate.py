@@ -1,4 +1,7 @@
-"""Plates: C¹ deflections, patch tests, whole spectra, orders, series solutions, the thin limit."""
+"""Plates: C¹ deflections, patch tests, whole spectra, orders, series solutions, the thin limit.
+
+Five seconds, as orders need a fine mesh beside a coarse one.
+"""
 
 import numpy as np
 import pytest

@@ -29,7 +29,7 @@ from flexph import (
     spherical,
     weld,
 )
-from flexph.bodies.stresses.deformation import deformation_gradients
+from flexph.bodies.stresses import deformation_gradients
 from flexph.models import ModelError, load_model
 from flexph.results.state_view import MechanismView
 
@@ -162,6 +162,7 @@ def test_all_invariants_are_kept_by_laws(law, dim):
     keeps_all(run)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", ["neo-Hooke", "Mooney-Rivlin", "user"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_free_block_falls_without_strain(dim, law):

@@ -21,8 +21,8 @@ from flexph.integration.loops.memory.structures import Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
 from flexph.integration.loops.wide import kept_block
 from flexph.integration.loops.wide.kept_block import KeptBlock, has_kept_block
-from flexph.mechanisms.changed import impulses
 from flexph.mechanisms.model.accounts import Accounts
+from flexph.mechanisms.poses import impacts
 from flexph.methods import Exact, Exact4
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
@@ -81,7 +81,7 @@ def by_loops(monkeypatch, mechanism, times=TIMES, method=None, events=None):
     with monkeypatch.context() as patch:
         patch.setattr(build, "cost_of_band", lambda _: 0.0)
         patch.setattr(kept_block, "LARGE", 10_000)
-        patch.setattr(impulses, "LARGE", np.inf)
+        patch.setattr(impacts, "LARGE", np.inf)
         assert not mechanism.once(build.constants).inertia.is_asked
         return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
 

@@ -1,4 +1,7 @@
-"""Solids and plane bodies: patch test, spectra, convergence, inertia, ports, loads, invariance."""
+"""Solids and plane bodies: patch test, spectra, convergence, inertia, ports, loads, invariance.
+
+Ten seconds, as spectra of ten kinds of cells are those of dense matrices.
+"""
 
 import pickle
 

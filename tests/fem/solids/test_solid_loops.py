@@ -58,6 +58,7 @@ def thrown(whole, dim):
     return whole.consistent_state(whole.assemble(), velocities={"hub": spin})
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("dim", [2, 3])
 def test_blocks_under_pressure_step_as_by_the_oracle(dim, law, monkeypatch):

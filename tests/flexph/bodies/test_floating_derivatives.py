@@ -10,7 +10,7 @@ from polynomial_slopes import assert_slopes
 import fem
 import rigid
 from flexph.bodies import floating_body, relative_axes
-from flexph.bodies.floating import floating_blocks, form_stacks
+from flexph.bodies.floating import floating_blocks
 from flexph.numerics.rotations import from_entries
 
 SOFT, SECTION = fem.Material(young=20.0, density=2.5, poisson=0.3), fem.Section(width=0.5, height=0.3)
@@ -70,8 +70,7 @@ def test_large_bodies_contract_sparse_forms(dim, form, monkeypatch):
         return [*matrices, d.costate(x), d.descriptor(x, w), d.structure(x, w), d.inputs(x, f), d.outputs(x, w)]
 
     expected = values(small)
-    for module in (form_stacks, floating_blocks):
-        monkeypatch.setattr(module, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(floating_blocks, "DENSE_LIMIT", 0)
     for found, known in zip(values(floating_body(made, gravity=GRAVITY[dim], form=form)), expected, strict=True):
         np.testing.assert_allclose(found, known, rtol=0.0, atol=1e-13 * max(np.abs(known).max(), 1.0))
 

@@ -89,7 +89,7 @@ def test_a_fixed_body_has_the_clamped_frequencies(block):
 def test_large_models_agree_with_small_ones(block, monkeypatch):
     """Lanczos and dense modes span the same space: equal frequencies, equal port rows up to a sign."""
     one = block.body(modes=5)
-    monkeypatch.setattr("flexph.bodies.foreign.shapes.DENSE_LIMIT", 10)
+    monkeypatch.setattr("flexph.bodies.foreign.from_matrices.DENSE_LIMIT", 10)
     other = block.body(modes=5)
     for a, b in ((one, other),):
         np.testing.assert_allclose(a.elasticity.compliance.diagonal(), b.elasticity.compliance.diagonal(), rtol=1e-8)

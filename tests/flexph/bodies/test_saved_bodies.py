@@ -9,7 +9,7 @@ import pytest
 import fem
 from flexph import GROUND, connect, eigenfrequencies, integrate, revolute
 from flexph.bodies import load_reduced, reduce_body, save_reduced
-from flexph.bodies.stresses.points import stress_points
+from flexph.bodies.stresses import stress_points
 from flexph.export import stress_envelope
 from flexph.results import section_forces
 from flexph.results.signature import mechanism_signature
@@ -170,7 +170,7 @@ def test_values_that_do_not_fit_are_refused(name, sound, tmp_path):
 def test_bodies_that_are_too_large_are_refused_before_their_matrices_are_read(sound, tmp_path, monkeypatch):
     path = tmp_path / "body.h5"
     path.write_bytes(sound)
-    monkeypatch.setattr("flexph.bodies.saved.reduced_file.LARGEST", 4)
+    monkeypatch.setattr("flexph.bodies.reduced_file.LARGEST", 4)
     with pytest.raises(ValueError, match=r"shape_first has shape \(3, 8\), expected a matrix of at most 4"):
         load_reduced(path)
 

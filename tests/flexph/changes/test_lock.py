@@ -30,7 +30,7 @@ from flexph.changes import lock, release, with_changes
 from flexph.contacts import Plane, Rigid, contact
 from flexph.control import Sampled
 from flexph.joints import CoulombFriction, torque
-from flexph.mechanisms.changed.passage import passed
+from flexph.mechanisms.poses.passage import passed
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.results import static_solution
 from flexph.sensors import joint_angle, joint_rate, offset

@@ -7,7 +7,7 @@ import pytest
 
 from flexph import PHDAE, LinearPHDAE
 from flexph.consistency.start import consistent, inconsistency
-from flexph.systems.as_nonlinear import from_linear
+from flexph.systems.linear import from_linear
 
 pytestmark = pytest.mark.processor
 

@@ -31,6 +31,7 @@ def falling(kind, shape, law, ports=tuple(PORTS)):
     return mechanism, mechanism.consistent_state(mechanism.assemble())
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("shape", SHAPES)
@@ -58,6 +59,7 @@ def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law
     assert run.linear_momentum()[-1, 2] == pytest.approx(pushed - weight, abs=1e-13 * weight)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rigid_contacts_of_lines_obey_their_laws(kind, shape):

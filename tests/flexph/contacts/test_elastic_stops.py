@@ -50,6 +50,7 @@ def test_the_law_of_both_limits(law, lower, upper):
     np.testing.assert_allclose(both.energy(q), law.energy(above) + law.energy(below) - 2 * law.energy(0.0), atol=1e-9)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("method", [Exact(), Exact4(), Decaying(radius=0.5)], ids=["exact", "exact4", "decaying"])
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_impacts_keep_the_energy(law, method):

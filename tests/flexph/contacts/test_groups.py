@@ -13,7 +13,7 @@ from flexph.integration.loops import near
 from flexph.integration.loops.memory.structures import Kinds, Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
 from flexph.kernels.contacts.gap_arrays import Contacts
-from flexph.kernels.contacts.rubbing import anchored, anchors_in
+from flexph.kernels.contacts.laws import anchored, anchors_in
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact

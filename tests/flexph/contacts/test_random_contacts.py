@@ -9,7 +9,7 @@ import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.methods import Exact
-from flexph.results.unfinished import IntegrationError
+from flexph.results.result import IntegrationError
 
 
 def random_mechanism(rng):
@@ -44,7 +44,7 @@ def random_mechanism(rng):
 
 @pytest.mark.filterwarnings("ignore:the velocities given contradict the joints")
 @pytest.mark.parametrize("way", ["steps", "events"])
-@pytest.mark.parametrize(("count", "found"), [(6, 1), pytest.param(400, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "found"), [(4, 1), pytest.param(400, 60, marks=pytest.mark.slow)])
 def test_random_mechanisms_strike_without_gain_and_meet_their_laws(count, found, way):
     """Balanced to round-off, total losses that grow, no body in another; impulses are found for some, by steps."""
     ended = []

@@ -89,6 +89,7 @@ def test_balls_on_any_two_laws(seed):
     lawful(integrate(mechanism, start, np.linspace(0.0, 0.1, 21), method=BY_STEPS))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("way", ["steps", "events"])
 @pytest.mark.parametrize("law", [BOUNCE, *SOFT.values()], ids=str)
 def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, way, monkeypatch):

@@ -12,7 +12,7 @@ import rigid
 from flexph import GROUND, IntegrationError, ValidityWarning, connect, drive, hinge, integrate, slider
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
 from flexph.integration.blocks.block_stepper import BlockStepper
-from flexph.integration.blocks.of_scheme import blocks_of
+from flexph.integration.blocks.in_blocks import blocks_of
 from flexph.integration.schemes.of_method import scheme_from
 from flexph.methods import Decaying, Exact
 from flexph.numerics.step_failed import StepFailed

@@ -114,6 +114,7 @@ def test_a_disc_on_ice_keeps_its_spins_and_its_place(law):
     assert np.ptp(axis[:, 2]) > 0.05  # it nods
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("crown", [0.0, 0.08])
 @pytest.mark.parametrize("method", [Exact(), Decaying(radius=0.8)], ids=str)
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Dry friction of joints while rigid contacts are closed: both laws at once."""
+"""Dry friction of joints while rigid contacts are closed: both laws at once.
+
+Ten seconds, as each mechanism moves until its contacts stick, strike and slide.
+"""
 
 import numpy as np
 import pytest

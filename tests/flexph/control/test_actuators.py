@@ -6,7 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
-from flexph.control.plants import Plant
+from flexph.control.linear.plants import Plant
 from flexph.integration.times.checkpoint import Checkpoint
 from flexph.sensors import joint_angle, joint_rate
 

@@ -6,8 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import Continuous, DryFriction, Sampled, Terminated, gearbox, motor, port_spring
-from flexph.control.laws.laws import Limit, Smooth
-from flexph.control.laws.meeting import Line, meet_all
+from flexph.control.laws import Limit, Line, Smooth, meet_all
 from flexph.laws import coulomb, quadratic
 from flexph.numerics.step_failed import StepFailed
 from flexph.sensors import joint_angle, joint_rate

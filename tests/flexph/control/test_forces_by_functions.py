@@ -49,6 +49,7 @@ FORCES = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("method, error", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("sensors, function, of_states", FORCES.values(), ids=FORCES)
 def test_a_force_of_sensors(sensors, function, of_states, method, error):

@@ -19,7 +19,7 @@ from flexph.dirac import (
     interconnect,
     transformer_structure,
 )
-from flexph.dirac.relations.characteristic import splitting
+from flexph.dirac.characteristic import splitting
 from flexph.methods import Gauss
 
 pytestmark = pytest.mark.processor

@@ -32,7 +32,7 @@ solution.show()
 ---
 solution.ledger
 ---
-from flexph.files.progress import progress
+from flexph.display.bars import progress
 list(progress(range(2), delay=0.0, leave=True))
 """
 

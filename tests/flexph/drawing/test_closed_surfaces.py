@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flexph.drawing import box_shape, cylinder_shape, sphere_shape
-from flexph.drawing.sweeps import SweptSection
+from flexph.drawing.shapes import SweptSection
 
 TRAPEZIUM = np.array([[0.0, 0.0], [2.0, 0.0], [1.5, 1.0], [0.5, 1.0]])
 """A section without symmetry about its origin, of the area 1.5."""

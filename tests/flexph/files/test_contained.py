@@ -12,9 +12,8 @@ from click.testing import CliRunner
 
 from flexph.cli import main
 from flexph.exchange import read_urdf
-from flexph.export.series_files import read_series
-from flexph.files.contained import open_contained
-from flexph.files.hdf5 import write_hdf5
+from flexph.export.series import read_series
+from flexph.files.hdf5 import open_contained, write_hdf5
 from flexph.files.trees import read_tree, write_tree
 from flexph.files.vtkhdf import Block, Frames, write_vtkhdf
 from flexph.meshes.files import read

@@ -10,9 +10,8 @@ import h5py
 import numpy as np
 import pytest
 
-from flexph.files.durable import leftovers, place, publish, staged, staging
+from flexph.files.durable import deferred_signals, leftovers, place, publish, staged, staging
 from flexph.files.hdf5 import DiskFile, write_hdf5
-from flexph.files.interrupts import deferred_signals
 
 resource = pytest.importorskip("resource", reason="limits of the size of files, in place of full disks")
 

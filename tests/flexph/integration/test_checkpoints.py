@@ -1,4 +1,7 @@
-"""Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed."""
+"""Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed.
+
+Ten seconds, as each method runs whole, with a checkpoint, and twice from what is left of it.
+"""
 
 import errno
 import os
@@ -160,17 +163,17 @@ def test_a_run_has_its_time_between_two_pieces_on_a_slow_disk(tmp_path, monkeypa
 )
 def test_runs_in_loops_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
     """Rows of seven steps, in blocks of many, of one and of a few, and from a piece at the end of any of them."""
-    from flexph.integration.blocks import sizes
+    from flexph.integration.blocks import saving
     from flexph.integration.general import particle_run as general
 
-    whole = run(method, save_every=7, steps=30)
+    whole = run(method, save_every=7, steps=16)
     for numbers, steps in ((1, 1), (3000, 5)):
-        monkeypatch.setattr(sizes, "LARGEST_PIECE", numbers)
+        monkeypatch.setattr(saving, "LARGEST_PIECE", numbers)
         monkeypatch.setattr(general, "CHUNK", steps)
         folder = tmp_path / str(steps)
-        assert differences(whole, run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, 0.0))) == []
+        assert differences(whole, run(method, save_every=7, steps=16, checkpoint=Checkpoint(folder, 0.0))) == []
         cut(folder, len(list(folder.iterdir())) // 2)
-        again = run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, resume=True))
+        again = run(method, save_every=7, steps=16, checkpoint=Checkpoint(folder, resume=True))
         assert differences(whole, again) == []
 
 

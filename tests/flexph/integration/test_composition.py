@@ -12,8 +12,7 @@ import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.schemes.record import recorder_of, solution_of
-from flexph.integration.schemes.scheme import InitialValueProblem, Scheme
-from flexph.integration.schemes.shares import OUTER, SUBSTEPS
+from flexph.integration.schemes.scheme import OUTER, SUBSTEPS, InitialValueProblem, Scheme
 from flexph.kernels.convergence.tolerances import HISTORY
 from flexph.mechanisms.arrays import network
 from flexph.methods import Exact4, ExactGauss

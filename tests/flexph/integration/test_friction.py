@@ -1,4 +1,7 @@
-"""Dissipation as a relation: its balance at any step, known solutions, the same from two routes, and bad input."""
+"""Dissipation as a relation: its balance at any step, known solutions, the same from two routes, and bad input.
+
+Ten seconds, as the general equations take their steps in Python.
+"""
 
 import math
 

@@ -29,7 +29,7 @@ from flexph import (
     spring_damper,
     torsion_spring,
 )
-from flexph.integration.blocks.of_scheme import blocks_of
+from flexph.integration.blocks.in_blocks import blocks_of
 from flexph.integration.loops.gauss.scheme import spectrum
 from flexph.integration.loops.gauss.spaces import DEPTH, acceleration_of
 from flexph.integration.schemes.of_method import scheme_of

@@ -1,4 +1,7 @@
-"""Adaptive methods of libraries, derivatives, mechanisms as general systems: agreement, accounts, failures."""
+"""Adaptive methods of libraries, derivatives, mechanisms as general systems: agreement, accounts, failures.
+
+Ten seconds, as solvers of libraries call functions of Python some hundred times a step.
+"""
 
 import math
 import sys
@@ -195,7 +198,7 @@ def test_derivatives_spare_evaluations_and_leave_the_result(name):
         counted = replace(system, z=lambda x, z=system.z, asked=asked: (asked.append(1), z(x))[1])
         asked.clear()
         results.append(
-            integrate(counted, START, np.linspace(0.0, 0.3, 31), method=by_name(name), progress=False).states
+            integrate(counted, START, np.linspace(0.0, 0.1, 11), method=by_name(name), progress=False).states
         )
         calls.append(len(asked))
     assert calls[1] < 0.75 * calls[0]

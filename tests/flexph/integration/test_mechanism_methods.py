@@ -1,4 +1,7 @@
-"""Mechanisms as general systems: dense equations, their derivatives, agreement and orders of methods, failures."""
+"""Mechanisms as general systems: dense equations, their derivatives, agreement and orders of methods, failures.
+
+Twenty seconds, as steps of general systems are taken in Python, by every method.
+"""
 
 import gc
 import math
@@ -233,7 +236,7 @@ def test_adaptive_methods_agree_to_their_tolerance(method, reference):
     assert errors[1][0] < 0.1 * errors[0][0]
 
 
-@pytest.mark.parametrize(("method", "end"), [pytest.param("bdf", 6e-3, marks=pytest.mark.slow), ("ida", 3e-3)])
+@pytest.mark.parametrize(("method", "end"), [pytest.param("bdf", 6e-3, marks=pytest.mark.slow), ("ida", 2e-3)])
 def test_bdf_keeps_to_order_two_where_fast_motions_are_not_damped(method, end, monkeypatch):
     """Orders from 3 on amplify them until steps resolve the fastest, here 2e5/s: several times the steps, at 1e-5."""
     pytest.importorskip(EXTRAS[method][0])
@@ -390,8 +393,11 @@ def beyond_reach():
 @pytest.mark.parametrize(
     "method",
     [
-        *("exact", "gauss4", "radau", "ida"),
-        *(pytest.param(m, marks=pytest.mark.slow) for m in ("bdf", "gonzalez", "mean_value", "midpoint", "gauss6")),
+        *("exact", "radau"),
+        *(
+            pytest.param(m, marks=pytest.mark.slow)
+            for m in ("ida", "bdf", "gonzalez", "mean_value", "midpoint", "gauss4", "gauss6")
+        ),
     ],
 )
 def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
@@ -407,7 +413,7 @@ def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
 
 @pytest.mark.parametrize(
     "method",
-    ["gauss4", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "mean_value", "midpoint", "gauss6"))],
+    ["midpoint", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "mean_value", "gauss4", "gauss6"))],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers overflow on the way
 def test_a_step_that_diverges_says_so(method):

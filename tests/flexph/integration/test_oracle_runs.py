@@ -82,9 +82,8 @@ def test_the_ledger_has_the_energies_and_works_of_the_oracle(name):
     given = lambda k: forcing.at(0.5 * (solution.times[k] + solution.times[k + 1]))  # noqa: E731
     for back, (step, y, end) in enumerate(steps_of(solution, mechanism, given), start=1):
         scale = 1e-12 * ledger.scale
-        assert energy(step.system, end, step.given.factor.after) == pytest.approx(
-            ledger.total_energy[-back], rel=0, abs=scale
-        )
+        given_there = step.given.factor.after, step.given.strain_factor.after, step.given.speed.after
+        assert energy(step.system, end, *given_there) == pytest.approx(ledger.total_energy[-back], rel=0, abs=scale)
         worked = sum(values[-back] for port, values in ledger.work.items() if port in slices)
         assert work_of_inputs(step.system, step.start, step.given, y) == pytest.approx(worked, rel=0, abs=scale)
 
@@ -115,7 +114,7 @@ def test_dry_friction_of_joints():
 
 
 COLLOCATED = ("collocation", 3), ("collocation in space", 2), ("loads in space", 2), ("plane", 1), ("plane", 4)
-COLLOCATED += (("collocation in space", 5),)
+COLLOCATED += ("collocation in space", 5), ("laws of springs by collocation", 3), ("laws of springs by collocation", 2)
 
 
 @pytest.mark.parametrize("name, stages", COLLOCATED)

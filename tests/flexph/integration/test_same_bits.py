@@ -1,17 +1,21 @@
-"""The same run has the same bits: again, in blocks of any size, beside another thread, and by uncompiled loops."""
+"""The same run has the same bits: again, in blocks of any size, beside another thread, and by uncompiled loops.
+
+Ten seconds, as each sample runs several times, and once more in a process of its own.
+"""
 
 import json
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 from bit_samples import SAMPLES, bits, run
 
-from flexph.integration.blocks import sizes
+from flexph.integration.blocks import saving
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 TESTS = Path(__file__).parents[2]
@@ -28,36 +32,40 @@ FEW = 3
 """Steps of uncompiled loops, which take some 10 ms each."""
 
 
+@cache
+def sample(name):
+    """A mechanism with its start, and the bits of its run."""
+    made = SAMPLES[name].make()
+    return made, bits(run(name, made=made))
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_run_has_the_same_bits_again(name):
     """Of the same mechanism and of another one that is made in the same way, whatever ran before."""
-    made = SAMPLES[name].make()
-    first = run(name, made=made)
-    assert bits(run(name, made=made)) == bits(first)
-    assert bits(run(name)) == bits(first)
+    made, first = sample(name)
+    assert bits(run(name, made=made)) == first
+    assert bits(run(name)) == first
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_bits_do_not_depend_on_where_blocks_end(name, monkeypatch):
-    made = SAMPLES[name].make()
-    whole = bits(run(name, made=made))
+    made, whole = sample(name)
     for steps in (1, 7):
-        monkeypatch.setattr(sizes, "largest_size", lambda numbers, steps=steps: steps)
+        monkeypatch.setattr(saving, "largest_size", lambda numbers, steps=steps: steps)
         assert bits(run(name, made=made)) == whole
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_two_threads_at_once_have_the_bits_of_one(name):
     """Of one mechanism and of two; loops let the lock of Python go, so that they do run at once."""
-    made = SAMPLES[name].make()
-    alone, together = bits(run(name, made=made)), Barrier(4)
+    (made, alone), together = sample(name), Barrier(3)
 
     def beside(own):
         together.wait()
         return bits(run(name, made=own))
 
-    with ThreadPoolExecutor(4) as threads:
-        assert set(threads.map(beside, [made, made, SAMPLES[name].make(), SAMPLES[name].make()])) == {alone}
+    with ThreadPoolExecutor(3) as threads:
+        assert set(threads.map(beside, [made, made, SAMPLES[name].make()])) == {alone}
 
 
 @pytest.mark.parametrize("loops", ["baseline", pytest.param("none", marks=pytest.mark.slow)])  # 80 sources

@@ -72,6 +72,7 @@ def test_all_coordinates_of_a_plate_may_be_unknowns_of_a_sparse_border(monkeypat
     np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-9 * np.abs(banded.states).max())
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("limit", ["folded", "sparse"])
 @pytest.mark.parametrize("method", [Exact(), Exact4()], ids=repr)
 def test_strains_of_many_products_take_the_steps_of_few(monkeypatch, limit, method):

@@ -1,4 +1,7 @@
-"""Fully implicit systems, E(x) singular with a range or null space that varies, by the solvers of libraries."""
+"""Fully implicit systems, E(x) singular with a range or null space that varies, by the solvers of libraries.
+
+Five seconds, as solvers of libraries call functions of Python.
+"""
 
 import math
 
@@ -7,8 +10,8 @@ import pytest
 
 from flexph import PHDAE, IntegrationError, integrate
 from flexph.consistency import consistent, inconsistency
+from flexph.integration.general.adaptive import RankWatch
 from flexph.integration.general.library import EXTRAS, SolverFailed
-from flexph.integration.general.rank_watch import RankWatch
 from flexph.methods import Gauss, by_name
 from flexph.systems import transform
 

@@ -44,6 +44,7 @@ def joined(connector=transformer, form="paper", **options):
 # --- derivatives
 
 
+@pytest.mark.covering
 @CONNECTORS
 @pytest.mark.parametrize("form", ["paper", "canonical"])
 @pytest.mark.parametrize("constant", [True, False])

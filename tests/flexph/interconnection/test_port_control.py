@@ -81,7 +81,7 @@ def test_an_observer_makes_a_stable_loop_also_with_a_wrong_model(seed):
 
 def eliminate_half(plant):
     """A reduced model: the plant on the first half of its states."""
-    from flexph.linear.projection import project
+    from flexph.linear.elimination import project
 
     return alone(project(alone(plant), np.eye(plant.size)[:, : plant.size // 2]))
 

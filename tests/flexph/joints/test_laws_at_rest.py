@@ -27,6 +27,7 @@ def thrown(law, method, pull=0.0):
     return integrate(mechanism, start, np.linspace(0.0, 1.0, 1001), method=method, inputs={"pull": (pull, 0.0)})
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("pull", [0.0, 3.0])
 @pytest.mark.parametrize("stiffness", [1e4, 1e6, 1e8, 1e10])

@@ -1,4 +1,7 @@
-"""Knife edges, wheels and rolling discs: closed solutions, what the exact step keeps, and all that walks over rows."""
+"""Knife edges, wheels and rolling discs: closed solutions, what the exact step keeps, and all that walks over rows.
+
+Five seconds, as general methods take their steps in Python.
+"""
 
 import math
 from itertools import pairwise

@@ -12,7 +12,7 @@ import rigid
 from flexph import GROUND, ValidityWarning, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
 from flexph.integration.loops import build
 from flexph.joints import Sheave, rope
-from flexph.joints.rows.rope_sign import PIECES, rope_line
+from flexph.joints.rows.rope_path import PIECES, rope_line
 from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes, wound_off
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
@@ -164,6 +164,7 @@ def test_motion_does_not_depend_on_the_direction_of_the_world(dim):
     np.testing.assert_allclose(other, plain @ Q.T, atol=1e-11)  # Newton's tolerance
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("method, order", [(Exact(), 2), (Exact4(), 4)])
 def test_ropes_have_the_order_of_their_method(dim, method, order):

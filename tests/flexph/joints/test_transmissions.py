@@ -23,7 +23,7 @@ from flexph import (
     weld,
 )
 from flexph.joints import belt, rack, screw
-from flexph.joints.rows.rate_laws import Transmission
+from flexph.joints.rows.laws import Transmission
 from flexph.mechanisms.model.state import configuration
 from flexph.methods import by_name
 from flexph.sensors import joint_angle, offset

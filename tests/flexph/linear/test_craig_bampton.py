@@ -12,7 +12,7 @@ import fem
 from flexph import LinearPHDAE, connect, eigenfrequencies, eliminate, force, modes, torque
 from flexph.interconnection import clamp, substructure, tie
 from flexph.linear.reduction.component_modes import craig_bampton
-from flexph.linear.second_order import split
+from flexph.linear.shifted import split
 
 ENDS = ("root", "root turn", "tip", "tip turn")
 UNIT = {"material": fem.Material(young=1.0, density=1.0), "section": fem.Section(area=1.0, second_moment=1.0)}

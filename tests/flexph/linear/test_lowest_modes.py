@@ -13,8 +13,7 @@ from flexph.bodies import linear_body
 from flexph.bodies.held import AtRest, Held
 from flexph.linear.eigenmodes import lowest_modes
 from flexph.linear.eigenmodes import modes as spectrum
-from flexph.linear.eigenmodes.complement import Complement
-from flexph.linear.eigenmodes.lanczos import lanczos, lowest_square
+from flexph.linear.eigenmodes.lanczos import Complement, lanczos, lowest_square
 from flexph.linear.eigenmodes.shift_invert import CondensedPencil, MixedPencil, ritz
 from flexph.mechanisms.statics import linearization
 from flexph.numerics.factors import positive_definite as positive

@@ -9,7 +9,7 @@ from scipy import sparse
 import fem
 from flexph import LinearPHDAE, eliminate, integrate
 from flexph.interconnection import clamp, substructure, tie
-from flexph.linear.multipliers import recover_multipliers
+from flexph.linear.elimination import recover_multipliers
 from flexph.methods import Gauss
 from flexph.systems import from_linear
 

@@ -1,4 +1,7 @@
-"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
+"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input.
+
+Ten seconds, as responses of many systems are found by two routes each.
+"""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +25,11 @@ from flexph.linear import (
     sweep,
     zeros,
 )
-from flexph.linear.projection import project
-from flexph.linear.responses import transmission
+from flexph.linear.elimination import project
 from flexph.linear.responses.channels import channels
-from flexph.linear.responses.refinement import affordable
+from flexph.linear.responses.propagation import affordable
 from flexph.linear.state_space import Improper, state_space
-from flexph.systems.as_nonlinear import with_multipliers
+from flexph.systems.linear import with_multipliers
 
 METHODS = ("direct", "batched", "schur")
 
@@ -227,7 +229,7 @@ def test_the_midpoint_rule_converges_to_the_exact_response(respond):
 def test_midpoint_steps_balance_the_energy_of_a_pulse():
     """Without losses the energy after an impulse, ½bᵀE⁻¹b, stays: y at the impulse's own port repeats its norm."""
     system = chain(1)
-    pulse = impulse_response(system, np.linspace(0.0, 50.0, 101), method="midpoint", inputs="first", outputs="first")
+    pulse = impulse_response(system, np.linspace(0.0, 25.0, 51), method="midpoint", inputs="first", outputs="first")
     v = pulse.between()
     assert np.abs(v).max() <= 1.0 + 1e-13 and np.abs(v[-10:]).max() > 0.9
 
@@ -267,7 +269,7 @@ def test_steps_are_exact_where_that_takes_seconds():
 def test_substeps_are_doubled_until_the_response_settles(respond):
     system, t = chain(4, 0.1), np.linspace(0.0, 10.0, 6)
     exact = respond(system, t).values
-    for tolerance in (1e-2, 1e-4):
+    for tolerance in (1e-2, 1e-3):
         found = respond(system, t, method="midpoint", tolerance=tolerance)
         assert found.error <= tolerance and found.substeps > 1
         size = np.abs(exact).max(axis=0)
@@ -437,9 +439,8 @@ def test_inputs_that_do_nothing_leave_the_zeros_of_the_others():
 
 def test_zeros_of_a_symmetric_frame_are_those_of_its_half(monkeypatch):
     """A force along the axis of symmetry moves half of the modes; no singular values of whole matrices are taken."""
-    for module in (transmission, import_module("flexph.linear.responses.zeros")):
-        small = lambda a: svdvals(a) if a.shape[1] <= 40 else pytest.fail("slow")  # noqa: E731
-        monkeypatch.setattr(module, "svdvals", small, raising=False)
+    small = lambda a: svdvals(a) if a.shape[1] <= 40 else pytest.fail("slow")  # noqa: E731
+    monkeypatch.setattr(import_module("flexph.linear.responses.zeros"), "svdvals", small)
     system = frame(10, lock=hinge)
     found = zeros(system, output="force b.root[1]", input="force b.root[1]")
     other = zeros(system, output="force b.root[0]", input="force b.root[0]")

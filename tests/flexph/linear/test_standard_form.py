@@ -7,7 +7,7 @@ from scipy import sparse
 
 import fem
 from flexph import LinearPHDAE, eliminate, poles
-from flexph.linear.standard_forms import StandardForm, standard_form
+from flexph.linear.state_space import StandardForm, standard_form
 
 FORMS = {"dense": np.array, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)

@@ -27,6 +27,7 @@ def test_euler_column_as_a_floating_body():
     assert np.abs(found.part("column.deformation")).max() == 1.0
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("load", [0.3, 1.0, 1.4, 2.0, 2.45])
 def test_euler_column_as_a_thin_rod(dim, load):

@@ -6,7 +6,7 @@ from sample_mechanisms import crank_slider, loaded, pendulum
 
 import rigid
 from flexph import GROUND, connect, drive, hinge
-from flexph.joints.rows.law_rows import LawRows
+from flexph.joints.rows.laws import LawRows
 from flexph.mechanisms.model.consistency import check_consistent
 from flexph.mechanisms.model.time_table import law_products, law_values, laws
 

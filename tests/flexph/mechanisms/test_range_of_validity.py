@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sample_mechanisms import crank_slider
 
-from flexph.mechanisms.arrays.bends import held_sections
 from flexph.mechanisms.model import range_of_validity as validity
+from flexph.mechanisms.model.range_of_validity import held_sections
 
 
 @pytest.mark.parametrize("stressed", [False, True])

@@ -1,4 +1,7 @@
-"""Equilibria with contacts: closed forms of forces and bounds of friction, small motions about closed contacts."""
+"""Equilibria with contacts: closed forms of forces and bounds of friction, small motions about closed contacts.
+
+Ten seconds, as a mechanism without equilibrium is searched by all means before it is refused.
+"""
 
 import math
 

@@ -10,7 +10,7 @@ from flexph.joints import bushing, cartesian_spring_damper
 from flexph.kernels.continuous import spring_operator
 from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import derive
-from flexph.kernels.stiffness.steady_dampers import circulatory, steady_rates, steady_tensions
+from flexph.kernels.stiffness.steady_slopes import circulatory, steady_rates, steady_tensions
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
 from flexph.laws import coulomb, force_law, viscous
 from flexph.linear.eigenmodes.floquet import PeriodicMotion, solve_periodic

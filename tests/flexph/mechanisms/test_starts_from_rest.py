@@ -73,6 +73,7 @@ def test_velocities_of_zero_do_not_contradict_a_drive_from_rest(motion, accelera
             mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, BEGIN)}), velocities={"arm": 0.0})
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     "joints",
     [

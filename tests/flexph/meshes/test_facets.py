@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE
+from flexph.meshes.cell_types import NODES, REFERENCE, SHAPE
 from flexph.meshes.facets import samples
 
 FACETS = ("line", "line3", "triangle", "triangle6", "quad", "quad8", "quad9")

@@ -7,7 +7,7 @@ from broken_models import MISTAKES
 from click.testing import CliRunner
 
 from flexph.cli import main
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 
 @pytest.fixture(scope="module")

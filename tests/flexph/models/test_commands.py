@@ -1,4 +1,7 @@
-"""`flexph run model.yaml`, `check`, `show` and `new`."""
+"""`flexph run model.yaml`, `check`, `show` and `new`.
+
+Five seconds, as commands run model files and studies to the end.
+"""
 
 import json
 
@@ -10,7 +13,7 @@ from ruamel.yaml import YAML
 
 from flexph.cli import main
 from flexph.models import load_model
-from flexph.models.shipped_examples import COMPANIONS, EXAMPLES
+from flexph.models.commands import COMPANIONS, EXAMPLES
 
 PLAIN = "steps: 10\n    method: {name: exact}"
 

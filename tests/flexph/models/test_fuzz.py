@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flexph.models import ModelError, load_model
-from flexph.models.shipped_examples import EXAMPLES, FOLDER
+from flexph.models.commands import EXAMPLES, FOLDER
 
 TEXTS = {name: (FOLDER / f"{name}.yaml").read_text(encoding="utf-8") for name in EXAMPLES if name != "solid-bar"}
 """Examples that are built quickly; the mesh of the other one is read in the test of broken files."""

@@ -14,9 +14,9 @@ from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
 from flexph.cli import main
 from flexph.contacts import __all__ as CONTACTS
 from flexph.joints import __all__ as JOINTS
+from flexph.models.commands import EXAMPLES, FOLDER
 from flexph.models.schema import bodies, connections, functions, laws
 from flexph.models.schema.entry import kind_of
-from flexph.models.shipped_examples import EXAMPLES, FOLDER
 from rigid import body
 from rigid import model_files as of_rigid
 

@@ -12,7 +12,7 @@ from flexph import GROUND, connect, force, hinge, integrate, slider
 from flexph.bodies import reduce_body
 from flexph.joints import CoulombFriction
 from flexph.models import load_model
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 SAME = {"rtol": 1e-9, "atol": 1e-12}
 """The same operations, but for units that are converted: round-off of those, which runs make larger."""

@@ -18,8 +18,8 @@ from flexph.bodies import body_from_matrices, reduce_body
 from flexph.laws import creep, magic_formula, viscous
 from flexph.laws.resistive_relations import quadratic
 from flexph.models import ModelError, load_model
+from flexph.models.reading.expressions import Expression
 from flexph.models.reading.tree import read_text
-from flexph.models.values.expressions import Expression
 from flexph.units.quantities import read_quantity
 
 

@@ -16,7 +16,7 @@ from flexph.joints import CoulombFriction, railway_wheel, slipping_wheel
 from flexph.laws import coulomb, creep, magic_formula
 from flexph.laws.resistive_relations import resistive
 from flexph.models import load_model, to_model, write_model
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 ROUND = fem.Section(diameter=0.01)

@@ -5,12 +5,16 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
+import rigid
+from flexph import GROUND, IntegrationInterrupted, connect, integrate, slider, spring_damper
+from flexph.laws import potential
 from flexph.numerics.loops.functions import address_of, call_real, call_three, last_failure
 
 PROGRAM = """
-import os, random, signal, sys, threading
+import os, random, signal, sys, threading, time
 import numpy as np
 import rigid
 from flexph import GROUND, IntegrationInterrupted, connect, integrate, slider, spring_damper
@@ -30,15 +34,27 @@ mechanism = connect(
     ],
 )
 start = mechanism.consistent_state(mechanism.assemble({"mass": (0.3, 0.0, 0.0)}))
-kept, rng = 0, random.Random(1)
+kept, rng, main = 0, random.Random(1), threading.main_thread().ident
+
+
+def interrupt():
+    while True:  # until the loops run
+        code = sys._current_frames()[main].f_code
+        if code.co_name == "<lambda>" or code.co_filename.endswith("stepper.py"):
+            break
+        time.sleep(1e-3)
+    time.sleep(rng.uniform(0.0, 0.01))
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 for _ in range(ROUNDS):
-    timer = threading.Timer(rng.uniform(0.02, 0.06), os.kill, (os.getpid(), signal.SIGINT))
+    thread = threading.Thread(target=interrupt)
     try:
-        timer.start()
-        integrate(mechanism, start, np.linspace(0.0, 1e3, 1000001), progress=False)
+        thread.start()
+        integrate(mechanism, start, np.linspace(0.0, 1e2, 100001), progress=False)
     except (IntegrationInterrupted, KeyboardInterrupt):
         kept += 1
-    timer.join()
+    thread.join()
 print(kept)
 """
 
@@ -50,6 +66,27 @@ def test_every_ctrl_c_ends_a_run(law, rounds):
     program = PROGRAM.replace("ROUNDS", str(rounds))
     run = subprocess.run([sys.executable, "-c", program, law], capture_output=True, text=True, timeout=240)
     assert (run.stdout, run.stderr) == (f"{rounds}\n", "")
+
+
+def test_steps_end_where_a_function_is_interrupted():
+    """No function is called after that."""
+    calls = []
+
+    def slope(x):
+        calls.append(x)
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+        return 100.0 * x
+
+    stop, ground = 0, GROUND.at(0.0, 0.0)
+    law = potential(lambda x: 50.0 * x * x, slope)
+    spring = spring_damper("mass.point", ground, direction=(1.0, 0.0), length=0.0, law=law)
+    mechanism = connect({"mass": rigid.point(2.0)}, [slider("mass.point", ground, turning=True), spring])
+    start = mechanism.consistent_state(mechanism.assemble({"mass": (0.3, 0.0, 0.0)}))
+    stop = len(calls) + 2000
+    with pytest.raises(IntegrationInterrupted):
+        integrate(mechanism, start, np.linspace(0.0, 10.0, 10001), progress=False)
+    assert len(calls) == stop
 
 
 def test_errors_are_told_with_their_arguments():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from flexph.numerics.factors.nearest import nearest_change
+from flexph.numerics.factors.singular_systems import nearest_change
 
 
 def conditions(seed):

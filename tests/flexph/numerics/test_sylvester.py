@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from flexph.numerics.factors import positive_definite as positive
-from flexph.numerics.factors.sylvester import inertia
+from flexph.numerics.factors.signature import inertia
 
 pytestmark = pytest.mark.processor
 

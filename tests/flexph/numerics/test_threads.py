@@ -9,7 +9,7 @@ import scipy.linalg  # noqa: F401 - brings the second library with threads
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from flexph import LinearPHDAE, eigenfrequencies, integrate
-from flexph.numerics.threads import LARGE, one_thread
+from flexph.numerics.arguments import LARGE, one_thread
 
 
 @pytest.fixture(autouse=True)

@@ -65,7 +65,7 @@ def test_a_scene_that_cannot_be_made_does_not_keep_a_run_from_being_saved(soluti
         def load(self):
             return lambda run, file: (_ for _ in ()).throw(ValueError("nothing to draw"))
 
-    monkeypatch.setattr("flexph.results.presentation.companions.entry_points", lambda group: [Entry()])
+    monkeypatch.setattr("flexph.results.presentation.entry_points", lambda group: [Entry()])
     with pytest.warns(RuntimeWarning, match="saved without its scene: nothing to draw"):
         solution.save(tmp_path / "run.h5")
     assert Solution.load(tmp_path / "run.h5", solution.mechanism).times[-1] == solution.times[-1]

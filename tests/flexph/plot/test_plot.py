@@ -9,7 +9,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, plot, torque
 from flexph.plot.axes import legend_above
-from flexph.plot.outlines import outlines
+from flexph.plot.mode_shapes import outlines
 from flexph.plot.panels import Curve, Panel, largest_of, prefix_of, short
 from flexph.sensors import stress
 

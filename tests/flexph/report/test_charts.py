@@ -12,7 +12,7 @@ import pytest
 
 import flexph.report
 from flexph.plot.panels import Curve, Panel
-from flexph.report.charts import chart, charts_script, packed
+from flexph.report.page import chart, charts_script, packed
 from flexph.report.reports import figure_words
 
 BROWSER = Path(flexph.report.__file__).parent / "browser"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexph.plot.panels import Curve, Panel
-from flexph.report.charts import chart
+from flexph.report.page import chart
 
 
 @pytest.mark.parametrize(("low", "high"), [(3e-7, 2e4), (1.5, 1.7), (0.02, 50.0), (1.0, 10.0)])

@@ -15,11 +15,11 @@ from flexph import GROUND, connect, hinge, integrate, torque, weld
 from flexph.control import Continuous, Sampled, gearbox
 from flexph.plot.stress_extremes import stress_extremes
 from flexph.report import write_report
-from flexph.report.charts import MOST, thinned
+from flexph.report.page import MOST, thinned
 from flexph.report.reports import flat
-from flexph.results.nested import values_of
 from flexph.results.result import Result
 from flexph.results.statics import static_solution
+from flexph.scenes.of_results import values_of
 from flexph.sensors import joint_angle, joint_rate, sticks, stress
 
 SECTIONS = ("3-D view", "Energy", "Motion", "Forces of joints", "Stresses", "Model", "Run")

@@ -1,4 +1,7 @@
-"""Runs: kept on disk, continued, thinned out, broken off; and what their ledger adds up to."""
+"""Runs: kept on disk, continued, thinned out, broken off; and what their ledger adds up to.
+
+Ten seconds, as files are damaged in many places and read again.
+"""
 
 import math
 import os
@@ -202,6 +205,7 @@ def test_a_run_of_another_mechanism_is_refused(whole, tmp_path):
 # --- continued --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("steps", [1, 2, 9])
 @pytest.mark.parametrize("saved", [False, True], ids=["in memory", "from disk"])
 def test_a_continued_run_has_the_bits_of_an_uninterrupted_one(whole, tmp_path, steps, saved):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fem
-import fem.solids.references
 import fem.solids.solid
+import fem.solids.ties
 from flexph import GROUND, connect, force, weld
 from flexph.bodies import mean_axes
 from flexph.numerics.factors.low_rank import Bordered
@@ -23,7 +23,7 @@ def bent():
 
 def test_a_scene_of_a_body_in_mean_axes_does_not_ask_how_its_shapes_are_kept(monkeypatch):
     want = bent()
-    for module in (mean_axes, fem.solids.references, fem.solids.solid):
+    for module in (mean_axes, fem.solids.ties, fem.solids.solid):
         monkeypatch.setattr(module, "FILLED", 0)
     kept_apart = bent()
     assert isinstance(kept_apart.mechanism.bodies["bar"].view.shape, Bordered)

@@ -7,7 +7,7 @@ import numpy as np
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate
-from flexph.bodies.stresses.points import BodyState, stress_points
+from flexph.bodies.stresses import BodyState, stress_points
 from flexph.scenes import motion_scene
 from flexph.scenes.stresses import stresses_of
 from flexph.scenes.surfaces import surface_of

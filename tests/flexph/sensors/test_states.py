@@ -8,7 +8,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, torque, weld
 from flexph.bodies import load_reduced, reduce_body, save_reduced
-from flexph.bodies.stress_fields import tensors
+from flexph.bodies.stresses import tensors
 from flexph.control import Sampled
 from flexph.methods import Exact
 from flexph.sensors import (

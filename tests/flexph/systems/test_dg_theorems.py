@@ -1,4 +1,7 @@
-"""Theorems of [dg] on system transformations, and the counterexamples of its appendices, in numbers."""
+"""Theorems of [dg] on system transformations, and the counterexamples of its appendices, in numbers.
+
+Five seconds, as steps of general systems are taken in Python.
+"""
 
 import math
 

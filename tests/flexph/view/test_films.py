@@ -12,7 +12,7 @@ from flexph.scenes import motion_scene
 from flexph.view import write_film, write_picture
 from flexph.view.packing import with_triangles
 from flexph.view.pictures import Film
-from flexph.view.raster.camera import Window, axes_towards, fitted
+from flexph.view.raster import Window, axes_towards, fitted
 
 image = pytest.importorskip("PIL.Image")
 SMALL = {"size": (320, 180)}

@@ -18,10 +18,9 @@ from flexph import GROUND, connect, integrate, spring_damper, weld
 from flexph.joints.rows.signs import SIDES
 from flexph.scenes import Field, Part, Scene, motion_scene, read_scene, write_scene
 from flexph.view import html_fragment, library_script, write_html, write_library
-from flexph.view.creases import creased, creased_each
+from flexph.view.mesh import creased, creased_each
 from flexph.view.packing import RIGID, STEPS, telling_row
-from flexph.view.raster.dots import covered, seen_dots
-from flexph.view.raster.png import png
+from flexph.view.raster import covered, png, seen_dots
 
 BROWSER = Path(flexph.view.__file__).parent / "browser"
 PLASTIC = fem.Material(young=2e9, density=1100.0, poisson=0.3)

@@ -1,4 +1,7 @@
-"""Runs of single bodies by every orientation: manifold, energy, order, and what happens near gimbal lock."""
+"""Runs of single bodies by every orientation: manifold, energy, order, and what happens near gimbal lock.
+
+Five seconds, as steps of these systems are taken in Python, by every orientation.
+"""
 
 import warnings
 
@@ -57,7 +60,7 @@ def test_free_body_under_its_weight(turn):
     c = np.array([0.1, -0.2, 0.3])
     flown = TUMBLE.apply(c) + TUMBLE.apply(v + np.cross(omega, c)) + 0.5 * g
     errors = []
-    for steps in (100, 200):
+    for steps in (50, 100):
         states = run(body, start, np.linspace(0.0, 1.0, steps + 1))
         r, R = turn.placement(states[:, : body.positions])
         assert np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 2e-14
@@ -65,7 +68,7 @@ def test_free_body_under_its_weight(turn):
         assert np.abs(E - E[0]).max() < 1e-15 * 40.0 * steps
         errors.append(np.abs(r[-1] + R[-1] @ c - flown).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
-    assert errors[1] < 1e-3
+    assert errors[1] < 4e-3
 
 
 def test_momenta_are_kept_at_any_step():
@@ -94,9 +97,10 @@ def test_angles_warn_near_gimbal_lock(method):
     turn, (rotation, omega) = rigid.angles(), spinning()
     system = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn)
     with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion...*rotation_matrix.. have"):
-        run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=by_name(method))
+        run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 21), method=by_name(method))
 
 
+@pytest.mark.covering
 @WITHOUT_LIMITS
 @pytest.mark.parametrize("method", ["gauss4", "radau", None])
 def test_other_coordinates_keep_the_angular_momentum(turn, method):
@@ -147,7 +151,7 @@ def test_disc_rolls_in_a_circle():
     )
     tilted = turn.pose((0.0, 0.0, radius * np.cos(0.2)), Rotation.from_euler("x", 0.2))
     start = system.nearest(tilted, (2.0, 0.0, 0.0, 0.0, 4.0, 0.5))
-    times = np.linspace(0.0, 1.0, 101)
+    times = np.linspace(0.0, 1.0, 51)
     states = run(system, start, times)
     assert max(np.abs(system.c(x[:12])[0]) for x in states) < 1e-14 * len(times)
     middle = 0.5 * (states[1:] + states[:-1])
@@ -173,9 +177,9 @@ def test_a_coin_rolls_the_same_in_millimetres():
             constraints={"roll": rigid.Rolling(r, (0, 0, 0), normal=(0, 0, 1), axis=(0, 0, 1))},
             sample=pose,
         )
-        states = run(coin, coin.nearest(pose, [0.0, 0.0, 0.0, 3.0, 1.0, 40.0]), np.linspace(0.0, 0.05, 26))
+        states = run(coin, coin.nearest(pose, [0.0, 0.0, 0.0, 3.0, 1.0, 40.0]), np.linspace(0.0, 0.03, 16))
         ends.append(states[-1][:7] / np.append(np.full(3, unit), np.ones(4)))
-    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)  # the scheme's own error is 5e-5 m
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)  # the scheme's own error is some 1e-5 m
 
 
 def test_a_disc_may_roll_about_a_pivot():

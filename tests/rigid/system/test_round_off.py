@@ -1,4 +1,7 @@
-"""Entries that are round-off say nothing about sizes: multipliers of welds, columns of constraints."""
+"""Entries that are round-off say nothing about sizes: multipliers of welds, columns of constraints.
+
+Five seconds, as steps of these systems are taken in Python, by four methods.
+"""
 
 import numpy as np
 import pytest
@@ -33,24 +36,25 @@ def spun(system, omega):
 
 
 @covering(
-    "method, speed, make",
+    "method, speed, make, seed",
     ("pair", "gauss4", "midpoint", "radau"),
     (0.0, 1.0),
     (rigid.quaternion, rigid.rotation_matrix),
+    (0, 1, 2),
+    strength=2,
 )
-def test_welds_run_from_any_pose(make, speed, method):
+def test_welds_run_from_any_pose(make, speed, method, seed):
     """Their multipliers are zero where the bodies fall side by side, and turns of the weld carry nothing anyway."""
-    for seed in range(3):
-        system = welded(make(), Rotation.random(random_state=seed))
-        x = spun(system, speed * np.random.default_rng(seed).standard_normal(3))
-        made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=by_name(method), progress=False)
-        first, second = (make().placement(part)[1] for part in np.split(made.final[: system.positions], 2))
-        np.testing.assert_allclose(first, second, atol=1e-6 if method == "radau" else 1e-12)
+    system = welded(make(), Rotation.random(random_state=seed))
+    x = spun(system, speed * np.random.default_rng(seed).standard_normal(3))
+    made = integrate(system.phdae(), x, np.linspace(0.0, 0.02, 3), method=by_name(method), progress=False)
+    first, second = (make().placement(part)[1] for part in np.split(made.final[: system.positions], 2))
+    np.testing.assert_allclose(first, second, atol=1e-6 if method == "radau" else 1e-12)
 
 
 def test_multipliers_of_round_off_are_zero_at_starts():
     """Bodies that fall side by side exert no forces; turning, the one force is μ = ½ m l ω² (m the mass of each)."""
-    for seed in range(5):
+    for seed in range(2):
         system = welded(rigid.quaternion(), Rotation.random(random_state=seed))
         assert not system.split(spun(system, np.zeros(3))).mu.any()
         forces = system.split(spun(system, np.array([0.0, 2.0, 0.0]))).mu

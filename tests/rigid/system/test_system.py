@@ -39,7 +39,7 @@ from rigid import (
     interconnect,
     resolve,
 )
-from rigid.system.resistance import resistance
+from rigid.system.equations import resistance
 
 
 def full(**options):

@@ -19,18 +19,18 @@ def stress_change(elasticity, way):
     return way.h * elasticity.stiffness @ (strain_operator(elasticity, way.u.mean) @ way.du)
 
 
-def stresses_over(system, start, way, radius):
+def stresses_over(system, start, way, given):
     """σ at both ends of a step and σ̃ = σ̄ + βΔσ/h + ½AΔσ, of strain rows by these, (m,)."""
     elasticity, rows = system.elasticity, system.strain_rows
     sigma = Ends(start.sigma, start.sigma + stress_change(elasticity, way))
     mean = sigma.mean + elasticity.beta / way.h * sigma.change
-    if radius < 1.0:
-        mean = mean + mean_softening(system, way.h, radius) @ sigma.change
+    if given.radius < 1.0:
+        mean = mean + mean_softening(system, way.h, given.radius) @ sigma.change
     if rows.stress.size:
         own = strained(rows, way.product)
-        sigma.after[rows.stress] = stresses(rows, own.strain.after)
+        sigma.after[rows.stress] = stresses(rows, own.strain.after, given.strain_factor.after)
         at_rows = Ends(*(stress[rows.stress] for stress in sigma))
-        mean[rows.stress] = mean_stresses(rows, own, at_rows, elasticity.beta[rows.stress] / way.h)
+        mean[rows.stress] = mean_stresses(rows, own, given, at_rows, elasticity.beta[rows.stress] / way.h)
     return sigma, mean
 
 

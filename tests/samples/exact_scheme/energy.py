@@ -4,6 +4,7 @@ import numpy as np
 
 from .contacts import gap_at, stored
 from .curves import all_on_curves, curve_forces
+from .flows import flow_energies, work_of_flows
 from .inertia import mass_matrix
 from .kinematics import arms, points, products, vectors, way_of
 from .loads import face_loads, load_forces
@@ -12,16 +13,18 @@ from .springs import stored_by
 from .strain_rows import evaluated, strains
 
 
-def energy(system, state, factor=None):
+def energy(system, state, factor=None, strain_factor=None, speed=0.0):
     """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J].
 
-    ``factor`` (springs,) are the factors of the laws of springs at the time of the state, by default one.
+    ``factor`` (springs,) are the factors of the laws of springs at the time of the state, ``strain_factor`` those of
+    the laws of strains, by default one; ``speed`` those of flows.
     """
     return (
         sum(_of_bodies(system, state))
-        + _elastic(system, state)
+        + _elastic(system, state, np.ones(len(system.strain_rows.laws)) if strain_factor is None else strain_factor)
         + _of_springs(system, state, np.ones(system.springs.stiffness.size) if factor is None else factor)
         + _of_contacts(system, state)
+        + flow_energies(system, state.r, speed).sum()
     )
 
 
@@ -33,15 +36,21 @@ def _of_bodies(system, state):
         yield turning + 0.5 * body.mass * dot(state.v[b], state.v[b]) - dot(body.weight, state.r[b])
 
 
-def _elastic(system, state):
-    """½σᵀCσ, of rows with a law their ψ."""
+def _elastic(system, state, factor):
+    """½σᵀCσ, of rows with a law their a ψ."""
     rows, sigma = system.strain_rows, state.sigma.copy()
-    total = 0.0
+    total = sum(a * stored for a, stored in zip(factor, _of_strain_laws(system, state), strict=True))
     for part in rows.laws:
-        product = products(system, vectors(system, state.r, arms(system, state.R, state.u)))
-        total = total + dot(part.volume, evaluated(part.law, part.strain(strains(rows, product)))[0])
         sigma[rows.stress[part.rows.ravel()]] = 0.0
     return total + 0.5 * sigma @ system.elasticity.compliance @ sigma
+
+
+def _of_strain_laws(system, state):
+    """ψ of the rows of each law."""
+    rows = system.strain_rows
+    for part in rows.laws:
+        product = products(system, vectors(system, state.r, arms(system, state.R, state.u)))
+        yield dot(part.volume, evaluated(part.law, part.strain(strains(rows, product)))[0])
 
 
 def _of_springs(system, state, factor):
@@ -61,9 +70,10 @@ def _of_laws(springs, state):
 
 
 def work_of_factors(system, start, end, given):
-    """½(a₁ − a₀)(V₀ + V₁): what the schedules of the laws of springs do in a step [J]."""
-    change = 0.5 * (given.factor.after - given.factor.before)
-    return sum(change[i] * value for state in (start, end) for i, value in _of_laws(system.springs, state))
+    """½(a₁ − a₀)(V₀ + V₁): what the schedules of the laws of springs and of strains do in a step [J]."""
+    change, of_strains = 0.5 * given.factor.change, 0.5 * given.strain_factor.change
+    work = sum(change[i] * value for state in (start, end) for i, value in _of_laws(system.springs, state))
+    return work + sum(dot(of_strains, np.array(list(_of_strain_laws(system, state)))) for state in (start, end))
 
 
 def _of_contacts(system, state):
@@ -86,3 +96,8 @@ def work_of_inputs(system, start, given, y):
     on_curves = all_on_curves(system, way, given.places)
     pushed = curve_forces(system, on_curves, np.zeros(system.rows), given.inputs)
     return given.h * dot(force + way.product_rate.T @ pushed, way.velocity)
+
+
+def work_by_flows(system, start, given, y):
+    """Work of all flows over a step [J]."""
+    return work_of_flows(system, way_of(system, start, given.h, y[: system.velocities]), given)

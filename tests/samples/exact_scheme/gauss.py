@@ -42,13 +42,14 @@ def tableau_of(stages):
 
 
 class AtNodes(NamedTuple):
-    """What is given at the nodes: coefficients of the terms, h times their rates, and of the offsets; inputs."""
+    """What is given at the nodes: coefficients of the terms, h times their rates, and of the offsets; inputs, times."""
 
     h: float
     coefficient: Any  # (s, t)
     coefficient_rate: Any
     offset_rate: Any  # (s, g)
     inputs: Any  # (s, i)
+    time: Any  # (s,)
 
 
 def collocated(system, start, given, unknowns):
@@ -63,7 +64,7 @@ def collocated(system, start, given, unknowns):
     product_rate = np.einsum("spn,sn->sp", of_products, velocity)
     product = _values(tableau, h, before, product_rate)
     stretch, gradient = spring_rates(system.springs, tableau, h, before, (product, product_rate))
-    tension, spring = spring_forces(system.springs, tableau, h, start.spring, stretch)
+    tension, spring = spring_forces(system.springs, tableau, given, start.spring, stretch)
     sigma_rate = np.array(list(map(partial(stress_rate, system.elasticity), u, du)))
     stress = _values(tableau, h, start.sigma, sigma_rate) + system.elasticity.beta * sigma_rate
     weight = np.array(list(map(partial(row_weights, system), given.coefficient, product)))
@@ -167,12 +168,39 @@ def spring_rates(springs, tableau, h, at_start, at_nodes):
     return np.einsum("smp,sp->sm", gradient, rate), gradient
 
 
-def spring_forces(springs, tableau, h, spring, rate):
-    """Tensions at the nodes (s, springs), and spring forces at the end of the step."""
-    stored = np.flatnonzero(springs.state >= 0)
-    tension, elastic = springs.damping * rate, springs.stiffness * rate
-    tension[:, stored] += _values(tableau, h, spring, elastic[:, stored])
-    return tension, spring + h * tableau.b @ elastic[:, stored]
+def spring_forces(springs, tableau, given, spring, rate):
+    """Tensions at the nodes (s, springs), and spring forces or extensions at the end of the step."""
+    h, stored = given.h, np.flatnonzero(springs.state >= 0)
+    tension, grown = springs.damping * rate, springs.stiffness * rate
+    for i in stored:
+        x0, own = spring[springs.state[i]], rate[:, i]
+        if i in springs.lawful:
+            law = springs.laws[list(springs.lawful).index(i)]
+            tension[:, i], grown[:, i] = tension[:, i] + elastic_forces(law, tableau, h, x0, own), own
+        elif i in springs.forced:
+            law = springs.force_laws[list(springs.forced).index(i)]
+            x = _values(tableau, h, x0, own)
+            tension[:, i] += [law.function(*at) for at in zip(x, own, given.time, strict=True)]
+            grown[:, i] = own
+        else:
+            tension[:, i] += _values(tableau, h, x0, grown[:, i])
+    return tension, spring + h * tableau.b @ grown[:, stored]
+
+
+def elastic_forces(law, tableau, h, x0, rate):
+    """Forces of a law at the nodes (s,), with the moments of V'(x(τ)) at 2s points, and the work ΔV.
+
+    x is the polynomial with the rates ẋ at the nodes; what the work misses of ΔV is added along ẋ.
+    """
+    s = len(rate)
+    degrees, points = np.arange(s), 0.5 * (1.0 + np.polynomial.legendre.leggauss(2 * s)[0])
+    weights = 0.5 * np.polynomial.legendre.leggauss(2 * s)[1]
+    by_power = np.linalg.solve(tableau.c[:, None] ** degrees, rate)
+    x = x0 + h * (points[:, None] ** (degrees + 1) / (degrees + 1)) @ by_power
+    moments = (points[:, None] ** degrees).T @ (weights * law.force(x))
+    force = np.linalg.solve((tableau.c[:, None] ** degrees).T * tableau.b, moments)
+    missed = law.energy(x0 + h * tableau.b @ rate) - law.energy(x0) - h * tableau.b @ (force * rate)
+    return force + missed * rate / (h * tableau.b @ rate**2)
 
 
 def momentum_defects(system, start, by, at, force, stress):

@@ -14,6 +14,7 @@ from .contacts import contact_forces
 from .curves import all_on_curves, curve_forces, curve_gaps
 from .decay import end_rates
 from .elasticity import shape_forces, stresses_over
+from .flows import flow_forces
 from .inertia import inertial_force, momenta
 from .kinematics import Ends, State, way_of
 from .loads import face_loads, load_forces
@@ -27,8 +28,8 @@ class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
     And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
-    at its start, the forces of dry friction in joints, factors of the laws of springs at both ends, and the spectral
-    radius ρ of the decaying scheme, 1 of the exact one.
+    at its start, the forces of dry friction in joints, factors of the laws of springs and of strains and the
+    speeds of flows at both ends, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
     """
 
     h: float
@@ -40,6 +41,8 @@ class Given(NamedTuple):
     places: Any  # (curves,)
     friction: Any  # (d − 1, bearings)
     factor: Ends  # (springs,)
+    strain_factor: Ends  # (laws of strains,)
+    speed: Ends  # (flows,)
     radius: float = 1.0
 
 
@@ -50,7 +53,7 @@ def step(system, start, given, y):
     on_curves = all_on_curves(system, way, given.places)
     measures = measured(system.springs, way.product)
     tension, spring = tensions(system.springs, given, start.spring, measures.change)
-    sigma, mean_stress = stresses_over(system, start, way, given.radius)
+    sigma, mean_stress = stresses_over(system, start, way, given)
     on_product = (
         constraint_forces(system, way, given.coefficient, lam)
         + curve_forces(system, on_curves, lam, given.inputs)
@@ -63,6 +66,7 @@ def step(system, start, given, y):
     force = way.product_rate.T @ on_product + spin_forces(system, way, lam) + of_contacts
     rates = way.frame, way.spin_rate, way.node_rate
     force = force + load_forces(system, rates, way.arm.mean, given.inputs) + face_loads(system, way, given.inputs)
+    force = force + flow_forces(system, way, given)
     end = State(way.r.after, way.R.after, way.u.after, *end_velocities(system, start, way, given), sigma.after, spring)
     missed = momentum_defects(system, Ends(start, end), way, force, mean_stress)
     gap = constraint_gaps(system, way, given.coefficient, given.offset) + curve_gaps(system, on_curves)

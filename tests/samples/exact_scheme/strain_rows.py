@@ -4,7 +4,8 @@
     Δε = w(P̄ΔΠ + Π̄ΔP),  P = m_i m_j,  ΔP = m̄_jΔm_i + m̄_iΔm_j,  Δm = −Δn/(s₀s₁(s₀ + s₁))
 
 Stresses σ = C⁻¹ε act on the products by these exact gradients. Of a stored energy ψ(E) the mean stress is its discrete
-gradient: Gauss' rule along the way of the strains, corrected so that S̃·ΔE = Δψ.
+gradient: Gauss' rule along the way of the strains, corrected so that S̃·ΔE = Δψ. A law a(t)V(ε) by a schedule has ā in
+its mean stress.
 """
 
 from typing import Any, NamedTuple
@@ -58,22 +59,22 @@ def _slope(length):
     return -1.0 / (length.before * length.after * (length.before + length.after))
 
 
-def stresses(rows, strain):
-    """σ = C⁻¹ε at strains (e,), or ∂ψ/∂E of stored energies."""
+def stresses(rows, strain, factor):
+    """σ = C⁻¹ε at strains (e,), or ∂ψ/∂E of stored energies times the factors of their schedules (laws,)."""
     stress = dense(rows.stiffness) @ strain
-    for part in rows.laws:
-        stress[part.rows] = evaluated(part.law, part.strain(strain))[1]
+    for part, a in zip(rows.laws, factor, strict=True):
+        stress[part.rows] = a * evaluated(part.law, part.strain(strain))[1]
     return stress
 
 
-def mean_stresses(rows, own, stress, viscosity):
+def mean_stresses(rows, own, given, stress, viscosity):
     """σ̃ (e,) of a step, from the strains over it, the stresses at both ends and β/h of the rows."""
     mean = stress.mean + viscosity * stress.change
     if rows.laws:
         viscous = viscosity * (dense(rows.of_undeformed) @ own.strain.change)
-    for part in rows.laws:
+    for part, a in zip(rows.laws, given.strain_factor.mean, strict=True):
         E = Ends(*map(part.strain, own.strain))
-        mean[part.rows] = discrete_gradient(part.law, E) + viscous[part.rows]
+        mean[part.rows] = a * discrete_gradient(part.law, E) + viscous[part.rows]
     return mean
 
 

@@ -78,6 +78,7 @@ class System(NamedTuple):
     contacts: Any
     loads: Any
     faces: Any
+    flows: Any
     rows: int  # g
 
     @property
@@ -151,6 +152,7 @@ def system_of(mechanism):
             a.follow_input,
             a.follow_node,
         ),
+        flows=a.flows,
         faces=a.faces,
         rows=mechanism.layout.multipliers,
     )

@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
-    """Write the forces of springs and anchors at ``at`` to a state, from an entry to its end."""
+    """Write the states of springs and the forces of anchors at ``at`` into a flat state, from entry ``first`` on."""
     at = cython.declare(cython.Py_ssize_t)
     of_pairs = cython.declare(cython.Py_ssize_t)
     d = dim
@@ -41,7 +41,7 @@ def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
 
 
 def has_no_row(m: Memory, dim: int) -> bool:
-    """True if more pairs of a group hold at the end of a step than its table has rows."""
+    """True if more pairs of a group have anchor forces at the end of a step than its table has rows."""
     count = cython.declare(cython.Py_ssize_t)
     table = -1
     count = 0

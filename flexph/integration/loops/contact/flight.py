@@ -32,7 +32,10 @@ def turns_away(m: Memory) -> bool:
 
 
 def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
-    """True if a ball passes deeper than ``deep`` times its radius through another or a cylinder (see broad_phase)."""
+    """True if a ball passes through another or a cylinder within a step, as their axes come too close on the way.
+
+    The overlap on the straight way exceeds ``deep`` times the distance of contact, the sum of the radii.
+    """
     kind = m.contacts_kind[c]
     radius = m.contacts_offset[c]
     if m.contacts_sign[c] < 0.0 or (kind != DISTANCE and kind != AXIAL):
@@ -60,5 +63,5 @@ def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
 
 
 def _across(vector: Array, along: float, i: int) -> float:
-    """Component of V without its part along W."""
+    """Component i of V without its part along W."""
     return vector[0][i] - along * vector[1][i] if along != 0.0 else vector[0][i]

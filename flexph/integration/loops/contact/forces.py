@@ -1,4 +1,4 @@
-"""Forces and dissipation of contacts over a step in loops (see kernels.contacts.forces)."""
+"""Forces and dissipation of contacts over a step in loops (see kernels.contacts)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
 
 def begin_contacts(m: Memory, dim: int) -> None:
-    """Gaps of compliant contacts at the start of a step."""
+    """Set the gaps of compliant contacts at the start of a step."""
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -27,7 +27,7 @@ def begin_contacts(m: Memory, dim: int) -> None:
 
 
 def touch(m: Memory, dim: int, h: float) -> None:
-    """Evaluate all compliant contacts over a step; for those open at both ends, the gaps only."""
+    """Set gaps, forces and anchors of all compliant contacts over a step; zero forces for those open at both ends."""
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -66,7 +66,7 @@ def leaves_list(m: Memory, dim: int) -> bool:
 
 
 def _leave(m: Memory, dim: int, c: int) -> None:
-    """Clear the forces and the anchor of an open contact."""
+    """Clear the forces of an open contact, and its anchor at the end of the step."""
     m.touch_force[c] = 0.0
     m.touch_elastic[c] = 0.0
     m.touch_slope[c] = 0.0
@@ -83,7 +83,7 @@ def is_active(m: Memory, c: int) -> bool:
 
 
 def push_nodes(m: Memory, dim: int) -> None:
-    """Add the forces of contacts on nodes."""
+    """Add the forces of contacts to those on nodes."""
     for c in range(m.contacts_kind.size):
         if not is_active(m, c):
             continue
@@ -104,7 +104,7 @@ def push_nodes(m: Memory, dim: int) -> None:
 
 
 def twist_bodies(m: Memory, dim: int) -> None:
-    """Add the torques of friction on bodies."""
+    """Add the torques of contact friction to those on bodies."""
     for c in range(m.contacts_kind.size):
         if m.contacts_friction[c] > 0.0 and is_active(m, c):
             for side in range(2):
@@ -118,7 +118,7 @@ def twist_bodies(m: Memory, dim: int) -> None:
 
 
 def store_contacts(m: Memory, dim: int) -> None:
-    """Energies of the compliant contacts and their anchors at ``at``, by connection."""
+    """Write the energies of compliant contacts and their anchors at ``at`` into ``touch.stored``, by connection."""
     fill(m.touch_stored, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:

@@ -36,7 +36,7 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Vectors V, W, U of a gap, from the centres of mass and the arms of the nodes."""
+    """Write the vectors V, W, U of a gap into ``out``, from centres of mass and arms of the nodes."""
     for k in range(3):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
@@ -49,7 +49,7 @@ def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array)
 
 
 def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
-    """Gap between vectors V, W, U."""
+    """Gap of contact c at its vectors V, W, U."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     offset = m.contacts_offset[c]
@@ -67,7 +67,7 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
 
 
 def away(dim: int, vector: Array, along: float) -> float:
-    """Distance |V − ``along`` W|."""
+    """Distance |V − along·W| of the vectors V, W."""
     square = 0.0
     for i in range(dim):
         square += (vector[0][i] - along * vector[1][i]) ** 2
@@ -89,7 +89,7 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """Gradients of a gap between the vectors ``first`` and ``last``: exact over the step, and at its end."""
+    """Set the gradients of a gap: discrete from the vectors ``touch.first`` to ``touch.last``, and at the latter."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first
@@ -117,7 +117,7 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
 
 
 def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, float]:
-    """Weights (q₀ + q₁)/(s₀ + s₁), q₁/s₁, and the derivative of the first by q₁."""
+    """Weights (q₀ + q₁)/(s₀ + s₁) and q₁/s₁ of a rim, and the derivative of the first with respect to q₁."""
     q0 = dot(dim, first[1], first[2])
     q1 = dot(dim, last[1], last[2])
     s0 = upright(q0)
@@ -127,7 +127,7 @@ def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, floa
 
 
 def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
-    """Gradients of the gap between a plane and the rim of a disc."""
+    """Set the gradients of the gap between a plane and the rim of a disc."""
     v0 = m.touch_first
     v1 = m.touch_last
     mean = m.touch_mean[c]
@@ -147,7 +147,7 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Gradients of a distance from an axis, whose direction is longer than one if its section bends."""
+    """Set the gradients of a distance from an axis, whose direction is longer than one if its section bends."""
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last

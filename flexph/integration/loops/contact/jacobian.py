@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for contacts, one by one.
+"""Blocks of the Jacobian for compliant contacts, one contact after the other.
 
 A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
 
@@ -50,7 +50,7 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 
 def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
-    """Add to an entry of the border, or of the blocks of two bodies of a pile."""
+    """Add a value to entry (i, j) of the border, or in a pile to the block that couples the two bodies of contact c."""
     if contact < 2:
         add(m, i, j, value)
     else:
@@ -72,7 +72,7 @@ def _first_row(m: Memory) -> int:
 
 
 def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Rows of B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
+    """Set the rows of B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
     d = dim
     first = _first_row(m)
     entry = 0
@@ -113,7 +113,7 @@ def _columns(m: Memory, d: int, n: int, entry: int) -> int:
 
 
 def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right: Array) -> None:
-    """Add gain left rightᵀ to the border."""
+    """Add gain·left·rightᵀ to the border."""
     count = m.touch_begin[4]
     for i in range(count):
         value = gain * left[i]
@@ -123,7 +123,7 @@ def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right:
 
 
 def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w: int) -> None:
-    """Add gain B_v W_wᵀ of two of V, W, U."""
+    """Add gain·B_v W_wᵀ for two of the vectors V, W, U, numbered v and w."""
     first = _first_row(m)
     for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
         if m.touch_column[i] >= 0:
@@ -133,7 +133,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the change of the force's direction to the Jacobian; return its reduction of the slope."""
+    """Add the change of the direction of the force to the Jacobian; return by how much this reduces the slope."""
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
@@ -162,7 +162,7 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the direction of the force (times the step) on the rim of a disc."""
+    """Add the change of the direction of the force on the rim of a disc; ``push`` is the force times h."""
     first = _first_row(m)
     v0 = m.touch_first
     v1 = m.touch_last
@@ -186,7 +186,10 @@ def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
 
 
 def _differentiate_weights(m: Memory, dim: int) -> None:
-    """Exact gradient of Π = V·W and δA, exact gradient of ½W·W and δC (see gaps.axial_weights), one per row."""
+    """Set the rows ``touch.along``: discrete gradient of Π = V·W, δA, discrete gradient of ½W·W, and δC.
+
+    For A and C see gaps.axial_weights.
+    """
     is_first = cython.declare(cython.bint)
     first = _first_row(m)
     v0 = m.touch_first
@@ -235,7 +238,7 @@ def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
-    """Gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
+    """Set the gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
     entry = cython.declare(cython.Py_ssize_t)
     first = _first_row(m)
     entry = m.touch_begin[3]
@@ -257,7 +260,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
 
 
 def _spun(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
-    """Component of R̄⁻¹(arm × force) of a body."""
+    """Component a of R̄⁻¹(arm × force) of a body."""
     if dim == 2:
         return moment(dim, arm, force, 0)
     total = 0.0

@@ -23,7 +23,7 @@ def potential(m: Memory, c: int, depth: float) -> float:
 
 
 def press(m: Memory, c: int, h: float) -> None:
-    """Normal force of a gap that is closed at an end of the step, its elastic part, and its slope by the gap."""
+    """Set the normal force of a gap that is closed at an end of the step, its elastic part, and its slope ∂F/∂g₁."""
     before = m.touch_before[c]
     after = m.touch_after[c]
     elastic, slope, share, share_slope = _elastic(m, c, before, after)
@@ -38,7 +38,7 @@ def press(m: Memory, c: int, h: float) -> None:
 
 
 def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
-    """Elastic force F, ∂F/∂g₁, the share of the way in contact, and its derivative by g₁."""
+    """Elastic force F, ∂F/∂g₁, the fraction of the path in contact, and its derivative with respect to g₁."""
     is_linear = cython.declare(cython.bint)
     K = m.contacts_stiffness[c]
     d0 = larger(-before, 0.0)

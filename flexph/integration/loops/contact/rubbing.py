@@ -22,7 +22,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def slide(m: Memory, dim: int, c: int, h: float) -> None:
-    """Tangents of a contact, arms ρ₁ and ρ₂, and its slip over the step."""
+    """Set the tangents of a contact, its arms ρ₁ and ρ₂, and its slip over the step."""
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
     tangent = m.touch_tangent[c]
@@ -54,7 +54,10 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _lean(m: Memory, dim: int, c: int) -> None:
-    """Arms of the rim of a disc: its lowest point from the centre is −r (n − q e)/s − r_c n, by means of both ends."""
+    """Set the arms of the rim of a disc: its lowest point is at −r (n − q e)/s − r_c n from the centre.
+
+    Normal n, axis e, q = n·e and s = √(1 − q²) are means of both ends of the step.
+    """
     v0 = m.touch_first
     v1 = m.touch_last
     q0 = dot(dim, v0[1], v0[2])
@@ -69,7 +72,7 @@ def _lean(m: Memory, dim: int, c: int) -> None:
 
 
 def _tangents(normal: Array, tangent: Array) -> None:
-    """Two tangents in space, as long as the normal."""
+    """Set two tangents in space, orthogonal to the normal and to each other, with the same length as the normal."""
     least = 0
     for i in range(1, 3):
         least = i if fabs(normal[i]) < fabs(normal[least]) else least
@@ -89,7 +92,7 @@ def _tangents(normal: Array, tangent: Array) -> None:
 
 
 def _turn(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
-    """World rotation h R₀ω̄ of a body over the step."""
+    """Write the world rotation h R₀ω̄ of a body over the step into ``out``."""
     if dim == 2:
         out[0] = h * m.x_w[b][0]
     else:
@@ -98,7 +101,7 @@ def _turn(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
 
 
 def moment(dim: int, arm: Array, force: Array, i: int) -> float:
-    """Component of arm × force; in the plane the only one."""
+    """Component i of arm × force; in the plane the only one."""
     if dim == 2:
         return arm[0] * force[1] - arm[1] * force[0]
     j = (i + 1) % 3
@@ -107,7 +110,7 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
 
 
 def rub(m: Memory, dim: int, c: int, h: float) -> None:
-    """Friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
+    """Set the friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
     if m.contacts_anchor[c] >= 0:
         _hold(m, dim, c)
         return
@@ -124,7 +127,7 @@ def rub(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _hold(m: Memory, dim: int, c: int) -> None:
-    """Friction of a contact with an anchor."""
+    """Set the friction of a contact with an anchor, its derivatives, and the anchor at the end of the step."""
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
     bound = m.contacts_friction[c] * m.touch_force[c]
@@ -163,7 +166,7 @@ def _length(dim: int, a: Array) -> float:
 
 
 def _turn_anchor(m: Memory, dim: int, c: int) -> None:
-    """Components of an anchor along the tangents at the start of the step; its length is kept."""
+    """Set the components of an anchor along the tangents at the start of the step; its length is kept."""
     first = m.contacts_anchor[c]
     size = 0.0
     length = 0.0

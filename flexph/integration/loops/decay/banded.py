@@ -1,6 +1,6 @@
 """Banded bodies in steps that lose energy: B and A by banded solves, at a cost linear in the coordinates.
 
-With S = 4M + h²K of the undeformed body over w = (ω, u̇), B = αh² M⁻¹K S⁻¹ and A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few
+With S = 4M + h²K of the undeformed body in w = (ω, u̇), B = αh² M⁻¹K S⁻¹ and A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few
 banded matrices and inverses, bordered by the spins and the shift to the centre of mass. At the end of a step
 z = B(M(u₁)w₁ − p₀), w₁ = 2ŵ − w₀ − z, and M(u₁) differs from M by P L of small rank, L z = (z_ω, (N u₁)ᵀz_u), so that
 
@@ -31,7 +31,7 @@ MOVING = cython.declare(cython.Py_ssize_t, 2)
 
 
 def prepare(m: Memory, dim: int, b: int, h: float) -> None:
-    """Factor the matrices for a step length."""
+    """Factor the matrices M, S and S + αh²K of a body for a step length h."""
     stiff = h * h
     _factor(m, dim, b, INERTIA, 1.0, 0.0)
     _factor(m, dim, b, RESTING, 4.0, stiff)
@@ -39,7 +39,7 @@ def prepare(m: Memory, dim: int, b: int, h: float) -> None:
 
 
 def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array, Array, Index]:
-    """Band of a matrix, its pivots, its solutions for spins and shift, their Schur complement, and its pivots."""
+    """Parts of a factored matrix: band and pivots, solutions for spins and shift, Schur complement and pivots."""
     first = m.inertia_first[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
     size = 3 if dim == 2 else 6
@@ -57,7 +57,7 @@ def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array
 
 
 def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: float) -> None:
-    """Factor a matrix, ``inertia`` M + ``stiffness`` K."""
+    """Factor the matrix inertia·M + stiffness·K of a body."""
     d = dim
     width = m.filter_plain_width[b]
     s = 1 if d == 2 else 3
@@ -93,7 +93,7 @@ def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: f
 
 
 def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> None:
-    """Solve by a factored matrix in place, for spins and, from entry s on, coordinates in band order."""
+    """Solve with a factored matrix in place: x has the spins and, from entry s on, the coordinates in band order."""
     d = dim
     s = 1 if d == 2 else 3
     F, pivot, Y, A, small_pivot = _matrix(m, dim, b, kind)
@@ -116,7 +116,7 @@ def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> 
 
 
 def _move(m: Memory, dim: int, b: int, x: Array) -> None:
-    """Multiply by αh² M⁻¹K (S + αh²K)⁻¹ in place."""
+    """Multiply x by αh² M⁻¹K (S + αh²K)⁻¹ in place."""
     s = 1 if dim == 2 else 3
     y = m.filtering_y
     _solve(m, dim, b, MOVING, 4.0, x)
@@ -133,7 +133,7 @@ def _move(m: Memory, dim: int, b: int, x: Array) -> None:
 
 
 def soften(m: Memory, dim: int, b: int) -> None:
-    """Add ½AΔσ to σ̃."""
+    """Add ½AΔσ to σ̃ of a body."""
     s = 1 if dim == 2 else 3
     x = m.filtering_x[0]
     fill(x, 0.0)
@@ -152,7 +152,7 @@ def soften(m: Memory, dim: int, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """End rates ω₁ and u̇₁ = 2ŵ − w₀ − z."""
+    """Subtract z from the rates 2ŵ − w₀ of a body, which become the end rates ω₁ and u̇₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]
@@ -187,7 +187,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _gather(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Gather the columns of P, and M(u₁)(2ŵ − w₀) − p₀ as the last."""
+    """Write the columns of P and, as the last vector, M(u₁)(2ŵ − w₀) − p₀ into the rows of X."""
     d = dim
     s = 1 if d == 2 else 3
     J = m.filtering_spin

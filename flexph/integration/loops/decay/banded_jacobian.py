@@ -20,11 +20,11 @@ TAU = cython.declare(cython.Py_ssize_t, 0)
 Y = cython.declare(cython.Py_ssize_t, 1)
 Z = cython.declare(cython.Py_ssize_t, 2)
 RATE = cython.declare(cython.Py_ssize_t, 3)
-"""Numbers of the unknowns of a coordinate."""
+"""Numbers of the unknowns τ, y, z and u̇̄ of a coordinate."""
 
 
 def enter(m: Memory, b: int, row: int, column: int, value: float) -> None:
-    """Add to an entry of the matrix of a body."""
+    """Add a value to an entry of the matrix of a body, in its band, border or corner."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     if row < rows and column < rows:
@@ -45,7 +45,7 @@ def border_of(m: Memory, dim: int, b: int) -> int:
 
 
 def assemble(m: Memory, dim: int, h: float, b: int) -> None:
-    """Assemble the part of a body's matrix that is due to numerical loss."""
+    """Assemble the part of the matrix of a body that is due to numerical loss."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = m.filter_reduced[b]
@@ -63,7 +63,7 @@ def assemble(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
-    """Enter the coupling among spins, and the sums of the shift."""
+    """Enter the coupling of spins with each other, and the sums of the shift."""
     d = dim
     J = m.filtering_spin
     s = 1 if d == 2 else 3
@@ -138,7 +138,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Coupling of the shift by the turned M: by z in the rows of u̇̄, by u̇̄ in those of y."""
+    """Set the coupling of the shift by the turning masses: of z in the rows of u̇̄, and of u̇̄ in those of y."""
     d = dim
     for k in range(d):
         for l in range(d):

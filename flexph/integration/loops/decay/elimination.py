@@ -40,7 +40,7 @@ def _last(m: Memory, dim: int, b: int) -> tuple[Array, Index]:
 
 
 def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Factor a body, with F⁻¹ C in X and R F⁻¹ C in ``filtering.rest``; False if it is singular."""
+    """Factor the matrix of a body, and write F⁻¹ C into X and R F⁻¹ C into ``filtering.rest``; False if singular."""
     F, pivot, C, R, D = _matrices(m, b)
     _enter_plain(m, dim, b)
     if not factor_band(F, pivot, m.filter_width[b]):
@@ -62,7 +62,7 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """Enter the part of a body's matrix without loss, except masters among each other and with the border."""
+    """Enter the part of the matrix of a body without loss, except masters with each other and with the border."""
     d = dim
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3
@@ -82,7 +82,7 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
-    """Eliminate spins and shifts from the border; their factors are stored, their solutions in their rows of W."""
+    """Eliminate spins and shifts from W, the border; store their factors, and their solutions in their rows of W."""
     A, pivot = _last(m, dim, b)
     first = border_of(m, dim, b) - m.filter_rows[b]
     size = A.shape[0]
@@ -116,7 +116,10 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
 
 
 def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Solve for the inner coordinates of a body in place, the border fixed; their effect is in ``filtering.done``."""
+    """Solve for the inner coordinates of a body in place, with the border at rest.
+
+    Their effect on the rows of the border is written to ``filtering.done``.
+    """
     F, pivot, C, R, D = _matrices(m, b)
     A, last_pivot = _last(m, dim, b)
     rows = C.shape[0]

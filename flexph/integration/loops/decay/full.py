@@ -16,9 +16,9 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, b: int, h: float) -> None:
-    """Compute B = Σ α ω²h²/(4 + ω²h²) v vᵀ, B M, and the weights a = ½α h²/(4 + ω²h²) of the modes, for a step length.
+    """Set B = Σ α ω²h²/(4 + ω²h²) v vᵀ, B M, and the weights a = ½α h²/(4 + ω²h²) of the modes v, for a step length h.
 
-    With S = C⁻¹D₀V, ½A C⁻¹ = S a Sᵀ.
+    With the stresses S = C⁻¹D₀V of the modes, ½A C⁻¹ = S a Sᵀ.
     """
     size = m.vibration_size[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
@@ -39,7 +39,7 @@ def prepare(m: Memory, b: int, h: float) -> None:
 
 
 def soften(m: Memory, b: int) -> None:
-    """Add ½AΔσ to σ̃."""
+    """Add ½AΔσ to σ̃ of a body."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
     size = m.vibration_size[b]
@@ -61,7 +61,7 @@ def soften(m: Memory, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """End rates ω₁ and u̇₁ by (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
+    """Replace the rates 2ŵ − w₀ of a body by the end rates ω₁ and u̇₁ with (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
     s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     first = m.inertia_first[b]
@@ -84,7 +84,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _fill(m: Memory, dim: int, b: int, B: Array, F: Array) -> None:
-    """Matrix 1 + B M(u₁) of a body."""
+    """Write the matrix 1 + B M(u₁) of a body into F."""
     s = 1 if dim == 2 else 3
     size = F.shape[0]
     first = m.inertia_first[b]

@@ -53,7 +53,7 @@ def _add_row(m: Memory, b: int, i: int, values: Array) -> None:
 
 
 def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Matrix 2M + hQ of a body, Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
+    """Write 2M + hQ of a body into N, with Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s
@@ -77,7 +77,7 @@ def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Derivatives of the momentum rows of a body by w₁ at constant u₁."""
+    """Write the derivatives of the momentum rows of a body by w₁ at constant u₁ into N."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s
@@ -112,7 +112,7 @@ def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _add_turning(m: Memory, dim: int, h: float, b: int, w: Array, N: Array) -> None:
-    """Add h Σ_a w_a N_a of a body to the rows and columns of the coordinates."""
+    """Add h Σ_a w_a N_a of a body to the rows and columns of the coordinates in N."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -151,7 +151,7 @@ def _add_softening(m: Memory, h: float, b: int, P: Array) -> None:
 
 
 def _sum_rows(m: Memory, b: int, D: Array, out: Array) -> None:
-    """Product DᵀS of strain rows of a body."""
+    """Write the product DᵀS of the strain rows of a body with the stresses of its modes into ``out``."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - first
     S = block(m.vibration_stressed, m.vibration_strain[b], count, out.shape[1])

@@ -11,7 +11,7 @@ if not cython.compiled:
 
 
 def turning_inertia(m: Memory, dim: int, b: int, J: Array) -> None:
-    """Inertia J(u₁) of a body."""
+    """Write the inertia J(u₁) of a body at the end of the step into J."""
     s = 1 if dim == 2 else 3
     for a in range(s):
         for c in range(s):

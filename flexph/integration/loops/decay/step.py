@@ -31,7 +31,7 @@ def prepare(m: Memory, dim: int, length: float) -> None:
 
 
 def soften(m: Memory, dim: int) -> None:
-    """Add ½AΔσ to σ̃."""
+    """Add ½AΔσ to σ̃ of all bodies (see kernels.decay)."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             soften_full(m, b)
@@ -40,7 +40,7 @@ def soften(m: Memory, dim: int) -> None:
 
 
 def end_rates(m: Memory, dim: int) -> None:
-    """End rates ω₁ and u̇₁ from 2ŵ − w₀, which they overwrite."""
+    """Replace the rates 2ŵ − w₀ of all bodies by the end rates ω₁ and u̇₁."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             rates_full(m, dim, b)

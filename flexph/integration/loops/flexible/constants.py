@@ -34,7 +34,7 @@ class Pattern:
         return np.bincount(self.find(row, column), value, self.col.size)
 
     def find(self, row: Index, col: Index) -> Index:
-        """Numbers of the entries."""
+        """Numbers of the given entries."""
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
@@ -71,7 +71,7 @@ def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index,
 
 
 def without_coordinates(a: Arrays) -> Arrays:
-    """Arrays of the mechanism without its coordinates' matrices, which Python keeps (see loops.wide.kept_block)."""
+    """Arrays of the mechanism without matrices of coordinates, which Python keeps (see loops.wide.kept_block)."""
     n, stresses = a.body_u.size, a.stress_damping.size
     return a._replace(
         stack=sparse.csr_array(a.stack.shape),
@@ -113,7 +113,10 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Rows of the bodies, between ``ends``, stored once for all equal ones: less memory traffic."""
+    """Rows of the bodies, between ``ends``, stored once for all bodies with equal ones to save memory traffic.
+
+    Fields ``val`` and ``alike`` of the inertia.
+    """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0
     for b, (first, last) in enumerate(pairwise(ends.tolist())):
@@ -145,7 +148,7 @@ def _in_turn(entry: Index) -> tuple[Index, ...]:
 
 
 def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
-    """Strain rows of the stresses, C⁻¹ and C, damping."""
+    """Strain rows of the stresses, their stiffness C⁻¹ and compliance C, and damping."""
     entry, own = strain.find(strain.G.stress, strain.G.row)
     (turn,) = _in_turn(entry)
     inverse, compliance = rows_of(a.stiffness), rows_of(a.compliance)
@@ -172,13 +175,13 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
 
 @kept
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
-    """Pairs of all entries of one row with all of another, for pairs of rows, and the number of their pair of rows."""
+    """Pairs of all entries of row i with all entries of row j, for pairs (i, j), and the number of the pair of each."""
     sizes = np.diff(ptr)
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 
 
 def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entries:
-    """Entries of DᵀC⁻¹D of the constant strain rows, by the entries of C⁻¹ between these."""
+    """Entries of DᵀC⁻¹D of the constant strain rows, from the entries (i, j, value) of C⁻¹ between these."""
     sizes = np.diff(strain.ptr).astype(float)
     if sizes[i] @ sizes[j] <= MANY:
         first, second, of = _pairs(strain.ptr, i, j)
@@ -204,7 +207,7 @@ def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, I
 
 
 def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
-    """Stiffness: a constant matrix for pairs of linear strains; all others are summed at every factorisation."""
+    """Stiffness of the stresses: a constant matrix for pairs of linear strains; others are summed in each Jacobian."""
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
     constant = pattern.values(_constant(strain, i[~bent], j[~bent], value[~bent]))

@@ -1,4 +1,4 @@
-"""Cache for functions of whole numbers, shared by the mechanisms of a design loop."""
+"""Cache for functions of index arrays, which mechanisms of the same structure share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 MOST, FEW = 16, 20_000
-"""Number of results in a function's cache, and largest number of entries of cached arguments."""
+"""Number of results in the cache of a function, and largest number of entries of arguments that are cached."""
 
 
 class _Arguments:
@@ -27,7 +27,7 @@ class _Arguments:
 
 
 def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Cache a function's results for its last arguments; the results are read-only."""
+    """Decorator that caches the results of a function for its last arguments; the results are read-only."""
 
     @lru_cache(maxsize=MOST)
     def of(arguments: _Arguments) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from ..memory.data import Index
 from .kept_indices import kept
 
 MANY = 1e6
-"""Number of products above which sparse matrices sum them faster than sorted keys."""
+"""Number of products of entries above which sparse matrix products sum them faster than sorted keys."""
 Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""
 
@@ -28,7 +28,10 @@ class Second(NamedTuple):
 
 
 class StrainOperator(NamedTuple):
-    """Strain operator D_i(u) = value_i + G_i u, by rows on one pattern, which includes the variable entries."""
+    """Strain operator D_i(u) = value_i + G_i u, stored by rows on a pattern that includes all variable entries.
+
+    ``curved`` (m,) are the rows with G_i.
+    """
 
     ptr: Index
     row: Index
@@ -54,7 +57,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, own, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Numbers of those of the given entries that exist, and a mask of them."""
+        """Numbers of those of the given entries that exist, and a mask that selects them."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         own = np.append(self.keys, -1)[place] == keys
@@ -63,7 +66,7 @@ class StrainOperator(NamedTuple):
 
 @kept
 def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of D, from the strain and G; places of those of the strain, rows, columns, ends of rows."""
+    """Keys of the entries of D, from strain and G; positions of those of the strain, rows, columns, ends of rows."""
     known = row.astype(np.int64) * n + col
     keys = np.union1d(known, stress * n + other)
     rows, columns = np.divmod(keys, max(n, 1))
@@ -82,13 +85,13 @@ def _second(slopes: Any, weights: Any) -> Second:
 
 
 def count_products(slopes: Any, weights: Any) -> float:
-    """Number of products of slopes that strains sum."""
+    """Number of products of two slope entries that the matrices G_i sum."""
     sizes = np.diff(sparse.csr_array(slopes).indptr).astype(float)
     return float(np.square(sizes)[sparse.coo_array(weights).col].sum())
 
 
 def _second_of_many(slopes: Any, weights: Any) -> Second:
-    """Matrices G_i by a product of sparse matrices, whose columns are the places of a matrix (n, n)."""
+    """Matrices G_i by a product of sparse matrices, in which a column stands for an entry of a matrix (n, n)."""
     count, n = slopes.shape
     of = np.arange(count)
     left, right = pairs_of(slopes.indptr, of, of)
@@ -123,13 +126,13 @@ def entries_of(matrix: Any) -> Entries:
 
 
 def ranges_of(ptr: Index, rows: Index) -> Index:
-    """Entries of the given rows, one after the other."""
+    """Numbers of the entries of the given rows, one row after the other."""
     sizes = np.diff(ptr)[rows]
     return np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def pairs_of(ptr: Index, first: Index, second: Index) -> tuple[Index, Index]:
-    """Pairs of all entries of one row with all of another, for pairs of rows."""
+    """Pairs of the numbers of all entries of one row with all of another, for pairs of rows ``first``, ``second``."""
     sizes = np.diff(ptr)
     left = np.repeat(ranges_of(ptr, first), np.repeat(sizes[second], sizes[first]))
     return left, ranges_of(ptr, np.repeat(second, sizes[first]))

@@ -1,4 +1,4 @@
-"""Dry friction of joints for the compiled loops: bearings, their accounts, and working space."""
+"""Dry friction of joints for the compiled loops: bearings, their columns in the ledger, and work space."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bearings_of(mechanism: Model) -> Bearings:
 
 
 def rub_space(k: Constants) -> RubSpace:
-    """Working space, all zeros."""
+    """Work space of dry friction of joints, all zeros."""
     z, q, pressed = np.zeros, k.bearings.spring.size, k.bearings.row.size
     if not q:
         q = pressed = size = unknowns = forces = products = rows = 0

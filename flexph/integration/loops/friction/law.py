@@ -26,14 +26,14 @@ SWEEPS = cython.declare(cython.Py_ssize_t, 50)
 WEIGHT = cython.declare(cython.double, 1e-8)
 """Weight on force changes of sticking bearings: it makes forces unique, also for redundant bearings."""
 LEAST = cython.declare(cython.double, 1e-8)
-"""Least mobility of a bearing over the largest one; smaller ones are raised to it."""
+"""Least mobility of a bearing, divided by the largest one; smaller ones are raised to it."""
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
-"""See tests/samples/complementarity.py."""
+"""Relative defects of a solved law, and of one that need not be improved (see tests/samples/complementarity.py)."""
 
 
 def solve_law(m: Memory) -> float:
-    """Solve for forces near the present ones, written to ``rub.best``; return the law's defect over its scale."""
+    """Write forces that solve the law, near the present ones, into ``rub.best``; return their relative defect."""
     better = cython.declare(cython.bint)
     scale = m.rub_scale[0]
     least = INFINITY
@@ -65,7 +65,7 @@ def solve_law(m: Memory) -> float:
 
 
 def law(m: Memory) -> float:
-    """Defects of the law T = proj(T − r s) at the trial forces, with their Jacobian; returns the largest one [m/s]."""
+    """Set the defects of T = proj(T − r s) at the trial forces, and their Jacobian; return the largest defect [m/s]."""
     largest = 0.0
     t = m.bearings_spring.shape[1]
     _follow(m)
@@ -88,7 +88,7 @@ def law(m: Memory) -> float:
 
 
 def _follow(m: Memory) -> None:
-    """Slip rates and multipliers at the trial forces."""
+    """Set the slip rates and multipliers at the trial forces."""
     for k in range(m.rub_rate.size):
         total = m.rub_slip[k]
         for l in range(m.rub_force.size):
@@ -106,7 +106,7 @@ def _follow(m: Memory) -> None:
 
 
 def _step(m: Memory, i: int) -> float:
-    """Step r of a bearing, whose mobility may vanish in a dead centre."""
+    """Step length r of a bearing, the reciprocal of its mobility, which may vanish in a dead centre."""
     t = m.bearings_spring.shape[1]
     own = 0.0
     largest = 0.0
@@ -129,7 +129,7 @@ def _trial_size(m: Memory, i: int, step: float) -> float:
 
 
 def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: float) -> None:
-    """Jacobian row of a slip."""
+    """Set the Jacobian row of slip q of bearing i."""
     t = m.bearings_spring.shape[1]
     first = i * m.bearings_spring.shape[1]
     row = m.rub_slope[q]
@@ -157,7 +157,7 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 
 
 def _sweep(m: Memory) -> None:
-    """One Gauss-Seidel sweep over the bearings, with current rates and with |λ| from the start of the sweep."""
+    """Update the trial forces bearing by bearing, with current rates and |λ| from the start of the sweep."""
     t = m.bearings_spring.shape[1]
     _follow(m)
     for i in range(m.bearings_friction.size):

@@ -23,12 +23,12 @@ if not cython.compiled:
 
 
 def curve_of(m: Memory, spring: int) -> int:
-    """Number of the curve along which a point slips, from numbers after those of the measures; else negative."""
+    """Number of the curve along which a point slips; negative if ``spring`` is a measure of springs."""
     return spring - m.joints_stiffness.size
 
 
 def measure_slips(m: Memory, h: float) -> None:
-    """Slip rates over a step, and the pressing multipliers, at its iterate."""
+    """Set the slip rates over a step, and the pressing multipliers, at its iterate."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -42,7 +42,7 @@ def measure_slips(m: Memory, h: float) -> None:
 
 
 def rub(m: Memory) -> None:
-    """Apply forces of friction as tensions of the measures, and along curves."""
+    """Set the friction forces ``rub.force`` as tensions of the measures, or as forces along curves."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -54,7 +54,7 @@ def rub(m: Memory) -> None:
 
 
 def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Solve the factored Jacobian for unit forces; their defects, corrections, and the matrices D and E."""
+    """Set the defects by unit friction forces, the corrections by them, and D and E of the law; needs the factors."""
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
     copy(m.trial_force, m.rub_on_product)
@@ -77,7 +77,7 @@ def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> 
 
 
 def along_row(m: Memory, k: int) -> float:
-    """Change of a slip rate by the solution in the border."""
+    """Change of slip rate k by the solution of the border in ``system.x``."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -86,7 +86,7 @@ def along_row(m: Memory, k: int) -> float:
 
 
 def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
-    """Defects of a step by a unit force against a slip."""
+    """Set the defects of a step to those of a unit force against slip q; this overwrites the forces of the trial."""
     t = m.bearings_spring.shape[1]
     fill(m.defect, 0.0)
     fill(m.trial_force, 0.0)
@@ -120,7 +120,7 @@ def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """Product of a component, or of a sine and a cosine; −1 for none."""
+    """Product of a component (and −1), or sine and cosine products of an angle."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     if spring < lengths + components:
@@ -130,7 +130,7 @@ def _products(m: Memory, spring: int) -> tuple[Any, Any]:
 
 
 def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
-    """Derivatives of a component or an angle by its products at the end of a step."""
+    """Derivatives of a component or an angle with respect to its products at the end of a step."""
     p, other = _products(m, spring)
     if other < 0:
         return 1.0, 0.0
@@ -141,7 +141,7 @@ def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
 
 
 def set_gradients(m: Memory) -> None:
-    """Set the gradients of measures to those of the step's end, for a step of zero length."""
+    """Set the discrete gradients of measures to the gradients at the end, for a step of zero length."""
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // m.bearings_spring.shape[1]][q % m.bearings_spring.shape[1]]
         if spring >= 0 and curve_of(m, spring) < 0:
@@ -151,7 +151,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Derivatives of the slip rates by the unknowns in the border, at the state of the Jacobian."""
+    """Set the derivatives of the slip rates by the unknowns of the border, at the state of the Jacobian."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         fill(m.rub_row[q], 0.0)
@@ -172,7 +172,7 @@ def differentiate_slips(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
-    """Add the gradient of a product at the end of a step times a gain."""
+    """Add ``gain`` times the gradient of product p at the end of a step to the row of slip q."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -184,7 +184,7 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
 
 
 def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
-    """Largest sum of absolute terms of a slip rate by velocities, with their φ̄u̇."""
+    """Largest sum of the absolute terms of a slip rate at velocities v, w, du, with φ̄u̇ in ``shift``."""
     x = m.rub_terms
     largest = 0.0
     fill(x, 0.0)
@@ -209,7 +209,7 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> f
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Slip rates at ``at`` by the speeds of nodes in ``run.moved``; returns the size of their terms."""
+    """Write the slip rates at ``at`` into ``out``, from node velocities in ``run.moved``; return the largest term."""
     t = m.bearings_spring.shape[1]
     largest = 0.0
     stand_on_curves(m)
@@ -235,7 +235,7 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
 
 
 def _terms_along(m: Memory, dim: int, c: int) -> float:
-    """Sum of absolute terms of the rate along a curve."""
+    """Sum of the absolute terms of the slip rate along curve c."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(dim):
@@ -244,7 +244,7 @@ def _terms_along(m: Memory, dim: int, c: int) -> float:
 
 
 def _terms(m: Memory, dim: int, p: int) -> float:
-    """Sum of absolute terms of the rate of a product."""
+    """Sum of the absolute terms of the rate of product p."""
     total = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -258,7 +258,7 @@ def _terms(m: Memory, dim: int, p: int) -> float:
 
 
 def pressed_size(m: Memory, i: int) -> float:
-    """Pressing force |λ| of a bearing, from ``rub.base``."""
+    """Pressing force or impulse |λ| of bearing i, from ``rub.base``."""
     square = 0.0
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i:

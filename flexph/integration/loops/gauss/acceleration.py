@@ -19,11 +19,11 @@ if not cython.compiled:
 
 
 ALIKE = cython.declare(cython.double, 1e-3)
-"""Part of a change of corrections orthogonal to the kept ones, relative to all of it, below which it is left out."""
+"""Part of a change y orthogonal to those that are kept, relative to all of it, below which y is left out."""
 
 
 def accelerate(a: Acceleration, count: int) -> None:
-    """Replace a plain correction by the accelerated one, ``count`` corrections after the first."""
+    """Replace ``a.correction`` by the accelerated correction, ``count`` corrections after the first."""
     n = a.x.size
     depth = a.moves.shape[0] - 1
     if count > 0:

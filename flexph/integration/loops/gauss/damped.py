@@ -5,8 +5,8 @@ state for all nodes (see scheme) leads astray. Here J has the derivatives at all
 
     |F − J p|² + μ |D p|²,
 
-with rows over their largest derivatives and D the lengths of the columns: directions in which F hardly changes move
-little. The damping μ falls while |F| decreases as J says, and grows where it does not.
+with rows divided by their largest derivatives and D the lengths of the columns: x moves little in directions in which F
+hardly changes. The damping μ falls while |F| decreases as J predicts, and grows where it does not.
 
 K. Levenberg, Quarterly of Applied Mathematics 2 (1944) 164-168; D. W. Marquardt, SIAM J. 11 (1963) 431-441.
 """
@@ -37,18 +37,18 @@ TINY = cython.declare(cython.double, _TINY)
 
 REACH = cython.declare(cython.double, 1e-5)
 """Change for central differences, relative to the unknowns and to lengths and angles over a step. The equations are
-nearly of second degree, for which these differences are exact: their errors are round-off over this."""
+nearly of second degree, for which these differences are exact: their errors are round-off divided by this number."""
 FIRST = cython.declare(cython.double, 1e-6)
 LEAST = cython.declare(cython.double, 1e-18)
 LARGEST = cython.declare(cython.double, 1e3)
 """Damping at first, its least value, and that at which the iteration ends."""
 GOOD = cython.declare(cython.double, 0.75)
 POOR = cython.declare(cython.double, 0.25)
-"""Decrease of |F|², over the expected one, from which the damping falls and below which it grows."""
+"""Decrease of |F|², divided by the expected one, from which the damping falls and below which it grows."""
 CHANGED = cython.declare(cython.double, 10.0)
-"""Factor of the damping."""
+"""Factor by which the damping grows or falls."""
 IMPROVED = cython.declare(cython.double, 0.1)
-"""Decrease of |F|² that goes on after momenta and constraints balance."""
+"""Ratio of successive |F|² up to which the iteration continues although momenta and constraints balance."""
 JACOBIANS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of Jacobians."""
 
@@ -104,7 +104,7 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, before: f
 
 
 def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array, out: Array) -> bool:
-    """Defects at unknowns over the scales of their rows; False if a body turns too far or they are not finite."""
+    """Write the scaled defects at unknowns x into ``out``; False if a body turns too far or they are not finite."""
     a = g.damped
     fill(a.correction, 0.0)
     subtract(g, False, x, a.correction)
@@ -121,7 +121,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array
 
 
 def _set_reach(m: Memory, g: Scheme, h: float) -> None:
-    """Changes for differences: of motions by lengths and angles, of multipliers by their size."""
+    """Set the changes for differences: of motions relative to lengths and angles, of multipliers to their size."""
     a = g.damped
     length = reference_length(m)
     mass = 0.0
@@ -141,7 +141,7 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set the changes of some unknowns: by the largest of them, at least by a given size."""
+    """Set the changes of some unknowns, relative to the largest of them and at least to a given size."""
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))
@@ -149,7 +149,7 @@ def _reach(a: Damped, first: int, last: int, least: float) -> None:
 
 
 def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> bool:
-    """Jacobian at the unknowns by central differences; False if defects are not finite."""
+    """Set the Jacobian at the unknowns by central differences; False if defects are not finite."""
     a = g.damped
     n = a.x.size
     for k in range(n):
@@ -196,7 +196,7 @@ def _scale_columns(a: Damped) -> None:
 
 
 def _correct(a: Damped, damping: float) -> None:
-    """Damped correction in scaled unknowns, and the unknowns with it."""
+    """Set the damped correction in scaled unknowns, and the unknowns ``a.tried`` after it."""
     n = a.x.size
     fill(a.stacked, 0.0)
     for i in range(n):
@@ -212,7 +212,7 @@ def _correct(a: Damped, damping: float) -> None:
 
 
 def _expected(a: Damped) -> float:
-    """|F − J p|² of the correction in ``other``."""
+    """Expected |F − J p|² after the scaled correction p in ``a.other``."""
     total = 0.0
     for i in range(a.x.size):
         left = a.defect[i]

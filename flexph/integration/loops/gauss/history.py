@@ -1,4 +1,4 @@
-"""Values at the nodes of the last step, and the guess for the next one."""
+"""Values at the nodes of the last step, and the initial guess of the next one from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ below which the polynomial predicts the next step: unresolved vibrations are far
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """Guess the velocities of a step by the last ones' polynomial or line, else by the present velocities."""
+    """Set the guess at the nodes: by the polynomial or the line through the last nodes, else the present velocities."""
     follows = cython.declare(cython.bint)
     is_smooth = cython.declare(cython.bint)
     stages = g.stages.size
@@ -80,7 +80,7 @@ def _share(g: Scheme, own: int, place: float, at: float) -> float:
 
 
 def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
-    """Weight of node j in the least-squares line through nodal values, ``away`` from the mean of the nodes."""
+    """Weight of the value at node j in the least-squares line, read ``away`` from the mean of the nodes."""
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
         weight += away * (g.nodes[j] - mean) / spread
@@ -105,7 +105,7 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
 
 
 def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
-    """Ω of a guess from ω in body axes, which turn by a = ¼ch(ω₀ + ω): R cay(a) ω.
+    """Set the world spin Ω = R cay(a) ω of a guess from ω in body axes, which turn by a = ¼ch(ω₀ + ω) from the start.
 
     As a × ω = ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
     """

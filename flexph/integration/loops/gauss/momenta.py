@@ -42,7 +42,7 @@ NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)
 
 
 def begin(m: Memory, dim: int) -> None:
-    """Compute J(u) and the angular momenta of the bodies at the start of a step."""
+    """Set J(u) and the world angular momenta of the bodies at the start of a step."""
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -60,7 +60,7 @@ def begin(m: Memory, dim: int) -> None:
 
 
 def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
-    """Defects of momenta and constraints over the step, at all nodes."""
+    """Set the defects of momenta and constraints at all nodes of a step."""
     for i in range(g.stages.size):
         _rate_inertia(stage(g.stages, i), dim)
     for i in range(g.stages.size):
@@ -78,7 +78,7 @@ def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _rate_inertia(s: Memory, dim: int) -> None:
-    """J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies."""
+    """Set J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies at a node."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for i in range(n):
@@ -92,7 +92,7 @@ def _rate_inertia(s: Memory, dim: int) -> None:
 
 
 def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
-    """J at a node, and the changes hω̇, hü and those of the inertia products of u̇."""
+    """Set J at node i, and the changes hω̇, hü and those of the inertia products of u̇."""
     s = stage(g.stages, i)
     share = 0.0
     copy(m.stage_J, s.stage_J)
@@ -113,7 +113,7 @@ def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
-    """Translational defect: m hv̇ less the forces."""
+    """Set the translational defect at node i: m hv̇ minus h times the forces."""
     s = stage(g.stages, i)
     for b in range(s.inertia_mass.size):
         for k in range(s.x_v.shape[1]):
@@ -124,7 +124,7 @@ def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
 
 
 def _turn(s: Memory, dim: int, h: float) -> None:
-    """Rotational defect R⁻ᵀhṗ_r + hΩ × π less the torques, turned to body axes by Rᵀ."""
+    """Set the rotational defect R⁻ᵀhṗ_r + hΩ × π minus h times the torques, turned to body axes by Rᵀ."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for i in range(n):
@@ -141,7 +141,7 @@ def _turn(s: Memory, dim: int, h: float) -> None:
 
 
 def _turn_axes(s: Memory, h: float, b: int) -> None:
-    """Rotational defect in space: rate of the angular momentum in turning axes, less the torque."""
+    """Set the rotational defect in space, from hṗ_r in ``defect.w``, and Rᵀπ in ``end.p_r``."""
     rate = s.stage_turned
     swept = s.run_space[0]
     cross_product(s.stage_spin[b], s.stage_momentum[b], swept)
@@ -158,7 +158,7 @@ def _turn_axes(s: Memory, h: float, b: int) -> None:
 
 
 def _bend(s: Memory, dim: int, h: float) -> None:
-    """Flexible defect: hṗ_u less the inertia forces of the spins."""
+    """Set the defect of flexible coordinates: hṗ_u minus h times the inertia forces of the spins."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
@@ -174,7 +174,7 @@ def _bend(s: Memory, dim: int, h: float) -> None:
 
 
 def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
-    """Correction for p ≠ M(u)w: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
+    """Add the correction for p ≠ M(u)w to the defect: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
     n = 1 if dim == 2 else 3
     s = stage(g.stages, i)
     for k in range(g.stages.size):
@@ -197,7 +197,10 @@ def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
-    """Constraint defects: changes over the step at a node's rates, less the prescribed ones, plus the initial gap."""
+    """Set constraint defects: changes in a step at the rates of a node, less prescribed ones, plus the first gaps.
+
+    Only a small part of these gaps is counted (see ``NEWTON_FORGOTTEN`` in gauss.steps).
+    """
     own = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
     rated = row_of(given.coefficient_rate, given, i)
@@ -223,7 +226,7 @@ def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
 
 
 def _balances(s: Memory, h: float) -> bool:
-    """True if the momenta at a node balance."""
+    """True if the momenta at a node balance to round-off of their terms."""
     limit = cython.declare(cython.double, NEWTON_BALANCED)
     forces = 0.0
     push = 0.0
@@ -258,7 +261,7 @@ def _closes(s: Memory, length: float) -> bool:
 
 
 def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:
-    """Rates of the constraints at constant coefficients, written to the defects."""
+    """Write the rates of the constraints at constant coefficients into ``defect.lam``."""
     fill(s.defect_lam, 0.0)
     for term in range(s.joints_term_row.size):
         p = s.joints_term_product[term]

@@ -8,6 +8,7 @@ from .momenta cimport balance, is_balanced
 from .places cimport places
 from .nodes cimport row_of
 from .scheme cimport Scheme
+from .springs cimport slopes_of_laws
 from .stresses cimport add_stress_defects, correct_stress_rates, keep_strain_rows
 from .systems cimport factor_all, solve_all
 from .unknowns cimport gather, subtract, weigh

@@ -24,6 +24,7 @@ if not cython.compiled:
     from .nodes import row_of
     from .places import places
     from .scheme import Scheme
+    from .springs import slopes_of_laws
     from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
     from .systems import factor_all, solve_all
     from .unknowns import gather, subtract, weigh
@@ -40,7 +41,7 @@ SLOW = cython.declare(cython.double, 0.3)
 MANY = cython.declare(cython.double, 8.0)
 """See Tolerances: a Jacobian costs as much as two iterations."""
 REMAINS = cython.declare(cython.double, 0.1)
-"""Factor on the exact scheme's bound for the expected next correction, at which the iteration ends.
+"""Factor of the bound of the exact scheme for the expected next correction, at which the iteration ends.
 
 With the Jacobian of one state for all nodes it converges linearly, from the same side at every step: remainders
 would add up in long runs. Accelerated corrections shrink unevenly: they must be as small, whatever is expected.
@@ -79,6 +80,8 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     count = -1  # number of accelerated corrections, −1 before the first
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
+            if m.joints_laws[0] > 0:
+                slopes_of_laws(m, g, h)
             if not factor_all(dim, g, h, given.coefficient[middle]):
                 return fail(m, SINGULAR, iteration, size)
             factored = True
@@ -128,14 +131,14 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
 
 
 def _take(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
-    """Take the plain corrections."""
+    """Subtract the plain corrections from the unknowns."""
     _correct(dim, g)
     if mixed:
         correct_stress_rates(m, g, h)
 
 
 def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
-    """Take the corrections accelerated by the last ones, ``count`` after the first accelerated one."""
+    """Subtract accelerated corrections from the unknowns, ``count`` corrections after the first accelerated one."""
     a = g.acceleration
     if count == 0:
         weigh(g, mixed, scale, a.weight)
@@ -149,7 +152,7 @@ def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, cou
 
 
 def _work(g: Scheme) -> float:
-    """Work of the defects along the corrections, every entry counted positive [J]."""
+    """Sum of the absolute work of the defects along the corrections [J]."""
     total = 0.0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -159,7 +162,7 @@ def _work(g: Scheme) -> float:
 
 
 def _correct(dim: int, g: Scheme) -> None:
-    """Subtract the corrections from the unknowns, those of spins in the world."""
+    """Subtract the corrections from the unknowns; those of spins are turned to world axes."""
     d = dim
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -179,7 +182,7 @@ def _correct(dim: int, g: Scheme) -> None:
 
 
 def _energy_scale(g: Scheme, h: float) -> float:
-    """Kinetic and elastic energy of the step and the work of the weights [J]."""
+    """Energy scale of a step [J]: mean of its kinetic and elastic energies, doubled, and the work of the weights."""
     total = 0.0
     for n in range(g.stages.size):
         s = stage(g.stages, n)

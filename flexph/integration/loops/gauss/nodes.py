@@ -1,4 +1,4 @@
-"""Sums of fields over the nodes of a step, and rows of what is prescribed there."""
+"""Weighted sums of fields, and rows of tables of prescribed values at the nodes of a step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if not cython.compiled:
 
 
 def add_field(factor: float, source: Array, target: Array) -> None:
-    """Add a factor times all entries of a field."""
+    """Add ``factor`` times all entries of field ``source`` to ``target``."""
     for i in range(target.size):
         put(target, i, get(target, i) + factor * get(source, i))
 
 
 def row_of(values: Array, given: AtNodes, i: int) -> int:
-    """Row of a stage in a table, which has one row if nothing varies."""
+    """Row of stage i in a table of prescribed values, which has one row if nothing varies."""
     return given.first + i if values.shape[0] > 1 else 0

@@ -19,9 +19,9 @@ if not cython.compiled:
 
 
 def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
-    """Evaluate positions, vectors and forces at the nodes from rates and multipliers, without the momenta.
+    """Set positions, vectors and forces at the nodes from rates and multipliers; False if a body turns too far.
 
-    Returns False if a body turns too far. Where the iteration begins, stress rates follow from strains (see stresses).
+    If the iteration ``begins``, stress rates follow from strains (see stresses).
     """
     _translate(m, dim, g, h)
     if not factor_rotations(dim, g, h):
@@ -41,7 +41,7 @@ def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: boo
 
 
 def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
+    """Set centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         inertia_products(s, dim, s.x_du, s.trial_c, s.end_Pdu)
@@ -59,7 +59,10 @@ def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Arms of the nodes, and their speeds in ``run.moved``; on rigid bodies that turn, the arms R x solve ȧ = Ω × a."""
+    """Set the arms of all nodes of bodies, and their velocities in ``run.moved``.
+
+    On rigid bodies that turn, the arms R x solve ȧ = Ω × a.
+    """
     d = dim
     for i in range(g.stages.size):
         _push(stage(g.stages, i), dim)
@@ -85,7 +88,7 @@ def _is_rigid(m: Memory, b: int) -> bool:
 
 
 def _turn_arm(s: Memory, dim: int, n: int) -> None:
-    """Arm R x of a node on a rigid body."""
+    """Set the arm R x of node n on a rigid body."""
     R = s.end_R[s.nodes_body[n]]
     x = s.nodes_position[n]
     arm = s.end_arm[n]
@@ -97,7 +100,7 @@ def _turn_arm(s: Memory, dim: int, n: int) -> None:
 
 
 def _push(s: Memory, dim: int) -> None:
-    """Part R⁻ᵀφu̇ of the speeds of nodes."""
+    """Set the part R⁻ᵀφu̇ of the velocities of nodes."""
     d = dim
     for n in range(s.nodes_body.size):
         b = s.nodes_body[n]
@@ -114,7 +117,7 @@ def _push(s: Memory, dim: int) -> None:
 
 
 def _speed_up(s: Memory, dim: int) -> None:
-    """Speeds of the nodes, ṙ + Ω × a + R⁻ᵀφu̇."""
+    """Write the velocities ṙ + Ω × a + R⁻ᵀφu̇ of nodes into ``run.moved``."""
     d = dim
     swept = s.run_space[0]
     for n in range(s.nodes_body.size):
@@ -130,7 +133,7 @@ def _speed_up(s: Memory, dim: int) -> None:
 
 
 def _multiply(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Vectors between nodes, and the collocated products with their rates."""
+    """Set the vectors between nodes, and the collocated products with their rates."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         vectors(s, dim, s.end_r, s.end_arm, s.end_vector, s.end_product)
@@ -144,7 +147,7 @@ def _multiply(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _collect_torques(m: Memory, g: Scheme, h: float) -> None:
-    """Angular momenta in the world, collocated from the torques."""
+    """Set the angular momenta in world axes, collocated from the torques."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         copy(m.stage_momentum, s.stage_momentum)

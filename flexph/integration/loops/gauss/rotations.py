@@ -18,7 +18,7 @@ LEAST_PIVOT = cython.declare(cython.double, 1e-3)
 
 
 def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
-    """Factor 1 − hA[Ω]× of all bodies that turn, with reciprocal pivots; False if a pivot is small."""
+    """Factor 1 − hA[Ω]× of all bodies that turn, storing reciprocal pivots; False if a pivot is too small."""
     d = dim
     size = g.driven.size
     for b in range(g.transport.shape[0]):
@@ -43,7 +43,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
 
 
 def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, column: int) -> None:
-    """Write −factor [Ω]× into a matrix from an entry on."""
+    """Write −factor·[Ω]× into a matrix, from entry (row, column) on."""
     if dim == 2:
         out[row + 1][column + 1] = 0.0
         out[row][column] = 0.0
@@ -59,7 +59,7 @@ def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, colu
 
 
 def _transport(T: Array, x: Array) -> None:
-    """Solve by the factors in place."""
+    """Solve with the factors T in place."""
     for i in range(x.size):
         total = x[i]
         for j in range(i):
@@ -73,7 +73,7 @@ def _transport(T: Array, x: Array) -> None:
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
-    """Arm of a node by its collocation equation, whose right-hand side is in ``g.driven``."""
+    """Set the arm of node n from its collocation equation, whose right-hand side is in ``g.driven``."""
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:
@@ -85,7 +85,7 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
 
 
 def turn(m: Memory, dim: int, g: Scheme) -> None:
-    """R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins of ``x`` are RᵀΩ, which R⁻ᵀ maps to Ω."""
+    """Set R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins in ``x`` are RᵀΩ, which R⁻ᵀ maps to Ω."""
     d = dim
     for b in range(m.inertia_mass.size):
         for column in range(1 if d == 2 else 3):
@@ -107,7 +107,7 @@ def turn(m: Memory, dim: int, g: Scheme) -> None:
 
 
 def _invert_in_the_plane(s: Memory, b: int) -> None:
-    """Second column of R from its first, and R⁻¹."""
+    """Set the second column of R from its first, R⁻¹, and both spins, in the plane."""
     R = s.end_R[b]
     inverse = s.trial_inverse[b]
     c = R[0][0]
@@ -124,7 +124,7 @@ def _invert_in_the_plane(s: Memory, b: int) -> None:
 
 
 def _invert_in_space(s: Memory, b: int) -> None:
-    """R⁻¹ by cofactors, R⁻¹Ω and RᵀΩ."""
+    """Set R⁻¹ by cofactors, R⁻¹Ω and RᵀΩ, in space."""
     R = s.end_R[b]
     inverse = s.trial_inverse[b]
     for i in range(3):

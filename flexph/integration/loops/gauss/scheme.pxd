@@ -12,6 +12,8 @@ cdef struct Scheme:
     Mat inverse
     Vec ends
     Ten curvature
+    Mat between
+    Mat projection
     CVec eigenvalue
     CMat left
     CMat right

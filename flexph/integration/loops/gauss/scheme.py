@@ -24,24 +24,26 @@ from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
 
 class Scheme(NamedTuple):
-    """Tableau for the loops, and addresses of the memories of its stages and systems."""
+    """Tableau of Gauss collocation for the loops, and addresses of the memories of its stages and systems."""
 
     stages: Index  # (s,) addresses
-    real: Index  # (0 or 1,)
-    pairs: Index
+    real: Index  # (0 or 1,), address of the system of the real eigenvalue
+    pairs: Index  # addresses of the systems of pairs of eigenvalues
     nodes: Array  # nodes of the tableau
     weights: Array
     a: Array
     inverse: Array
     ends: Array
     curvature: Array
+    between: Array  # (2s, s), x₀ + h Σ between_qj ẋ_j at the Gauss points of laws of springs
+    projection: Array  # (s, 2s), of values there on the nodes
     eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
-    right: Array  # (s, k) complex, columns of V, doubled for pairs
+    right: Array  # (s, k) complex, columns of V, multiplied by 2 for complex eigenvalues
     transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
     acceleration: Acceleration  # of the unknowns of all stages
-    damped: Damped  # of those without stress rates
+    damped: Damped  # of the unknowns without stress rates
 
 
 UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
@@ -78,6 +80,8 @@ class StageMemories:
             inverse=tableau.inverse,
             ends=tableau.ends,
             curvature=tableau.curvature,
+            between=tableau.between,
+            projection=tableau.projection,
             eigenvalue=eigenvalue,
             left=left,
             right=right,
@@ -90,7 +94,11 @@ class StageMemories:
 
 @cache
 def spectrum(stages: int) -> tuple[Array, Array, Array]:
-    """Eigenvalues of A⁻¹ with Im μ ≥ 0, a real one first, rows of V⁻¹, and columns of V, doubled for pairs."""
+    """Eigenvalues μ of A⁻¹ (inverse Gauss matrix) with Im μ ≥ 0, matching rows of V⁻¹ and columns of V.
+
+    A real μ, for an odd number of stages, comes first. Columns of complex μ are multiplied by 2, so that the real part
+    of their products also contains the conjugate one.
+    """
     values, right = np.linalg.eig(gauss(stages).inverse)
     left, size = np.linalg.inv(right), np.abs(values).max()
     kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
@@ -134,7 +142,7 @@ def _system(middle: Memory, before: Memory) -> Memory:
 
 
 def _rows_at_a_node() -> dict[int, int]:
-    """Rows of fields at the start of a step or in its mean, and of the fields at its end that replace them."""
+    """Table rows of fields at the start or in the mean of a step, and those of the end fields that replace them."""
     rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
     for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
         rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]

@@ -21,8 +21,8 @@ class Acceleration(NamedTuple):
     x: Array  # (n,) the iterate before a correction
     correction: Array  # (n,) plain correction, then the accelerated one
     last: Array  # (n,) previous correction
-    moves: Array  # (DEPTH + 1, n): moves of the pairs, then the last one
-    changes: Array  # (DEPTH, n), changes of the corrections
+    moves: Array  # (DEPTH + 1, n): moves s of the pairs, and as the last row the last move
+    changes: Array  # (DEPTH, n), changes y of the corrections
 
 
 def acceleration_of(unknowns: int) -> Acceleration:
@@ -36,9 +36,9 @@ class Damped(NamedTuple):
     """Work space of a damped iteration of n unknowns; empty if there are too many."""
 
     x: Array  # (n,) the unknowns
-    tried: Array  # (n,) others that are tried
-    defect: Array  # (n,) defects at x, over the scales of their rows
-    other: Array  # (n,) those at other unknowns
+    tried: Array  # (n,) trial unknowns
+    defect: Array  # (n,) defects at x, divided by the scales of their rows
+    other: Array  # (n,) defects at the trial unknowns; also the scaled correction
     reach: Array  # (n,) changes of the unknowns by which derivatives are differences
     row_scale: Array  # (n,) largest derivatives of the defects
     column_scale: Array  # (n,) lengths of the columns of the Jacobian

@@ -1,4 +1,13 @@
-"""Spring-dampers at the nodes of a step in loops (see kernels.springs: stage_springs)."""
+"""Spring-dampers at the nodes of a step of Gauss collocation in loops, and laws of springs there.
+
+A force law F(x, v, t) is taken at the nodes. An elastic law V(x) acts by the projection of V' along the step on the
+polynomials of the rates, with the 2s Gauss points τ of the step and Legendre's polynomials P,
+
+    F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),
+
+which is ΔV for energies of up to fourth degree; what it misses of another ΔV is added along ẋ. (L. Brugnano,
+F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.)
+"""
 
 from __future__ import annotations
 
@@ -16,6 +25,7 @@ if not cython.compiled:
     from ..mechanics.forces import constrain
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
+    from ..terms.spring_laws import force_defect, law_value, slope_at, user_force
     from .nodes import row_of
     from .scheme import Scheme
 
@@ -25,7 +35,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Forces on products at all nodes, by constraints and by springs, whose rates are left in ``trial.extension``."""
+    """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
         own = given.coefficient[row_of(given.coefficient, given, i)]
         constrain(stage(g.stages, i), own, own)
@@ -41,12 +51,16 @@ def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
             elif k >= lengths:
                 s.trial_by_first[k] = 1.0
                 s.trial_extension[k] = s.stage_product_rate[m.joints_component_product[k - lengths]]
+        if m.joints_law[k] >= 0 or m.joints_force_law[k] != 0:
+            _extend(m, g, h, k)
+        if m.joints_law[k] >= 0:
+            _project(m, g, h, k)
         for i in range(g.stages.size):
             _pull(m, g, h, k, i)
 
 
 def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Length at the nodes by ℓ̇ = Π̇/(2ℓ), in a fixed-point iteration that converges faster for shorter steps."""
+    """Set length and rate of spring k at the nodes by ℓ̇ = Π̇/(2ℓ), with a fixed-point iteration."""
     p = m.joints_length_product[k]
     stages = g.stages.size
     start = sqrt(m.at_product[p])
@@ -76,7 +90,7 @@ def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _measure_angle(s: Memory, k: int, angle: int) -> None:
-    """Rate (cṡ − sċ)/(s² + c²) of an angle."""
+    """Set the rate (cṡ − sċ)/(s² + c²) of the angle of spring k, and its gradients."""
     p = s.joints_sine_product[angle]
     q = s.joints_cosine_product[angle]
     y = s.end_product[p]
@@ -89,13 +103,17 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
 
 
 def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
-    """Tension of a spring-damper at a node, and its forces on products."""
+    """Set the tension of spring-damper k at node i, and add its forces on products."""
     s = stage(g.stages, i)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     tension = m.joints_damping[k] * s.trial_extension[k]
     angle = k - lengths - components
-    if m.joints_state[k] >= 0:
+    if m.joints_law[k] >= 0:
+        tension += s.trial_law[k]
+    elif m.joints_force_law[k] != 0:
+        tension += user_force(s, k, s.end_spring[m.joints_state[k]], s.trial_extension[k])
+    elif m.joints_state[k] >= 0:
         tension += m.at_spring[m.joints_state[k]]
         for j in range(g.stages.size):
             tension += h * g.a[i][j] * m.joints_stiffness[k] * stage(g.stages, j).trial_extension[k]
@@ -108,3 +126,67 @@ def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
         p = m.joints_sine_product[angle]
         s.trial_force[m.joints_cosine_product[angle]] -= tension * s.trial_by_second[k]
     s.trial_force[p] -= tension * s.trial_by_first[k]
+
+
+def _extend(m: Memory, g: Scheme, h: float, k: int) -> None:
+    """Extension of a spring with a law at the nodes."""
+    own = m.joints_state[k]
+    for i in range(g.stages.size):
+        x = m.at_spring[own]
+        for j in range(g.stages.size):
+            x += h * g.a[i][j] * stage(g.stages, j).trial_extension[k]
+        stage(g.stages, i).end_spring[own] = x
+
+
+def _project(m: Memory, g: Scheme, h: float, k: int) -> None:
+    """Forces of an elastic law at the nodes, whose work is the change of its energy."""
+    law = m.joints_law[k]
+    before = m.at_spring[m.joints_state[k]]
+    for i in range(g.stages.size):
+        stage(g.stages, i).trial_law[k] = 0.0
+    for q in range(g.between.shape[0]):
+        x = before
+        for j in range(g.stages.size):
+            x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
+        force = law_value(m, law, 1, x)
+        for i in range(g.stages.size):
+            stage(g.stages, i).trial_law[k] += g.projection[i][q] * force
+    change = 0.0
+    done = 0.0
+    size = 0.0
+    squares = 0.0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        moved = h * g.weights[i] * s.trial_extension[k]
+        change += moved
+        done += s.trial_law[k] * moved
+        size += fabs(s.trial_law[k] * moved)
+        squares += moved * s.trial_extension[k]
+    missed = force_defect(m, law, before, before + change, done, size)
+    if missed != 0.0:
+        for i in range(g.stages.size):
+            s = stage(g.stages, i)
+            s.trial_law[k] += missed * s.trial_extension[k] / squares
+
+
+def slopes_of_laws(m: Memory, g: Scheme, h: float) -> None:
+    """Slopes of all laws of springs for the Jacobian of the middle stage: V'' in the mean over the step, of F there."""
+    middle = stage(g.stages, g.stages.size // 2)
+    for k in range(m.joints_stiffness.size):
+        if m.joints_law[k] >= 0:
+            slope = 0.0
+            for q in range(g.between.shape[0]):
+                x = m.at_spring[m.joints_state[k]]
+                for j in range(g.stages.size):
+                    x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
+                weight = 0.0
+                for i in range(g.stages.size):
+                    weight += g.weights[i] * g.projection[i][q]
+                slope += weight * law_value(m, m.joints_law[k], 2, x)
+            middle.stage_law_slope[k][0] = 1.0
+            middle.stage_law_slope[k][1] = slope
+        elif m.joints_force_law[k] != 0:
+            x = middle.end_spring[m.joints_state[k]]
+            middle.stage_law_slope[k][0] = 1.0
+            middle.stage_law_slope[k][1] = slope_at(middle, k, x, middle.trial_extension[k], 0)
+            middle.stage_law_slope[k][2] = slope_at(middle, k, x, middle.trial_extension[k], 1)

@@ -62,7 +62,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Call the feedback at the nodes after a try of a step (see calls.is_to_be_tried)."""
+    """Ask the controllers within a step about the states at its nodes after a try (see calls.is_to_be_tried)."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -84,6 +84,8 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     for i in range(m.run_gap.size):
         m.run_gap[i] *= NEWTON_FORGOTTEN
     begin(m, dim)
+    for i in range(g.stages.size):
+        stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
     guess(m, dim, g, h, known)
     iterations = newton(m, dim, g, h, given)
     if iterations < 0:
@@ -105,7 +107,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Gaps of the constraints at ``at``, written to ``run.gap``."""
+    """Write the gaps of the position constraints at ``at`` into ``run.gap``."""
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -114,7 +116,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Make the end of the step the start of the next; increments are summed before they are added."""
+    """Make the end of the step the start of the next one; increments are summed up before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _turn(m, dim, g, h, b)
@@ -123,7 +125,7 @@ def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:
-    """Add the increments: of positions, stresses and spring forces by rates, of velocities by nodal values."""
+    """Add the increments of positions, stresses and spring forces, from rates, and of velocities, from nodal values."""
     for b in range(m.inertia_mass.size):
         for k in range(m.at_r.shape[1]):
             moved = 0.0
@@ -158,11 +160,11 @@ def _add_increments(m: Memory, g: Scheme, h: float) -> None:
             moved = 0.0
             for i in range(g.stages.size):
                 moved += g.weights[i] * stage(g.stages, i).trial_extension[k]
-            m.at_spring[m.joints_state[k]] += h * m.joints_stiffness[k] * moved
+            m.at_spring[m.joints_state[k]] += h * m.joints_gain[k] * moved
 
 
 def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
-    """Advance R of a body by Ω × R at the nodes."""
+    """Advance R of a body by the weighted sum of Ω × R at the nodes."""
     d = dim
     swept = m.run_frame
     fill(swept, 0.0)
@@ -210,7 +212,7 @@ def _square_up(m: Memory, dim: int, b: int) -> None:
 
 
 def _is_open(m: Memory) -> bool:
-    """True if the end of the step misses the constraints (see kernels.constraint_sizes)."""
+    """True if position constraints do not hold at the end of the step (see kernels.constraint_sizes)."""
     length = reference_length(m)
     for i in range(m.run_gap.size):
         size = length if m.joints_holds_points[i] > 0.0 else 1.0

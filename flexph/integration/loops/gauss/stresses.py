@@ -26,7 +26,7 @@ if not cython.compiled:
 
 
 def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
-    """Stresses including damping, from stress rates; these are set from the strain rates if ``begins``.
+    """Set the stresses including damping from stress rates; if ``begins``, set these from the strain rates before.
 
     C⁻¹D u̇ is left in ``trial.jump``.
     """
@@ -66,7 +66,7 @@ def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
 
 
 def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
-    """Subtract δσ̇ from the stress rates, by the corrections of the coordinates' rates; σ is work space."""
+    """Subtract δσ̇ from the stress rates, from the corrections of the rates u̇; ``trial.stress`` is work space."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         fill(s.stage_du_change, 0.0)

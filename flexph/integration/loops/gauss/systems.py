@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
-    """Factor all systems at the middle stage, with its coefficients; False if one is singular."""
+    """Assemble and factor all systems at the middle stage, with its coefficients; False if one is singular."""
     first = g.real.size
     if first > 0:
         real = stage(g.real, 0)
@@ -34,7 +34,7 @@ def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
 
 
 def solve_all(dim: int, g: Scheme, h: float) -> None:
-    """Corrections of all stages from their defects, scaled by h'/h = 2/μ to those of a step h'."""
+    """Set the corrections of all stages from their defects, scaled by h'/h = 2/μ to those of a step h'."""
     first = g.real.size
     if first > 0:
         _solve_real(dim, g, h)
@@ -56,7 +56,7 @@ def solve_all(dim: int, g: Scheme, h: float) -> None:
 
 
 def _solve_real(dim: int, g: Scheme, h: float) -> None:
-    """Solve the system of the real eigenvalue for its shares in the defects of all stages."""
+    """Solve the system of the real eigenvalue for its share of the defects of all stages."""
     real = stage(g.real, 0)
     step = 2.0 * h / g.eigenvalue[0].real
     fill(real.defect, 0.0)
@@ -69,7 +69,7 @@ def _solve_real(dim: int, g: Scheme, h: float) -> None:
 
 
 def _solve_pair(dim: int, g: Scheme, h: float, k: int) -> None:
-    """Solve the system of a pair of eigenvalues."""
+    """Solve the system of the k-th pair of eigenvalues for its share of the defects of all stages."""
     pair = paired(g.pairs, k)
     place = g.real.size + k
     step = divided(2.0 * h, g.eigenvalue[place])

@@ -18,7 +18,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def gather(g: Scheme, mixed: bool, x: Array) -> None:
-    """Gather the unknowns in a vector."""
+    """Write the unknowns of all nodes into the vector x."""
     k = 0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -31,7 +31,7 @@ def gather(g: Scheme, mixed: bool, x: Array) -> None:
 
 
 def subtract(g: Scheme, mixed: bool, x: Array, correction: Array) -> None:
-    """Set the unknowns to a vector less a correction."""
+    """Set the unknowns of all nodes to the vector x minus a correction."""
     k = 0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -56,7 +56,10 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
 
 
 def weigh(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
-    """Weights of the squares of the unknowns: inertias of motions, energy over squares of multipliers and rates."""
+    """Set the weights of the squares of the unknowns, so that each kind of them adds up to an energy.
+
+    They are inertias for velocities, and ``energy`` divided by the sum of squares for multipliers and stress rates.
+    """
     k = cython.declare(cython.Py_ssize_t)
     loads = 0.0
     rates = 0.0

@@ -1,8 +1,8 @@
-"""Solution of a step in block-arrow form.
+"""Solution of the linear equations of a step, whose Jacobian has the shape of an arrow of blocks.
 
 The inner flexible coordinates of each body are eliminated from its banded block F; the remaining border is banded,
-too. The shift of the coordinates to the centre of mass enters by c = φ̄u̇̄ as further unknowns, and the node forces that
-act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄: there is no fill-in.
+too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further unknowns c = φ̄u̇̄, and the
+node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Factor the Jacobian at a trial; False if it is singular."""
+    """Assemble and factor the Jacobian at a trial; False if it is singular."""
     assemble_step(m, dim, decay, contact, h, before, after)
     return eliminate(m, dim, decay)
 
@@ -46,14 +46,14 @@ def eliminate(m: Memory, dim: int, decay: int) -> bool:
 
 
 def solve(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Corrections of the mean velocities and multipliers from their defects, by the factored Jacobian."""
+    """Solve for the corrections of mean velocities and multipliers from the defects, with the factored Jacobian."""
     reduce(m, dim, decay, h)
     solve_border(m)
     expand(m, dim, h)
 
 
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Reduce the defects to the border, from which inner coordinates are eliminated."""
+    """Write the right-hand side of the border into ``system.x``: the defects with inner coordinates eliminated."""
     d = dim
     s = 1 if d == 2 else 3
     fill(m.system_x, 0.0)
@@ -70,7 +70,7 @@ def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def expand(m: Memory, dim: int, h: float) -> None:
-    """Expand the border's solution to all corrections."""
+    """Write all corrections, from the solution of the border in ``system.x``."""
     d = dim
     s = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
@@ -85,7 +85,7 @@ def expand(m: Memory, dim: int, h: float) -> None:
 
 
 def solve_border(m: Memory) -> None:
-    """Solve the border in place."""
+    """Solve the factored border in place, from right-hand side to solution in ``system.x``."""
     if m.border_size[1] < 0:
         call_one(m.system_python[0], SOLVE)
     else:
@@ -124,7 +124,7 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
 
 
 def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Eliminate the inner coordinates of a body that loses energy by banded matrices."""
+    """Eliminate the inner coordinates of a banded body in a step that loses energy; False if a matrix is singular."""
     if not eliminate_banded(m, dim, b, X):
         return False
     columns = m.filter_columns[b]
@@ -138,7 +138,7 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
-    """Unknown of the border in row k of R of a body: ω̄, φ̄u̇̄ or a master."""
+    """Index of the unknown of the border to which row k of R of a body belongs: of ω̄, φ̄u̇̄ or a master."""
     s = 1 if dim == 2 else 3
     if k < s:
         return m.border_w[b][k]
@@ -175,7 +175,7 @@ def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Subtract R F⁻¹ C from the border."""
+    """Subtract R F⁻¹ C of a body from the border; X is F⁻¹ C."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -220,7 +220,7 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of a body with the border fixed, and reduce their defects to the border."""
+    """Solve for the inner coordinates of a body with the border at rest, and subtract their effect on its rows."""
     pushed = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x
@@ -263,7 +263,7 @@ def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
 
 
 def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Subtract the effect of a body's inner coordinates from the rows of ω̄ and φ̄u̇̄."""
+    """Subtract the effect of the inner coordinates of a body from the rows of ω̄ and φ̄u̇̄."""
     total = cython.declare(Number)
     x = m.system_x
     d = dim
@@ -282,7 +282,7 @@ def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
 
 
 def _expand(m: Memory, dim: int, b: int) -> None:
-    """Flexible coordinates of a body from the border's solution."""
+    """Write the corrections of the flexible coordinates of a body, from the solution of the border."""
     total = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

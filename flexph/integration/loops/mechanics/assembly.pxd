@@ -4,6 +4,7 @@ from ..contact.jacobian cimport add_contacts
 from ..decay.step cimport add_decay
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
+from ..nodal.flow cimport add_flows
 from ..nodal.jacobian cimport add_strains
 from ..solids.jacobian cimport add_solids
 from .couplings cimport add_constraints, add_ends, add_products, add_rolling, add_ropes, add_springs, differentiate_vectors

@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..contact.jacobian import add_contacts
     from ..decay.step import add_decay
     from ..memory.memory import Memory
+    from ..nodal.flow import add_flows
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
     from .couplings import (
@@ -38,6 +39,8 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_ropes(m, dim, h)
     if m.strains_stress.size > 0:
         add_strains(m, dim, h)
+    if m.flows_mass.size > 0:
+        add_flows(m, dim, h)
     if m.solids_frame.size > 0:
         add_solids(m, dim, h)
     if contact > 0:
@@ -45,7 +48,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that collocation uses, too; see assemble_step for all of it."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -1,11 +1,11 @@
 from ....numerics.loops.views cimport Number
-from ....numerics.loops.views cimport Vec, fill, row_product, divided
+from ....numerics.loops.views cimport Vec, fill, get, put, row_product, divided
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..terms.angles cimport kappa
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
-from ..terms.product_rows cimport add_block, add_product, begin_rows
+from ..terms.product_rows cimport add_block, add_pair, add_product, begin_rows
 from ..terms.ropes cimport span_curvature
 from .rolling cimport gain, gain_slopes
 from .springs cimport rope_stiffness, tangent
@@ -17,6 +17,7 @@ cdef void add_springs(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void add_ropes(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _differentiate_angle(Memory* m, Py_ssize_t dim, double h, Py_ssize_t w, double tension) noexcept nogil
 cdef void add_stiffness(AnyMemory* m, Py_ssize_t dim, Number h, Number value, Py_ssize_t p, Py_ssize_t q) noexcept nogil
+cdef void _add_change(AnyMemory* m, Py_ssize_t dim, Py_ssize_t row, Number left, Py_ssize_t v, Py_ssize_t other) noexcept nogil
 cdef void add_products(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void add_constraints(AnyMemory* m, Py_ssize_t dim, Number h, Vec before, Vec after) noexcept nogil
 cdef void add_rolling(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil

@@ -1,4 +1,7 @@
-"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers."""
+"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
+
+For the symbols see :mod:`flexph.integration.loops.mechanics.jacobian`.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,19 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ....numerics.loops.views import Number, divided, fill, row_product
+    from ....numerics.loops.views import Number, divided, fill, get, put, row_product
     from ..memory.memory import Memory
     from ..terms.angles import kappa
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
-    from ..terms.product_rows import add_block, add_product, begin_rows
+    from ..terms.product_rows import add_block, add_pair, add_product, begin_rows
     from ..terms.ropes import span_curvature
     from .rolling import gain, gain_slopes
     from .springs import rope_stiffness, tangent
 
 
 def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
-    """Discrete gradient B and end derivative W of the vectors by the unknowns that move them."""
+    """Set the discrete gradient B and the end derivative W of the vectors, for the unknowns that move them."""
     for v in range(m.joints_plus.size):
         row = m.border_vector_ptr[v]
         for side in range(2):
@@ -32,7 +35,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add rows for the ends of vectors in a sparse border, less W times the unknowns that move them."""
+    """Add the rows 'end of a vector − W times the unknowns that move it' to a sparse border."""
     value = cython.declare(Number)
     for v in range(m.border_e.shape[0]):
         for i in range(dim):
@@ -46,7 +49,7 @@ def add_ends(m: Memory, dim: int) -> None:
 
 
 def add_springs(m: Memory, dim: int, h: float) -> None:
-    """Add −h βᵀ T γ with the tangents T of the spring-dampers; ropes are added by add_ropes."""
+    """Add −h βᵀ T γ with the tangents T of the spring-dampers except ropes."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for i in range(lengths + components + m.joints_sine_product.size):
@@ -95,7 +98,7 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
-    """Add an angle to the rows of its rope, and the change of its gradient under the tension."""
+    """Add angle w to the rows of its rope, and the change of its gradient under the tension to the Jacobian."""
     p = m.ropes_sine[w]
     q = m.ropes_cosine[w]
     s0 = m.at_product[p]
@@ -103,44 +106,67 @@ def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) 
     s1 = m.end_product[p]
     c1 = m.end_product[q]
     size = s1 * s1 + c1 * c1
+    fill(m.rows_act, 0.0)
+    fill(m.rows_move, 0.0)
     m.rows_act[0] = m.string_by_sine[w]
     m.rows_move[0] = m.ropes_radius[w] * c1 / size
+    m.rows_act[1] = 1.0
+    m.rows_move[1] = 1.0
     add_product(m, dim, p)
+    fill(m.rows_act, 0.0)
+    fill(m.rows_move, 0.0)
     m.rows_act[0] = m.string_by_cosine[w]
     m.rows_move[0] = -m.ropes_radius[w] * s1 / size
+    m.rows_act[2] = 1.0
+    m.rows_move[2] = 1.0
     add_product(m, dim, q)
     ratio, by_y, by_x = kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
-    pull = -tension * m.ropes_radius[w]
+    pull = h * tension * m.ropes_radius[w]
     by_sine = pull * (by_y * c0 + by_x * s0)
     by_cosine = pull * (-by_y * s0 + by_x * c0)
     half = 0.5 * pull * ratio
-    add_stiffness(m, dim, h, by_sine * 0.5 * (c0 + c1), p, p)
-    add_stiffness(m, dim, h, by_cosine * 0.5 * (c0 + c1) + half, p, q)
-    add_stiffness(m, dim, h, -by_sine * 0.5 * (s0 + s1) - half, q, p)
-    add_stiffness(m, dim, h, -by_cosine * 0.5 * (s0 + s1), q, q)
+    m.system_tangent[0][0] = by_sine * 0.5 * (c0 + c1)
+    m.system_tangent[0][1] = by_cosine * 0.5 * (c0 + c1) + half
+    m.system_tangent[1][0] = -by_sine * 0.5 * (s0 + s1) - half
+    m.system_tangent[1][1] = -by_cosine * 0.5 * (s0 + s1)
+    add_pair(m)
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
-    """Add −h value times the gradient of a product p and the end derivative of a product q."""
+    """Add −h·value times the transposed gradient of product p times the end derivative of product q."""
     left = cython.declare(Number)
-    right = cython.declare(Number)
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
         for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
-            left = -h * value * row_product(dim, m.system_B[i], m.trial_mean[other])
-            if left == 0.0:
+            if m.border_vector_col[i] < 0:
                 continue
-            for back in range(2):
-                u = m.joints_first[q] if back == 0 else m.joints_second[q]
-                rest = m.joints_second[q] if back == 0 else m.joints_first[q]
-                for j in range(m.border_end_first[u], m.border_end_last[u]):
-                    right = row_product(dim, m.system_W[j], m.end_vector[rest])
-                    add(m, m.border_vector_col[i], m.border_vector_col[j], left * right)
+            left = -h * value * row_product(dim, m.system_B[i], m.trial_mean[other])
+            if left != 0.0:
+                _add_change(m, dim, m.border_vector_col[i], left, m.joints_first[q], m.joints_second[q])
+                _add_change(m, dim, m.border_vector_col[i], left, m.joints_second[q], m.joints_first[q])
+
+
+def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
+    """Add to a row ``left`` times the end derivative of a product by its vector v."""
+    right = cython.declare(Number)
+    first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
+    for j in range(m.border_end_first[v], m.border_end_last[v]):
+        column = m.border_vector_col[j]
+        if column < 0:
+            continue
+        right = row_product(dim, m.system_W[j], m.end_vector[other])
+        if m.border_size[1] >= 0:
+            put(m.system_border, first + column, get(m.system_border, first + column) + left * right)
+        else:
+            add(m, row, column, left * right)
 
 
 def add_products(m: Memory, dim: int, h: float) -> None:
-    """Add the changes of ½(W₀ + W₁) and ½(V₀ + V₁), along which the force φ on V·W acts."""
+    """Add −½hφ BᵀW to the Jacobian for each product V·W with a force φ, because its force directions change.
+
+    φ acts on the ends of V along the mean ½(W₀ + W₁), and on those of W along ½(V₀ + V₁), which depend on the unknowns.
+    """
     gain = cython.declare(Number)
     value = cython.declare(Number)
     for p in range(m.joints_first.size):
@@ -151,13 +177,23 @@ def add_products(m: Memory, dim: int, h: float) -> None:
             v = m.joints_first[p] if side == 0 else m.joints_second[p]
             u = m.joints_second[p] if side == 0 else m.joints_first[p]
             for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+                row = m.border_vector_col[i]
+                if row < 0:
+                    continue
+                first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
                 for j in range(m.border_end_first[u], m.border_end_last[u]):
+                    column = m.border_vector_col[j]
+                    if column < 0:
+                        continue
                     value = gain * row_product(dim, m.system_B[i], m.system_W[j])
-                    add(m, m.border_vector_col[i], m.border_vector_col[j], value)
+                    if m.border_size[1] >= 0:
+                        put(m.system_border, first + column, get(m.system_border, first + column) + value)
+                    else:
+                        add(m, row, column, value)
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Add −(c̄ β B)ᵀ and c₁ γ W/h of the constraints."""
+    """Add the columns −(c̄ β B)ᵀ and the rows c₁ γ W/h of the constraints."""
     last = cython.declare(Number)
     for term in range(m.joints_term_row.size):
         row = m.border_l[m.joints_term_row[term]]
@@ -176,7 +212,7 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Add forces w Π̄_by λ and torques a λ of constraints on velocities, and the derivatives of their defects."""
+    """Add the terms w Π_by Π̇ and a·Ω of constraints: their columns, rows, and the changes of their forces."""
     change = cython.declare(Number)
     for i in range(m.rolling_row.size):
         row = m.border_l[m.rolling_row[i]]
@@ -195,7 +231,7 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
-    """Add −(mean β B)ᵀ and last γ W of a product."""
+    """Add the column −(mean β B)ᵀ and the row last·γ W of a product p for a constraint."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -208,7 +244,7 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
 
 
 def _add_spins(m: Memory, dim: int) -> None:
-    """Add torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
+    """Add the columns −R̄⁻¹a and the rows aᵀR₀ of the spin terms a·Ω."""
     s = m.rolling_spin_axis.shape[1]
     for i in range(m.rolling_spin_row.size):
         row = m.border_l[m.rolling_spin_row[i]]

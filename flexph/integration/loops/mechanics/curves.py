@@ -1,8 +1,8 @@
 """Points on curves in loops (formulas of kernels.rates.on_curves).
 
-A curve c has products Π_jk of its points k with directions j. The force on the port has components f_j, which give
-forces f_j c̄_k on the products. Multipliers act along ``path.direction``: unit vectors across the curve, and last, for
-a driven place, b.
+A curve c has products Π_jk of its points k with directions j. The force on the sliding point has components f_j, which
+give forces f_j c̄_k on the products. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last, for
+a driven position, b. A position s along a curve is called place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if not cython.compiled:
 
 
 def push_along_curves(m: Memory) -> None:
-    """Add the forces of multipliers, inputs and ``path.slid`` along curves to those on products."""
+    """Add the forces of multipliers, inputs and friction (``path.slid``) on sliding points to those on products."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for j in range(d):
@@ -36,7 +36,7 @@ def push_along_curves(m: Memory) -> None:
 
 
 def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
-    """Add distances of points from their curves to the gaps, and the places of driven points, as last followed."""
+    """Add distances of points from their curves and the places of driven points to the constraint defects ``gap``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d - 1):
@@ -47,7 +47,7 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Rates Σ_k c̄_k Π̇_jk of all curves, written to ``path.rate``, at the speeds in ``run.moved``."""
+    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the speeds of nodes in ``run.moved``."""
     for c in range(m.curves_input.size):
         for j in range(dim):
             total = 0.0
@@ -57,7 +57,7 @@ def rate_curves(m: Memory, dim: int, others: Array) -> None:
 
 
 def rate_along(m: Memory, c: int, direction: Array) -> float:
-    """Component of the rates of a curve along a direction."""
+    """Component of the rates ``path.rate`` of a curve along a direction."""
     total = 0.0
     for j in range(direction.size):
         total += direction[j] * m.path_rate[c][j]
@@ -65,7 +65,7 @@ def rate_along(m: Memory, c: int, direction: Array) -> float:
 
 
 def add_curve_rates(m: Memory, share: float, out: Array) -> None:
-    """Add a share of the rates of the constraints."""
+    """Add ``share`` times the rates of the constraints of curves to ``out``."""
     for c in range(m.curves_input.size):
         for i in range(m.path_way.shape[1]):
             if m.curves_row[c][i] >= 0:
@@ -73,7 +73,7 @@ def add_curve_rates(m: Memory, share: float, out: Array) -> None:
 
 
 def add_first_gaps(m: Memory, share: float, gap: Array) -> None:
-    """Add a share of the gaps at the start of a step."""
+    """Add ``share`` times the constraint defects of curves at the start of a step to ``gap``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         set_shapes(m, c, m.at_place[c], 0, m.path_bend)
@@ -98,14 +98,14 @@ def record_curves(m: Memory, h: float, out: Array) -> None:
 
 
 def add_curve_outputs(m: Memory, out: Array) -> None:
-    """Add the mean rates conjugate to inputs along curves."""
+    """Add the mean rates conjugate to inputs along curves to the outputs."""
     for c in range(m.curves_input.size):
         if m.curves_input[c] >= 0:
             out[m.curves_input[c]] += rate_along(m, c, m.path_direction[c][m.path_way.shape[1] - 1])
 
 
 def way_along(m: Memory, c: int) -> float:
-    """Slip of a point along its curve over a step, positive towards smaller places, from the products at its ends."""
+    """Slip of a point along its curve over a step, positive towards smaller places."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
@@ -115,14 +115,14 @@ def way_along(m: Memory, c: int) -> float:
 
 
 def pull_along(m: Memory, c: int) -> None:
-    """Add the forces on products of a unit force against the slip."""
+    """Add the forces on products by a unit force along the curve c, conjugate to the slip of :func:`way_along`."""
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
             m.trial_force[m.curves_product[k][j]] += m.path_along[c][j] * m.path_mean[k]
 
 
 def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
-    """Add the curves' blocks: columns and rows of the multipliers, and the turning and shift of forces with the way."""
+    """Add the blocks of curves to the Jacobian: columns and rows of multipliers, changes of forces as points move."""
     for c in range(m.curves_input.size):
         begin_rows(m)
         fill(m.path_turn, 0.0)
@@ -152,13 +152,13 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
 
 
 def moved_place(m: Memory, c: int, k: int, j: int) -> float:
-    """Derivative ∂s₁/∂Π_jk."""
+    """Derivative ∂s₁/∂Π_jk of the place at the end."""
     tangent = m.path_tangent[c][j] * m.path_last[k]
     return -(tangent + m.path_apart[c][j] * m.path_slope[k]) / m.path_curved[c]
 
 
 def turned_way(m: Memory, c: int, k: int, j: int, row: Array) -> float:
-    """Row of ∂τ/∂Π_jk."""
+    """Product of a ``row`` with ∂τ/∂Π_jk."""
     by_place = 0.0
     for l in range(row.size):
         by_place += row[l] * m.path_by_place[c][l]
@@ -166,7 +166,7 @@ def turned_way(m: Memory, c: int, k: int, j: int, row: Array) -> float:
 
 
 def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
-    """Derivatives of the gaps by a product at the end, including the turning of the directions with the way."""
+    """Set the derivatives of the constraint defects by a product at the end, as the directions n̄ turn with τ."""
     row = m.path_row
     for i in range(dim - 1):
         straight = 0.0
@@ -185,7 +185,7 @@ def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, c: int) -> None:
-    """Matrix A with δf = −A δτ of all forces on the port."""
+    """Write the matrix A with δf = −A δτ of all forces on a sliding point into ``path.turn``."""
     along_way = m.path_slid[c]
     pulled = 0.0
     for j in range(dim):

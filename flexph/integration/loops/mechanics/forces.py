@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
-    """Forces on products by constraints and springs."""
+    """Set the forces on products by constraints and springs, and the spring states at the end."""
     constrain(m, before, after)
     measure(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
@@ -29,7 +29,7 @@ def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
 
 
 def constrain(m: Memory, before: Array, after: Array) -> None:
-    """Forces on products by constraints."""
+    """Set the forces on products to those of constraints."""
     fill(m.trial_force, 0.0)
     for i in range(m.joints_term_row.size):
         m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
@@ -37,7 +37,7 @@ def constrain(m: Memory, before: Array, after: Array) -> None:
 
 
 def turn_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """Inputs in the world; those that follow sections turn with them."""
+    """Write the inputs in world axes into ``trial.loads``; those that follow a section turn with it."""
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)
@@ -50,7 +50,7 @@ def turn_loads(m: Memory, dim: int, inputs: Array) -> None:
 
 
 def forces(m: Memory, dim: int, contact: int) -> None:
-    """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
+    """Set the forces on nodes, the torques on sections, and the resultants on bodies, of all but strains."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     pull_nodes(m, dim)
@@ -65,7 +65,7 @@ def forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def pull_nodes(m: Memory, dim: int) -> None:
-    """Forces on nodes from those on products."""
+    """Add the forces on nodes from those on products."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
         second = m.joints_second[p]
@@ -81,7 +81,7 @@ def pull_nodes(m: Memory, dim: int) -> None:
 
 
 def apply_loads(m: Memory, dim: int) -> None:
-    """Forces on nodes and torques on sections from inputs."""
+    """Add the forces on nodes and the torques on sections by inputs."""
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
@@ -93,7 +93,7 @@ def apply_loads(m: Memory, dim: int) -> None:
 
 
 def sum_by_body(m: Memory, dim: int) -> None:
-    """Forces and torques on bodies from those on their nodes and sections."""
+    """Add the resultants of node forces and section torques to the forces and torques on bodies."""
     sum_nodes(m, dim)
     for n in range(m.loads_torque_body.size):
         for i in range(m.trial_section.shape[1]):
@@ -101,7 +101,7 @@ def sum_by_body(m: Memory, dim: int) -> None:
 
 
 def sum_nodes(m: Memory, dim: int) -> None:
-    """Forces and torques on bodies from those on their nodes."""
+    """Add the resultants of node forces to the forces and torques on bodies."""
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
         f = m.trial_on_node[n]
@@ -117,7 +117,7 @@ def sum_nodes(m: Memory, dim: int) -> None:
 
 
 def act(m: Memory, dim: int, h: float) -> None:
-    """Add generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes each body's sum."""
+    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes and −h ψᵀ R̄⁻¹ τ of torques on sections to the defects of u̇̄."""
     act_on_nodes(m, dim, h)
     s = 1 if dim == 2 else 3
     for n in range(m.loads_torque_body.size):
@@ -133,7 +133,7 @@ def act(m: Memory, dim: int, h: float) -> None:
 
 
 def act_on_nodes(m: Memory, dim: int, h: float) -> None:
-    """Add generalised forces −h φᵀ R̄⁻¹ f of nodes."""
+    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄; φ̄ takes the resultant on each body."""
     d = dim
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]

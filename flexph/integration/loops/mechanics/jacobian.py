@@ -25,7 +25,7 @@ if not cython.compiled:
 
 
 def add_flexible(m: Memory, dim: int, h: float) -> None:
-    """Add ∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
+    """Set ∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
     factor = cython.declare(Number)
     rest = cython.declare(Number)
     value = cython.declare(Number)
@@ -47,7 +47,7 @@ def add_flexible(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_stresses(m: Memory, h: float, F: Array) -> None:
-    """Add the part of stresses whose strain rows change."""
+    """Add the part of stresses whose strain rows depend on u, and the geometric stiffness, to F."""
     gain = cython.declare(Number)
     place = cython.declare(cython.Py_ssize_t)
     copy(m.trial_D, m.system_D)
@@ -69,14 +69,14 @@ def _add_stresses(m: Memory, h: float, F: Array) -> None:
 
 
 def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
-    """Component of ω̄."""
+    """Component i of the mean spin ω̄ of a body; in steps that lose energy, of ŵ (see kernels.decay)."""
     if decay > 0:
         return m.x_w[b][i]
     return 0.5 * (m.at_w[b][i] + m.end_w[b][i])
 
 
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
-    """World rotation of the end by ω̄: h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; R̄⁻¹ is stored for the solves."""
+    """Set the world rotation at the end by a unit change of ω̄, h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; keep R̄⁻¹."""
     a = cython.declare(Number)
     a0 = cython.declare(Number)
     a1 = cython.declare(Number)
@@ -116,7 +116,7 @@ def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
-    """Matrix 1 − ½h[ω̄]×, through which the momentum of a body turns with it, and twice its rigid inertia."""
+    """Set 1 − ½h[ω̄]×, by which the momentum of a body turns, in ``system.through``, and 2J in ``system.spin``."""
     mean = cython.declare(Number)
     s = 1 if dim == 2 else 3
     for i in range(s):
@@ -133,7 +133,7 @@ def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
 
 
 def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Couple ω̄ with a flexible coordinate, in the rows of both, and add its share of the inertia."""
+    """Set the coupling of ω̄ with flexible coordinate i in the rows of both, and add its part of 2J(u₁)."""
     column = cython.declare(Number)
     r0 = cython.declare(Number)
     r1 = cython.declare(Number)
@@ -166,7 +166,7 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Coupling of φ̄u̇̄ and ṙ̄ in the rows of the flexible coordinates."""
+    """Set the coupling of φ̄u̇̄ and ṙ̄ in the rows of the flexible coordinates of a body."""
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim

@@ -11,11 +11,13 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..decay.step import soften
     from ..memory.memory import Memory
+    from ..nodal.flow import add_flow_energies, add_flow_works
+    from ..nodal.forces import add_line_energies, add_work_of_schedules
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
     from ..terms.paths import stand_on_curves
-    from ..terms.spring_laws import last_factor, law_value, user_force, work_of_factor
+    from ..terms.spring_laws import last_factor, law_value, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
@@ -27,7 +29,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
-    """Energies by part, in the order of the accounts."""
+    """Write the energies at ``at`` into ``out``, in the order of the ledger."""
     d = dim
     s = 1 if d == 2 else 3
     fill(out, 0.0)
@@ -48,11 +50,15 @@ def energies(m: Memory, dim: int, out: Array) -> None:
         strain = 0.0
         if m.solids_lawful.size > 0 and m.solids_lawful[i]:
             continue
+        if m.strains_lawful.size > 0 and m.strains_lawful[i]:
+            continue
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             strain += m.elastic_compliance_val[e] * m.at_sigma[m.elastic_compliance_col[e]]
         out[m.ledger_elastic[m.elastic_body[i]]] += 0.5 * m.at_sigma[i] * strain
     if m.solids_lawful.size > 0:
         add_law_energies(m, dim, out)
+    if m.strains_lawful.size > 0:
+        add_line_energies(m, dim, out)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
             held = m.at_spring[m.joints_state[i]]
@@ -64,10 +70,12 @@ def energies(m: Memory, dim: int, out: Array) -> None:
                 out[m.ledger_spring[0] + m.joints_state[i]] = 0.5 * held**2 / m.joints_stiffness[i]
     for i in range(m.touch_stored.size):
         out[m.ledger_contact[0] + i] = m.touch_stored[i]
+    if m.flows_mass.size > 0:
+        add_flow_energies(m, dim, out)
 
 
 def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Work by port and drive, work by ideal joint, dissipation of a step, in the order of the accounts."""
+    """Write the works of ports, drives and joints and the dissipation of a step into ``run.flow``, as in the ledger."""
     out = m.run_flow
     d = dim
     fill(out, 0.0)
@@ -102,6 +110,10 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
             if m.joints_law[i] >= 0:
                 x0 = m.at_spring[m.joints_state[i]]
                 out[m.ledger_reference[i]] += work_of_factor(m, i, x0, x0 + m.trial_extension[i])
+    if m.strains_schedules[0] > 0:
+        add_work_of_schedules(m, out)
+    if m.flows_mass.size > 0:
+        add_flow_works(m, dim, h, out)
     _dissipation(m, h, out)
 
 
@@ -113,7 +125,7 @@ def _torque_work(m: Memory, dim: int, h: float, out: Array) -> None:
 
 
 def _section_spin(m: Memory, dim: int, e: int) -> float:
-    """Component of the mean spin conjugate to a torque."""
+    """Component of the mean world spin of a section that is conjugate to entry e of the torques."""
     s = 1 if dim == 2 else 3
     n = m.loads_torque_row[e] // s
     i = m.loads_torque_row[e] % s
@@ -128,7 +140,7 @@ def _section_spin(m: Memory, dim: int, e: int) -> float:
 
 
 def outputs(m: Memory, dim: int) -> None:
-    """Mean velocities of a step conjugate to inputs, in their axes; uses its flows (see control.port_outputs)."""
+    """Write the mean velocities of a step conjugate to inputs, in their axes, into ``run.output``, after ``flows``."""
     d = dim
     out = m.run_output
     fill(out, 0.0)
@@ -183,14 +195,13 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
                 mean, z1 = follow_path(m, i, z0, m.trial_extension[i], h)
                 out[m.ledger_damper[i]] += mean * m.trial_extension[i] - path_energy(m, i, z1) + path_energy(m, i, z0)
             if m.joints_force_law[i] != 0:
-                rate = m.trial_extension[i] / h
-                taken = h * rate * user_force(m, i, m.at_spring[m.joints_state[i]], rate, h)
+                taken = m.trial_law[i] * m.trial_extension[i]
                 out[m.ledger_damper[i]] += larger(taken, 0.0)
                 out[m.ledger_reference[i]] += larger(-taken, 0.0)
 
 
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
-    """Velocity defect G v − ∂g/∂t at a state, (g,)."""
+    """Write the velocity defect G v + ∂g/∂t (g,) at ``at`` into ``run.new_defect``."""
     out = m.run_new_defect
     node_speeds(m, dim)
     for row in range(out.size):
@@ -210,7 +221,7 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
 
 
 def lost(m: Memory, dim: int) -> float:
-    """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J]."""
+    """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J], see kernels.decay."""
     momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     total = 0.0
     for b in range(m.inertia_mass.size):

@@ -17,7 +17,7 @@ PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 
 
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
-    """Products M u, N_a u, K_ab u of all coordinates, written to ``out`` (n, K); φ̄u is written to ``space`` (b, d)."""
+    """Write the products M u, N_a u, K_ab u of all coordinates into ``out`` (n, K), and φ̄u into ``space`` (b, d)."""
     mean_shapes(m, dim, u, space)
     _products(m, dim, False, u, u, space, space, out, out)
 
@@ -25,7 +25,7 @@ def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) ->
 def _products(
     m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
 ) -> None:
-    """Inertia products of u, and of u̇ if ``both``, with their means in ``space`` and ``rates``."""
+    """Write the inertia products of u, and of u̇ if ``both``; φ̄u and φ̄u̇ are read from ``space`` and ``rates``."""
     if m.run_asked.size > 0:
         ask(m, PRODUCTS, u)
         copy(m.run_answered, out)
@@ -59,13 +59,13 @@ def _products(
 
 
 def ask(m: Memory, question: int, u: Array) -> None:
-    """Have Python compute products with u, which it leaves in ``run.answered``."""
+    """Call Python to compute the products of large matrices with u, which it writes into ``run.answered``."""
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
-    """Mean shapes φ̄ u of all bodies, (b, d)."""
+    """Write the mean displacements φ̄u of all bodies into ``out`` (b, d)."""
     for b in range(m.inertia_mass.size):
         for j in range(dim):
             total = 0.0
@@ -75,7 +75,7 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 
 
 def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
-    """Momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -96,7 +96,7 @@ def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: 
 
 
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
-    """Arms R (X + φ u) of all nodes; φ̄u is read from ``space``."""
+    """Write the arms R (X + φu − φ̄u) of all nodes into ``arm``, of directions without φ̄u, which is in ``space``."""
     d = dim
     for k in range(m.nodes_body.size):
         b = m.nodes_body[k]
@@ -112,7 +112,7 @@ def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array)
 
 
 def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
-    """World vectors between nodes and their products."""
+    """Write the world vectors between nodes into ``out`` and their products into ``product``."""
     d = dim
     place_means(m, r, arm)
     for v in range(m.joints_plus.size):
@@ -133,14 +133,14 @@ def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arra
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Derive all values of a configuration from its positions and velocities."""
+    """Derive all other values of ``at`` from its positions and velocities."""
     derive_momenta(m, dim, space)
     node_arms(m, dim, m.at_R, m.at_u, space, m.at_arm)
     vectors(m, dim, m.at_r, m.at_arm, m.at_vector, m.at_product)
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """Inertia products and momenta; φ̄u is left in ``space``."""
+    """Set the inertia products and momenta of ``at``; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -149,7 +149,7 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
-    """Rate of a product when both its vectors move with the nodes, at the speeds in ``run.moved``."""
+    """Rate of product p if the nodes move at the speeds in ``run.moved``; ``others`` are the values of all vectors."""
     done = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -163,7 +163,7 @@ def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
 
 
 def mean_speeds(m: Memory, dim: int) -> None:
-    """Exact increments of the nodes over a step, divided by its length: B v̄, (k, d)."""
+    """Write the exact increments of the nodes over a step, divided by its length, into ``run.moved``."""
     mean_shapes(m, dim, m.x_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -175,7 +175,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Speeds of all nodes at ``at``, written to ``run.moved``."""
+    """Write the velocities of all nodes at ``at`` into ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -187,7 +187,7 @@ def node_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speed(m: Memory, dim: int, n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
-    """Speed of a node, written to ``run.moved``; its body's frame is in ``run.frame``, φ̄u̇ in ``trial.c``."""
+    """Write the velocity of node n into ``run.moved``; the frame of its body is in ``run.frame``, φ̄u̇ in ``trial.c``."""
     speed = m.run_moved
     d = dim
     b = m.nodes_body[n]

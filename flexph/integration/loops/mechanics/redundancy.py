@@ -32,7 +32,7 @@ RANK = cython.declare(cython.double, _RANK)
 
 
 def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
-    """Find N and the dependent rows at the start of a step; False if the rank is in doubt."""
+    """Set N and the dependent rows at the start of a step; False if the rank of the constraints is in doubt."""
     _gradients(m, dim, coefficient)
     fill(m.null_vectors, 0.0)
     m.null_number[0] = 0
@@ -52,12 +52,12 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
 
 
 def keep_independent(m: Memory, gap: Array) -> None:
-    """Project the constraint defects on the independent part: g − W⁻¹N NᵀW g."""
+    """Project the constraint defects on their independent part, in place: g − W⁻¹N NᵀW g."""
     _project(m, gap, True)
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove the part of the multipliers that causes no force: λ − W N NᵀW⁻¹λ."""
+    """Remove the part of the multipliers that causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -75,7 +75,7 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Factor the Jacobian at a trial, with the border of N; False if it is singular."""
+    """Assemble the Jacobian at a trial, and factor it with the border of N; False if it is singular."""
     assemble_step(m, dim, decay, contact, h, before, after)
     return factor_assembled(m, dim, decay)
 
@@ -90,7 +90,7 @@ def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
 
 
 def _factor_border(m: Memory) -> bool:
-    """Solve for the columns E σ and W⁻¹N, as Z, and factor [EᵀZ; NᵀW⁻¹Z] less the unit of y."""
+    """Write the solutions Z for the columns E σ and W⁻¹N, and factor [EᵀZ; NᵀW⁻¹Z] minus the unit matrix on y."""
     count = m.null_number[0]
     rows = m.redundancy_row.size
     for k in range(2 * count):
@@ -117,7 +117,7 @@ def _factor_border(m: Memory) -> bool:
 
 
 def _products(m: Memory, x: Array, out: Array) -> None:
-    """Products Eᵀx and NᵀW⁻¹x."""
+    """Write the products Eᵀx and NᵀW⁻¹x into ``out``."""
     count = m.null_number[0]
     for k in range(count):
         total = 0.0
@@ -135,7 +135,7 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def solve_least(m: Memory) -> None:
-    """Solve the border of the bodies in place, with multipliers of least norm."""
+    """Solve the border in place in ``system.x``, with multipliers of least norm."""
     solve_border(m)
     count = m.null_number[0]
     if count == 0:
@@ -149,7 +149,7 @@ def solve_least(m: Memory) -> None:
 
 
 def _flexibility(m: Memory, row: int) -> float:
-    """Estimate of a constraint's diagonal entry after elimination of the velocities."""
+    """Estimate of the size of the diagonal entry of a constraint row after elimination of the velocities."""
     width = m.border_size[1] if m.border_size[1] >= 0 else m.system_x.size
     total = 0.0
     for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
@@ -162,7 +162,7 @@ def _flexibility(m: Memory, row: int) -> float:
 
 
 def _choose(m: Memory) -> None:
-    """Choose one row for each column of N, by elimination with pivots; the remaining rows are independent."""
+    """Choose a dependent row for each column of N, by elimination with pivots; the remaining rows are independent."""
     held1 = cython.declare(cython.double)
     M = m.null_reduced
     count = m.null_number[0]
@@ -190,7 +190,7 @@ def _choose(m: Memory) -> None:
 
 
 def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
-    """Rows W G that may depend on others, at the start of the step, with velocities scaled to one length."""
+    """Set the scaled rows W G of constraints that may depend on others, at the start of the step."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             for j in range(dim):
@@ -222,7 +222,7 @@ def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
 
 
 def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
-    """Add the gradient of a product times a gain to a row."""
+    """Add ``gain`` times the gradient of product p to a scaled row."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -234,7 +234,7 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 
 
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
-    """Add to an entry of the scaled rows under test."""
+    """Add a value, times the scales of row and unknown, to an entry of the scaled rows; ignore all other rows."""
     own = m.redundancy_own[row]
     if own < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
         return

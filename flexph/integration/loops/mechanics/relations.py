@@ -40,7 +40,7 @@ def force(m: Memory, i: int, s: float) -> float:
 
 
 def slope(m: Memory, i: int, s: float) -> float:
-    """Slope ρ'(s); for functions without derivative by central differences."""
+    """Slope ρ'(s) of a spring-damper or a slip; of functions without derivative by central differences."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -62,14 +62,14 @@ def slope(m: Memory, i: int, s: float) -> float:
 
 
 def keep_rates(m: Memory) -> None:
-    """Store the extensions before a correction."""
+    """Store the extensions of spring-dampers with a relation before a correction."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         m.trial_before[i] = m.trial_extension[i]
 
 
 def stick(m: Memory, h: float) -> bool:
-    """Mark relations to be replaced by their tangent at rest; True if any is or was marked."""
+    """Mark relations whose rate changed sign, to be replaced by their tangent at rest; True if any is or was marked."""
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
     marked = False

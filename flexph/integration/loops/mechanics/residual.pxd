@@ -5,6 +5,7 @@ from ..contact.forces cimport touch
 from ..decay.step cimport end_rates, soften
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
+from ..nodal.flow cimport push_flows
 from ..nodal.forces cimport pull_strains, strain
 from .curves cimport add_curve_gaps, push_along_curves
 from ..terms.paths cimport follow_curves

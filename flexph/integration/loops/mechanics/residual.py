@@ -28,6 +28,7 @@ if not cython.compiled:
     from ..contact.forces import touch
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
+    from ..nodal.flow import push_flows
     from ..nodal.forces import pull_strains, strain
     from ..solids.forces import pull_solids, strain_solids
     from ..terms.paths import follow_curves
@@ -44,23 +45,25 @@ STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
 def residual(
     m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
-    """Momentum and constraint defects of the mean velocities x, and the trial end of the step.
+    """Set the momentum and constraint defects of the mean velocities x, and the trial end of the step.
 
-    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` the rows' offsets at the end;
-    ``decay`` and ``contact`` are as in ``run.Parts``.
+    ``before``, ``after`` are the coefficients of the constraint terms at both ends, ``offset`` the offsets of the rows
+    at the end; ``decay`` and ``contact`` are as in ``memory.structures.Kinds``.
     """
     trial(m, dim, decay, contact, h, before, after, offset, inputs)
     balance_momenta(m, dim, decay, contact, h)
 
 
 def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
-    """Momentum defects of a trial."""
+    """Set the momentum defects of a trial."""
     if decay == 0:
         _turn_products(m, dim, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
     forces(m, dim, contact)
     if m.strains_stress.size > 0:
         pull_strains(m, dim)
+    if m.flows_mass.size > 0:
+        push_flows(m, dim, h)
     if m.solids_frame.size > 0:
         pull_solids(m, dim)
     balance(m, dim, h)
@@ -70,7 +73,7 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
 def trial(
     m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
-    """Trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
+    """Set the trial end of the step and its constraint defects, without momenta: all that a solved step records."""
     move(m, dim, h)
     _stress(m, h)
     if m.strains_stress.size > 0:
@@ -101,7 +104,7 @@ def trial(
 
 
 def _gap(m: Memory, after: Array, offset: Array) -> None:
-    """Constraint defects at the end."""
+    """Set the defects of position constraints at the end, without squares and curves."""
     for row in range(offset.size):
         m.defect_lam[row] = -offset[row]
     for i in range(m.joints_term_row.size):
@@ -109,7 +112,7 @@ def _gap(m: Memory, after: Array, offset: Array) -> None:
 
 
 def move(m: Memory, dim: int, h: float) -> None:
-    """Positions, rotations and velocities at the end, and R̄⁻¹."""
+    """Set positions, rotations and velocities at the end, mean coordinates ū, and R̄⁻¹."""
     d = dim
     for b in range(m.inertia_mass.size):
         for i in range(d):
@@ -128,7 +131,7 @@ def move(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Rotation of a body at the end, and R̄⁻¹, in the plane."""
+    """Set the rotation of a body at the end, and R̄⁻¹, in the plane."""
     R = m.at_R[b]
     R1 = m.end_R[b]
     inverse = m.trial_inverse[b]
@@ -144,7 +147,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_in_space(m: Memory, h: float, b: int) -> None:
-    """Rotation of a body at the end by the rows of R [a]× and R [a]×², a = ½hω̄, and R̄⁻¹ = (1 − [a]×) Rᵀ."""
+    """Set the rotation of a body at the end from R [a]× and R [a]×², a = ½hω̄, and R̄⁻¹ = (1 − [a]×) Rᵀ."""
     R = m.at_R[b]
     R1 = m.end_R[b]
     inverse = m.trial_inverse[b]
@@ -171,14 +174,14 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_products(m: Memory, dim: int, h: float) -> None:
-    """Inertia products of the coordinates at the end of the step and in its mean, by linearity."""
+    """Set the inertia products of the rates x, and by linearity those of u at the end and in the mean of the step."""
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
     mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, entries(m.trial_rate))
 
 
 def _stress(m: Memory, h: float) -> None:
-    """Stresses CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are stored."""
+    """Set the stresses with CΔσ = h D(ū) u̇̄, σ̃ = σ̄ + β Δσ/h, and store the rows D̄."""
     rate = 1.0 / h
     stress_rates(m)
     for i in range(m.trial_stress.size):
@@ -188,13 +191,13 @@ def _stress(m: Memory, h: float) -> None:
 
 
 def take_stresses(m: Memory, h: float) -> None:
-    """Replace mean stresses σ̃ by those of the stresses ahead, for a Jacobian."""
+    """Replace the mean stresses σ̃ by those that belong to the end stresses ``trial.ahead``, for a Jacobian."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 
 
 def run_stresses_ahead(m: Memory, h: float) -> None:
-    """Stresses σ₁ − hC⁻¹D(u₁)δu̇̄ to first order after a correction, which is subtracted."""
+    """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
     _strain(m, m.system_D, m.correction_du)
     stiffen(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
@@ -202,7 +205,7 @@ def run_stresses_ahead(m: Memory, h: float) -> None:
 
 
 def stress_rates(m: Memory) -> None:
-    """Stress rates C⁻¹D(u) u̇, written to ``trial.jump``; the rows D are stored."""
+    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the rows D̄ into ``trial.D``."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
         stiffen(m, m.trial_local, m.trial_jump)
@@ -214,7 +217,7 @@ def stress_rates(m: Memory) -> None:
 
 
 def _strain(m: Memory, rows: Array, rates: Array) -> None:
-    """Strain rates D u̇ by strain rows, written to ``trial.local``."""
+    """Write the products of strain rows with rates of the coordinates into ``trial.local``."""
     for i in range(m.trial_stress.size):
         strained = 0.0
         for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
@@ -223,13 +226,13 @@ def _strain(m: Memory, rows: Array, rates: Array) -> None:
 
 
 def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
-    """Add factor ∂D/∂u u to strain rows, their change when the coordinates change by factor u."""
+    """Add factor·(∂D/∂u)u to strain rows, their change if the coordinates change by factor·u."""
     for g in range(m.elastic_G_val.size):
         rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
 
 
 def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
-    """Stresses C⁻¹ε of all strains."""
+    """Write the stresses C⁻¹ε of all strains ε into ``stresses``."""
     for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
@@ -238,7 +241,7 @@ def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
 
 
 def balance(m: Memory, dim: int, h: float) -> None:
-    """Momentum defects by inertia, weight, stresses and damping."""
+    """Set the momentum defects by inertia, weight, forces on bodies, stresses and damping."""
     d = dim
     momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     for b in range(m.inertia_mass.size):
@@ -266,7 +269,7 @@ def resist(m: Memory, h: float) -> None:
 
 
 def _turning(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component of p̄_r × ω̄ + R̄⁻¹τ."""
+    """Component i of p̄_r × ω̄ + R̄⁻¹τ of a body."""
     if dim == 2:
         return m.trial_torque[b][0]
     j = (i + 1) % 3
@@ -279,7 +282,7 @@ def _turning(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """Inertial force of a body's rotation on a flexible coordinate."""
+    """Inertial force f_u on flexible coordinate i by the rotation of its body."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):
@@ -293,7 +296,7 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _drag(m: Memory, h: float) -> None:
-    """Add the constant damping of the flexible coordinates."""
+    """Add the constant damping of the flexible coordinates to their defects."""
     for i in range(m.x_du.size):
         total = 0.0
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):

@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def gain(m: Memory, i: int) -> float:
-    """Gain w Π̄_by of a term, over ρ² for angles, from the products at both ends."""
+    """Gain w Π̄_by of term i over a step, of an angle κ w Π̄_by, from the products at both ends."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(
@@ -27,7 +27,7 @@ def gain(m: Memory, i: int) -> float:
 
 
 def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
-    """Derivatives of the gain by Π and by Π_by at the end."""
+    """Derivatives of the gain of term i with respect to its products Π and Π_by at the end of the step."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_slopes(
@@ -41,7 +41,7 @@ def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """World spin a·R ω by the rotations of ``at``: over a step, that of its start."""
+    """Component a·Rω of the world spin of spin term i, with R of ``at``; of a step R₀ω̄ is its exact mean spin."""
     b = m.rolling_spin_body[i]
     if dim == 2:
         return m.rolling_spin_axis[i][0] * w[b][0]
@@ -53,20 +53,20 @@ def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
 
 
 def pull(m: Memory) -> None:
-    """Add the forces of the terms on products."""
+    """Add the forces of velocity terms to those on products."""
     for i in range(m.rolling_row.size):
         m.trial_force[m.rolling_product[i]] += gain(m, i) * m.x_lam[m.rolling_row[i]]
 
 
 def twist(m: Memory) -> None:
-    """Add the world torques of the spins on bodies."""
+    """Add the world torques of spin terms to those on bodies."""
     for i in range(m.rolling_spin_row.size):
         for j in range(m.rolling_spin_axis.shape[1]):
             m.trial_torque[m.rolling_spin_body[i]][j] += m.x_lam[m.rolling_spin_row[i]] * m.rolling_spin_axis[i][j]
 
 
 def add_gap(m: Memory, dim: int, h: float) -> None:
-    """Add squares at the end, and the defects of nonholonomic rows over the step, from the mean velocities."""
+    """Add squares at the end, and increments of velocity terms over the step, to the constraint defects."""
     if m.rolling_row.size > 0:
         mean_speeds(m, dim)
     for i in range(m.rolling_row.size):
@@ -80,14 +80,14 @@ def add_gap(m: Memory, dim: int, h: float) -> None:
 
 
 def add_squares(m: Memory, gap: Array) -> None:
-    """Add the squares of the products of ``at``."""
+    """Add the squares ½wΠ² of position constraints at ``at`` to ``gap``."""
     for i in range(m.rolling_row.size):
         if m.rolling_square[i]:
             gap[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.at_product[m.rolling_product[i]] ** 2
 
 
 def has_fallen(m: Memory) -> bool:
-    """True if a disc lies flat at the end of the step."""
+    """True if a rolling disc lies flat at the end of the step."""
     fallen = cython.declare(cython.bint)
     fallen = False
     for i in range(m.rolling_positive.size):

@@ -29,7 +29,7 @@ SMALL = cython.declare(cython.double, _SMALL)
 
 
 def slide(m: Memory, dim: int) -> None:
-    """Slip rates over a step and the forces against them; those of terms are added to the forces on products."""
+    """Set slip rates over a step and the forces against them; add these to the forces on products or along curves."""
     if m.slips_slip.size == 0:
         return
     mean_speeds(m, dim)
@@ -68,12 +68,12 @@ def slide(m: Memory, dim: int) -> None:
 
 
 def _factor(m: Memory, i: int) -> float:
-    """Mean of the third product of the gain of a term."""
+    """Third factor Π̄_also of the gain of term i: the mean of its product over the step."""
     return 0.5 * (m.at_product[m.slips_also[i]] + m.end_product[m.slips_also[i]])
 
 
 def _speed(m: Memory, slip: int) -> float:
-    """Slip speed |s|."""
+    """Speed |s| of a slip."""
     square = 0.0
     for k in range(m.slips_first[slip], m.slips_first[slip + 1]):
         square += m.slide_rate[k] * m.slide_rate[k]
@@ -81,7 +81,7 @@ def _speed(m: Memory, slip: int) -> float:
 
 
 def _resistance(m: Memory, slip: int, speed: float) -> float:
-    """Resistance ρ(s)/s; at rest its limit ρ'(0)."""
+    """Resistance ρ(s)/s of a slip at a speed; near rest its limit ρ'(0)."""
     i = m.joints_stiffness.size + slip
     unit = cython.declare(cython.double)
     unit = 1.0
@@ -99,7 +99,7 @@ def record_slips(m: Memory, h: float, out: Array) -> None:
 
 
 def add_slips(m: Memory, dim: int, h: float) -> None:
-    """Add derivatives of the forces against slips, by the slips and by the gains of terms."""
+    """Add the derivatives of the forces against slips to the Jacobian."""
     for slip in range(m.slips_lost.size):
         first = m.slips_first[slip]
         count = m.slips_first[slip + 1] - first
@@ -123,7 +123,7 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
-    """Add a term to the rows of a component."""
+    """Add term i to the rows of component k of its slip, and the changes of its gains to the Jacobian."""
     p = m.slips_product[i]
     q = m.slips_by[i]
     change = m.end_product[p] - m.at_product[p]
@@ -166,7 +166,7 @@ def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
 
 
 def _differentiate_curve(m: Memory, dim: int, c: int, k: int) -> None:
-    """Add a curve, which turns and moves with the way, to the rows of a component."""
+    """Add the slip along curve c, whose direction turns as the point moves, to the rows of component k."""
     along = 0.0
     shifted = 0.0
     row = m.path_row

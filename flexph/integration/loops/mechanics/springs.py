@@ -19,7 +19,10 @@ if not cython.compiled:
 
 
 def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
-    """Extensions over a step, their discrete gradients, and the tensions, added to the forces on the products."""
+    """Set extensions over a step, their discrete gradients and the tensions, and add the forces on the products.
+
+    ``before`` and ``after`` are the products at both ends, ``e0`` the spring states at the start.
+    """
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     ropes = m.ropes_span.size - 1
@@ -64,7 +67,8 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     elif m.joints_path_kind[i] != 0:
         tension += follow_path(m, i, e0[m.joints_state[i]], m.trial_extension[i], h)[0]
     elif m.joints_force_law[i] != 0:
-        tension += user_force(m, i, e0[m.joints_state[i]], m.trial_extension[i] / h, h)
+        rate = m.trial_extension[i] / h
+        tension += user_force(m, i, e0[m.joints_state[i]] + 0.5 * h * rate, rate)
     elif m.joints_state[i] >= 0:
         tension += e0[m.joints_state[i]]
     if m.joints_kind[i] != 0:
@@ -77,7 +81,7 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
-    """Tension of a rope: F of its law, and damping while it is taut."""
+    """Tension of a rope: the force of its law, and damping while it is taut."""
     tension = _tension(m, i, h, e0)
     if m.joints_damping[i] == 0.0:
         return tension
@@ -85,7 +89,7 @@ def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def rope_damping(m: Memory, i: int, h: float, e0: Array) -> float:
-    """Damping c Δx⁺/h of a rope by the change of its positive extension, limited so that the rope does not push."""
+    """Damping force c Δx⁺/h of a rope with the change of its positive extension x⁺, limited so that it never pushes."""
     kept = m.trial_tension[i]
     elastic = _tension(m, i, h, e0) - m.joints_damping[i] / h * m.trial_extension[i]
     m.trial_tension[i] = kept
@@ -95,7 +99,7 @@ def rope_damping(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def rope_stiffness(m: Memory, i: int, h: float) -> float:
-    """Derivative of the tension of a rope by its extension over the step."""
+    """Derivative of the tension of a rope with respect to its extension over the step."""
     damping = m.joints_damping[i] / h
     elastic = stiffness(m, i, h) - damping
     if damping == 0.0:
@@ -110,10 +114,12 @@ def rope_stiffness(m: Memory, i: int, h: float) -> float:
 
 
 def stiffness(m: Memory, i: int, h: float) -> float:
-    """Derivative of the tension of a spring by its extension over the step."""
+    """Derivative of the tension of a spring with respect to its extension over the step."""
     stiff = cython.declare(Number)
     stuck = cython.declare(cython.bint)
     damping = m.joints_damping[i]
+    if m.stage_law_slope[i][0] != 0.0:
+        return 0.5 * m.stage_law_slope[i][1] + divided(damping + m.stage_law_slope[i][2], h)
     if m.joints_kind[i] != 0:
         stuck = m.trial_stuck[i] != 0.0
         damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
@@ -131,7 +137,7 @@ def stiffness(m: Memory, i: int, h: float) -> float:
 
 
 def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
-    """Tangent ∂(forces on a spring's products)/∂(products after the step): (2, 2), sine before cosine."""
+    """Write ∂(forces on the products of spring i)/∂(products at the end) into ``out`` (2, 2), sine before cosine."""
     gain = cython.declare(Number)
     stiff = cython.declare(Number)
     lengths = m.joints_length_product.size

@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def add_turned_forces(m: Memory, dim: int, h: float) -> None:
-    """Add the changes of node forces and section torques due to their levers and R̄⁻¹."""
+    """Add the changes of generalised forces of node forces and section torques as their levers and R̄⁻¹ change."""
     s = 1 if dim == 2 else 3
     for n in range(m.nodes_body.size):
         if m.inertia_turns[m.nodes_body[n]]:
@@ -28,7 +28,7 @@ def add_turned_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Derivative of a node's arm by ω̄, then by u̇̄ along each axis of the body, written to ``system.moved``."""
+    """Write the derivative of a node's arm into ``system.moved``: by component a of ω̄, or by u̇̄ along a body axis."""
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -46,7 +46,7 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Add the torque of a node's force due to the change of its arm, in the rows of ω̄."""
+    """Add the torque of a node's force by the change ``system.moved`` of its arm, in the rows of ω̄."""
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -72,7 +72,7 @@ def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the force on a node, in the axes of its body, to the columns of ω̄."""
+    """Add the change of the force on a node in body axes, as R̄⁻¹ turns with ω̄, to the columns of ω̄."""
     d = dim
     b = m.nodes_body[n]
     turned = m.system_torque
@@ -88,7 +88,7 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the torque on a section, in the axes of its body, to the columns of ω̄."""
+    """Add the change of the torque on a section in body axes, as R̄⁻¹ turns with ω̄, to the columns of ω̄."""
     turned = m.system_torque
     _to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
     for a in range(3):
@@ -99,7 +99,7 @@ def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
-    """Rotate x to body axes, R₀ᵀ x, written to ``system.moved``."""
+    """Write x in body axes, R₀ᵀ x, into ``system.moved``."""
     for i in range(dim):
         m.system_moved[i] = 0.0
         for j in range(dim):
@@ -107,7 +107,7 @@ def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
 
 
 def _turned(dim: int, a: int, x: Array, out: Array) -> None:
-    """Cross product e_a × x."""
+    """Write the cross product e_a × x into ``out``; in the plane e_a is normal to it."""
     if dim == 2:
         out[0] = -x[1]
         out[1] = x[0]
@@ -132,7 +132,7 @@ def add_following(m: Memory, dim: int, h: float) -> None:
 
 
 def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
-    """Add the change of a world component of a load, on a node or a section, when its directions turn."""
+    """Add the change of a world component of a load, on a node or a section, as its directions turn."""
     d = dim
     f = m.loads_follower[given]
     i = 0
@@ -167,7 +167,10 @@ def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, 
 
 
 def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
-    """Add Bᵀ times a component of a node's force to a column: one ``spin`` of its body, or −1 for all rows."""
+    """Add Bᵀ times component i of a force on node n to a column of the border.
+
+    If the column is spin component ``spin`` of the body of the node, and not −1, rows of u̇̄ are kept in ``system.col``.
+    """
     d = dim
     b = m.nodes_body[n]
     lever = m.trial_lever[n]
@@ -191,7 +194,7 @@ def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, valu
 
 
 def _push_section(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
-    """Add R̄⁻¹ and ψᵀR̄⁻¹ times a component of the torque on a section to a column."""
+    """Add R̄⁻¹ and ψᵀR̄⁻¹ times component i of the torque on section t to a column."""
     b = m.loads_torque_body[t]
     for c in range(3):
         add(m, m.border_w[b][c], column, m.trial_inverse[b][c][i] * value)

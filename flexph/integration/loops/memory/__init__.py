@@ -1,4 +1,4 @@
 """Memory of the loops: all constant arrays and work space of a mechanism, and their layout.
 
-Imports: kernels, laws, numerics, numerics.loops.
+Imports: discrete_gradients, kernels, laws, numerics, numerics.loops.
 """

@@ -1,4 +1,4 @@
-"""Numbers that stand for reasons of failure, and indices into the accounts of rigid contacts."""
+"""Codes of the reasons of failure, and indices into the accounts of rigid contacts."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ TEXTS = {
     TOO_MANY: "too many contacts act at once",
     CROWDED_TABLE: "too many pairs of a group stick by friction: take a slip_velocity",
 }
-"""Texts of the reasons."""
+"""Messages of the reasons of failure."""
 NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)
 """Columns of ``contacts_struck``."""
 MISSED, SCALE, BALANCE, KNOWN, FREE, CLOSED, TOLD, CROWDED = range(8)
-"""Entries of ``strike_audit``; gap defects (``CLOSED``) and the resolution of their rates (``TOLD``) are separate.
+"""Entries of ``strike_audit``: largest defect of the contact laws [m/s], its scale [m/s], energy residual [J], number
+of known rows of history, largest rate without further impulses [m/s], defect of the laws over a step [m/s], and the
+resolution of rates of gaps by positions [m/s].
 
 ``CROWDED`` is set if many contacts of a step have separate impacts.
 """

@@ -12,7 +12,11 @@ from .data import Index, IndexMatrix, Matrix, Number, Tensor, Unsigned, Vector
 
 
 class Joints(NamedTuple):
-    """Vectors between nodes (−1: none), their products, the terms of the constraints, the spring-dampers."""
+    """Vectors between nodes, their products, the terms of the constraints, and the spring-dampers.
+
+    A vector is ``fixed`` plus its node ``plus`` minus its node ``minus``, each −1 for none; ``first`` and ``second``
+    are the vectors of a product. See kernels.arrays.
+    """
 
     plus: Index
     minus: Index
@@ -26,7 +30,7 @@ class Joints(NamedTuple):
     sine_product: Unsigned
     cosine_product: Unsigned
     stiffness: Vector
-    gain: Vector  # (springs,), change of the state by the extension: k, or 1 for springs with an elastic law
+    gain: Vector  # (springs,), derivative of the state with respect to the extension, see kernels.arrays.Springs
     damping: Vector
     state: Index
     law: Index  # (springs,), number of the elastic law, −1 for none
@@ -39,7 +43,7 @@ class Joints(NamedTuple):
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
-    laws: Number  # of springs with a law
+    laws: Number  # of springs and of strains with a law
     scheduled: Number  # of laws with a factor of time
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
@@ -73,12 +77,12 @@ class Rolling(NamedTuple):
 class Curves(NamedTuple):
     """Curves (c) on which points slide, as piecewise polynomials (see kernels.rates.curves.Curve)."""
 
-    row: IndexMatrix  # (c, d), constraint rows, with that of a driven place last; −1 for none
+    row: IndexMatrix  # (c, d), constraint rows, with that of a driven position last; −1 for none
     input: Index  # (c,), input that pushes along the curve, −1 for none
     degree: Index  # (c,)
     knot: Index  # (c + 1,), first knot of each
     knots: Vector
-    power: Tensor  # (pieces, degree + 1, degree + 1), by point and power
+    power: Tensor  # (pieces, degree + 1, degree + 1), coefficients of the polynomial of each point
     point: Index  # (c + 1,), first point of each
     product: IndexMatrix  # (points, d)
 
@@ -100,7 +104,7 @@ class Slips(NamedTuple):
 
 
 class Ropes(NamedTuple):
-    """Ropes (r) by spans, angles and arcs (see kernels.ropes.Ropes); they are the last springs."""
+    """Ropes (r) with their spans, angles and arcs (see kernels.ropes.Ropes); they are the last springs."""
 
     span: Index  # (r + 1,), first span of each
     square: Index  # (k,)
@@ -109,14 +113,14 @@ class Ropes(NamedTuple):
     sine: Index  # (w,)
     cosine: Index
     radius: Vector
-    arriving: Index  # (a,), span
+    arriving: Index  # (a,), span that arrives at the sheave
     turn: Index  # (a,), angle of that span
     sheave: Vector
     wound: Index  # (a,), 1 for arcs of full turns, which have no bounds
 
 
 class Loads(NamedTuple):
-    """Inputs as forces on nodes and torques on sections, and followers (f), inputs in the axes of sections."""
+    """Forces of inputs on nodes, their torques on sections, and followers (f), inputs given in the axes of sections."""
 
     node_row: Index
     node_input: Index
@@ -136,7 +140,8 @@ class Loads(NamedTuple):
 class Border(NamedTuple):
     """Order of the unknowns: inner flexible coordinates by body, and the border that remains after their elimination.
 
-    The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers.
+    The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers. F is the
+    matrix of the inner coordinates of a body, and C are its columns for the unknowns of the border.
     """
 
     v: IndexMatrix  # (b, d)
@@ -144,19 +149,19 @@ class Border(NamedTuple):
     c: IndexMatrix  # (b, d), −1 for rigid bodies
     m: Index  # (n,), −1 for inner coordinates
     l: Index  # (g,)
-    inner: Index  # (n,), place within the body, −1 for masters
-    order: Unsigned  # (n,), inner coordinates of each body by their places, from its first coordinate on
-    place: Index  # (entries of the inertia,), index of each from ``system.entries`` on
+    inner: Index  # (n,), index among the inner coordinates of the body, −1 for masters
+    order: Unsigned  # (n,), inner coordinates of each body in the order of ``inner``, from its first coordinate on
+    place: Index  # (entries of the inertia,), where each is in the Jacobian, counted from the start of system.entries
     inners: Index  # (b,), number of inner coordinates
-    width: Index  # (b,) bandwidth of the inner matrices
-    stored: Index  # (b,) width of their storage
-    band: Index  # (b,) where this begins
+    width: Index  # (b,) bandwidth of F
+    stored: Index  # (b,) stored width of F
+    band: Index  # (b,) where F begins
     masters: Index  # (b + 1,)
     master: Index  # flexible coordinates, by body
-    local: Index  # (n,), place among the masters of the body
-    columns: Index  # (b,) of F⁻¹ C, whole lanes
+    local: Index  # (n,), index among the masters of the body
+    columns: Index  # (b,) number of columns of F⁻¹ C, in whole lanes
     reduced: Index  # (b,) where F⁻¹ C of the body begins
-    vector_ptr: Index  # (v + 1,) columns that each vector depends on
+    vector_ptr: Index  # (v + 1,), columns of the border that each vector depends on
     vector_col: Index
     end_first: Index  # (v,), first and last column of the end of a vector
     end_last: Index
@@ -167,7 +172,7 @@ class Border(NamedTuple):
 
 
 def border_width(border: Border) -> int:
-    """Entries of a row of a banded border: row exchanges bring in no more entries than there are columns."""
+    """Number of stored entries in a row of a banded border; row exchanges add no more than there are columns."""
     size, width = border.size.tolist()
     return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
@@ -199,14 +204,14 @@ class Contacts(NamedTuple):
     rows: Index  # (c,), number of rows of that table
     anchor: Index  # (c,), first of its entries among the spring forces of the memory, −1 for none
     table: Index  # (c,), where the table begins among the spring forces of a state
-    stored: Index  # (c,), place among the energies of contacts
+    stored: Index  # (c,), index among the energies of contacts
     pressed: Index  # (c,), columns of the flows
     rubbed: Index
     lost: Index
     sides: IndexMatrix  # (c, 2), bodies that a contact acts on, −1 for none
-    parts: IndexMatrix  # (c, 2), first body of each one's group, coupled by joints and springs
+    parts: IndexMatrix  # (c, 2), first body of those that joints and springs couple with each side
     restitution: Vector
-    struck: IndexMatrix  # (c, 6), of rigid ones: columns of impulses at impacts and of losses
+    struck: IndexMatrix  # (c, 6), of rigid contacts: columns of the flows for impulses and losses at impacts, see codes
 
 
 class Bearings(NamedTuple):
@@ -231,15 +236,16 @@ class Bearings(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, and of the energies (−1: none).
+    """Columns of the ledger, −1 for none: flows of inputs, references, rows, schedules, bodies, dampers; energies.
 
-    The flows are the work of ports and drives, then that of ideal joints, the impulses of contacts, and the losses.
-    Elastic energies are the columns from ``flexed`` to ``heavy``.
+    The flows are the work of ports and drives, from ``earned`` on that of ideal joints and the impulses of contacts,
+    and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to ``heavy``.
     """
 
     input: Index
     reference: Index
     row: Index
+    schedule: Index  # (b,)
     body: Index
     damper: Index
     kinetic: Index
@@ -249,12 +255,14 @@ class LedgerColumns(NamedTuple):
     heavy: Number
     spring: Number
     contact: Number
+    flow: Number  # first of three works of each flow
+    flowing: Number  # first of their energies
     earned: Number
     lost: Number
 
 
 class Redundancy(NamedTuple):
-    """Constraints (k) that may depend on others, in groups; none unless multipliers are of least norm."""
+    """Constraints (k) that may depend on others, in groups; none unless multipliers of least norm are requested."""
 
     own: Index  # (g,), index among these, −1 for others
     row: Index  # (k,)

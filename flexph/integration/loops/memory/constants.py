@@ -17,7 +17,7 @@ from .connection_data import (
     Ropes,
     Slips,
 )
-from .data import Elastic, Faces, Filter, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
+from .data import Elastic, Faces, Filter, Flows, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
 
 
 class Constants(NamedTuple):
@@ -44,3 +44,4 @@ class Constants(NamedTuple):
     filter: Filter
     solids: Solids
     faces: Faces
+    flows: Flows

@@ -32,7 +32,10 @@ Unsigned = Annotated[np.ndarray, Entries("uint64", 1)]
 
 
 class Inertia(NamedTuple):
-    """Bodies (b) and their flexible coordinates (n); M, N_a, K_ab share one pattern and exclude the shift φ̄."""
+    """Inertia of bodies (b) and flexible coordinates (n), see kernels.state.
+
+    The matrices M, N_a and K_ab of a body share one pattern, and exclude the shift φ̄ of its centre of mass.
+    """
 
     mass: Vector  # (b,)
     weight: Matrix  # (b, d)
@@ -52,7 +55,7 @@ class Inertia(NamedTuple):
 
 
 class Elastic(NamedTuple):
-    """Strain rows D_i(u) = strain_i + G_i u of the stresses (m), C⁻¹ and C, damping."""
+    """Strain rows D_i(u) = strain_i + G_i u of the stresses (m), their stiffness C⁻¹ and compliance C, and damping."""
 
     ptr: Unsigned  # (m + 1,)
     row: Unsigned
@@ -74,9 +77,10 @@ class Elastic(NamedTuple):
 
 
 class Stiffness(NamedTuple):
-    """Contribution of the stresses to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i.
+    """Data to add the stiffness and damping of the stresses to the Jacobian: a constant part, D̄ᵀC⁻¹D₁ and G_i σ_i.
 
-    D̄ᵀC⁻¹D₁ is a sum over the entries (i, j) of C⁻¹ of all products of row i of D̄ with row j of D₁.
+    All entries are on the pattern of the inertia. D̄ and D₁ are the strain rows (see Elastic) in the mean and at the end
+    of a step. D̄ᵀC⁻¹D₁ is a sum over the entries (i, j) of C⁻¹ of all products of row i of D̄ with row j of D₁.
     """
 
     constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
@@ -110,7 +114,7 @@ class Nodes(NamedTuple):
 
 
 class Strains(NamedTuple):
-    """Strain rows (e) of bodies of nodes by points, and points by elements, whose frames they share.
+    """Strain rows (e) of nodal bodies at quadrature points, and these points by elements, whose frames they share.
 
     Vectors (v) are weighted sums of columns 4b + j: the place (j = 0) and the directions of frame b. ``near`` counts
     them as 4f + j by the frames f of the element.
@@ -141,11 +145,17 @@ class Strains(NamedTuple):
     place: Index  # where the unknowns of a frame begin among those of its element
     unknown_ptr: Index  # (elements + 1,)
     unknown: Index  # in the border
-    holds: Index  # (b,), 1 for frames of bodies of nodes; empty without such bodies
+    holds: Index  # (b,), 1 for frames of nodal bodies; empty without such bodies
+    law: Index  # (e,), number of the elastic law among those of springs, −1 for none
+    width: Vector  # (e,), length that a row with a law has more than its strain
+    viscous: Vector  # (e,), undeformed stiffness of rows with a law, for damping
+    schedule: Index  # (e,), number of the factor of time, −1 for none
+    schedules: Number
+    lawful: Index  # (m,), 1 for stresses of rods and cables with a law; empty without laws
 
 
 class Solids(NamedTuple):
-    """Solids of finite strain: places (k) of their frames, points (p) of their cells, c strain rows of each.
+    """Solids of finite strain: places (k) at frames, quadrature points (p) of cells, with c strain rows each.
 
     A place is x = moves r + R arm by its frame, with an arm only if the frame turns. The columns of the deformation
     gradient at a point are sums over the n places of its cell, g_I = Σ slope x; strain rows are w g_I·g_J − ε₀. Cells
@@ -186,6 +196,31 @@ class Faces(NamedTuple):
     input: IndexMatrix  # (q, d)
 
 
+class Flows(NamedTuple):
+    """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
+
+    ``along`` is A and ``bent`` K − C by rows of frames, ``tension`` K; ``own`` the same two over the unknowns.
+    """
+
+    mass: Vector  # (k,)
+    owner: Index  # (f,), flow
+    frame: Index  # (f,)
+    ptr: Index  # (f + 1,)
+    col: Index
+    along: Vector
+    tension: Vector
+    bent: Vector
+    own_row: Index  # frames in whose unknowns they are
+    own_col: Index
+    own_owner: Index
+    own_along: Vector
+    own_bent: Vector
+    end_ptr: Index  # (2k + 1,), inlet and outlet of each
+    end_frame: Index
+    end_shape: Vector
+    end_slope: Vector
+
+
 class Points(NamedTuple):
     """Points (f) of cables, whose unknowns x are positions and slopes that couple only neighbours, v = T x.
 
@@ -207,9 +242,9 @@ class Points(NamedTuple):
 
 
 class Vibration(NamedTuple):
-    """Free vibrations of bodies with full matrices, over (ω, u̇) (see kernels.decay); empty unless steps lose energy.
+    """Free vibrations of bodies with full matrices, in (ω, u̇) (see kernels.decay); empty unless steps lose energy.
 
-    Blocks of the bodies are concatenated; ``at`` to ``stress`` are their first entries.
+    Blocks of the bodies are concatenated; ``at`` to ``stress`` are the first entries of the blocks of each body.
     """
 
     size: Index  # (b,), spins and coordinates of a deformable body that is not banded, else 0

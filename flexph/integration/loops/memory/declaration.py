@@ -20,7 +20,7 @@ cdef inline {name}* {function}(IVec addresses, Py_ssize_t k) noexcept nogil:
 
 
 def declared(name: str, function: str, *, is_complex: bool) -> str:
-    """Text of the structure of a memory, with the function that returns it by its address."""
+    """Text of the C structure of a memory, and of the function that returns a pointer to it from its address."""
     lines = []
     for field, entries in FIELDS.items():
         kind = "complex128" if is_complex and field.startswith(SYSTEMS) else "float64"
@@ -33,7 +33,7 @@ def declared(name: str, function: str, *, is_complex: bool) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Paths and texts of both declarations."""
+    """Texts of both declarations by the paths of their files."""
     folder = Path(__file__).parent
     return {
         folder / "memory.pxd": declared("Memory", "stage", is_complex=False),

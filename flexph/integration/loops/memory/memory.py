@@ -40,7 +40,7 @@ IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 
 
 class Place(NamedTuple):
-    """Location of a field: True if among the constants, True if among the floats, its span there, and its shape."""
+    """Location of a field: whether it is constant, whether it holds floats, its span among these, and its shape."""
 
     constant: bool
     real: bool
@@ -80,7 +80,8 @@ class Cells:
 class Memory:
     """Constants and work space, and a table (fields, 4) with the first entry and the shape of each field in its cells.
 
-    Copies share the constants, which no run changes, and the ``places`` of fields, found at their first access by name.
+    Copies share the ``places`` of fields, found at their first access by name, and the constants, unless asked for
+    constants of their own.
     """
 
     def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:
@@ -185,7 +186,7 @@ def addresses_of(stages: Sequence[Memory]) -> Index:
 
 
 def stage(addresses: Index, k: int) -> Any:
-    """Fields of the memory at address ``k``."""
+    """Fields of the memory at the k-th of the addresses."""
     return _STAGES[int(addresses[k])].fields
 
 

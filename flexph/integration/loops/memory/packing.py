@@ -15,7 +15,7 @@ from .memory import FIELDS, IS_CONSTANT, REAL, Cells, Memory, Place
 from .workspace import Workspace
 
 FEW = 20_000
-"""Whole numbers of a mechanism up to which its layout is cached for mechanisms with the same ones."""
+"""Largest count of whole numbers for which the layout is cached, for mechanisms with the same whole numbers."""
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 _KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
 
@@ -47,7 +47,7 @@ def _cells(arrays: list[Any]) -> Cells:
 
 
 class _Layout:
-    """Shapes of constants and space, with a key that determines both."""
+    """Shapes of constants and work space, compared by a key that determines both."""
 
     def __init__(self, key: tuple[Any, ...], space: Callable[[], Workspace]) -> None:
         self.key, self._space = key, [space]

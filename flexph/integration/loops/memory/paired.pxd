@@ -200,6 +200,12 @@ cdef struct ComplexMemory:
     IVec strains_unknown_ptr
     IVec strains_unknown
     IVec strains_holds
+    IVec strains_law
+    Vec strains_width
+    Vec strains_viscous
+    IVec strains_schedule
+    IVec strains_schedules
+    IVec strains_lawful
     IVec points_own
     IVec points_frame
     IVec points_ptr
@@ -252,6 +258,7 @@ cdef struct ComplexMemory:
     IVec ledger_input
     IVec ledger_reference
     IVec ledger_row
+    IVec ledger_schedule
     IVec ledger_body
     IVec ledger_damper
     IVec ledger_kinetic
@@ -261,6 +268,8 @@ cdef struct ComplexMemory:
     IVec ledger_heavy
     IVec ledger_spring
     IVec ledger_contact
+    IVec ledger_flow
+    IVec ledger_flowing
     IVec ledger_earned
     IVec ledger_lost
     IVec redundancy_own
@@ -323,6 +332,23 @@ cdef struct ComplexMemory:
     Vec faces_across
     Vec faces_area
     IMat faces_input
+    Vec flows_mass
+    IVec flows_owner
+    IVec flows_frame
+    IVec flows_ptr
+    IVec flows_col
+    Vec flows_along
+    Vec flows_tension
+    Vec flows_bent
+    IVec flows_own_row
+    IVec flows_own_col
+    IVec flows_own_owner
+    Vec flows_own_along
+    Vec flows_own_bent
+    IVec flows_end_ptr
+    IVec flows_end_frame
+    Vec flows_end_shape
+    Vec flows_end_slope
     Mat at_r
     Ten at_R
     Vec at_u
@@ -400,6 +426,7 @@ cdef struct ComplexMemory:
     Vec trial_time
     Vec trial_given
     Vec trial_rub
+    Vec trial_law
     CVec system_left_D
     CVec system_entries
     CVec system_band
@@ -506,6 +533,9 @@ cdef struct ComplexMemory:
     Vec nodal_stress
     Vec nodal_ahead
     Mat nodal_torque
+    Vec nodal_first
+    Vec nodal_slope
+    Vec nodal_end_slope
     Ten nodal_B
     Ten nodal_W
     Mat nodal_couple
@@ -618,6 +648,7 @@ cdef struct ComplexMemory:
     Vec stage_stress_defect
     Vec stage_strain_row
     Vec stage_strain_row_rate
+    Mat stage_law_slope
     IVec null_number
     IVec null_chosen
     IVec null_pivot

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....discrete_gradients.stored_energies import LineEnergy
 from ....kernels.arrays import Springs
+from ....kernels.strains import Strains
 from ....laws.creep_laws import CreepLaw
-from ....laws.elastic_laws import OutOfRange
+from ....laws.elastic_laws import ElasticLaw, OutOfRange
 from ....laws.resistive_relations import Relation
 from ....numerics.arrays import Array
 from ....numerics.loops.functions import address_of, last_failure
@@ -17,7 +19,7 @@ from ....numerics.step_failed import StepFailed
 from .data import Index
 
 QUADRATIC, COULOMB, GENERAL, VISCOUS, HYPERBOLIC, CUBIC, MAGIC = range(1, 8)
-"""Kinds of relations, from HYPERBOLIC on of creep; 0 for none."""
+"""Codes of resistive relations and, from HYPERBOLIC on, of creep laws; 0 for none."""
 KINDS = {
     "quadratic": QUADRATIC,
     "coulomb": COULOMB,
@@ -29,7 +31,7 @@ KINDS = {
 }
 PARAMETERS = 6
 BOUC_WEN, BRISTLE = 1, 2
-"""Kinds of hysteresis; 0 for none."""
+"""Codes of hysteresis; 0 for none."""
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
 PATH = 6
 """Largest number of parameters of hysteresis."""
@@ -42,7 +44,7 @@ class Resisting(NamedTuple):
     parameter: Array  # (m, 6)
     function: Index  # (m,)
     derivative: Index  # (m,)
-    steepness: Array  # (m,), slopes at rest
+    steepness: Array  # (springs,), slopes at rest
     resisting: Index  # spring-dampers that have a relation
 
 
@@ -62,7 +64,7 @@ def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> 
 
 
 class SpringLaws(NamedTuple):
-    """Laws of springs by pieces, parameters or addresses of functions; see memory.connection_data.Joints."""
+    """Laws of springs, given by polynomials, parameters or addresses of functions; see connection_data.Joints."""
 
     law: Index
     law_first: Index
@@ -78,31 +80,37 @@ class SpringLaws(NamedTuple):
     scheduled: int
 
 
-def spring_laws(springs: Springs) -> SpringLaws:
-    """Arrays of the laws of springs."""
+def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
+    """Arrays of the laws of springs, followed by those of the strains of rods and cables."""
     law = np.full(springs.damping.size, -1)
     law[springs.lawful] = np.arange(len(springs.laws))
-    counts = [len(own.powers) for own in springs.laws]
-    power = np.zeros((sum(counts), max((len(own.powers[0]) for own in springs.laws if own.powers), default=0)))
-    function = np.zeros((len(springs.laws), 3), dtype=np.int64)
+    laws = (*springs.laws, *laws_of_lines(strains))
+    counts = [len(own.powers) for own in laws]
+    power = np.zeros((sum(counts), max((len(own.powers[0]) for own in laws if own.powers), default=0)))
+    function = np.zeros((len(laws), 3), dtype=np.int64)
     first = np.cumsum([0, *counts])[:-1] if counts else np.zeros(0, dtype=np.int64)
-    for i, own in enumerate(springs.laws):
+    for i, own in enumerate(laws):
         for piece, powers in enumerate(own.powers):
             power[first[i] + piece, : len(powers)] = powers
         for order, given in enumerate(own.functions):
             function[i, order] = address_of(given)
-    edges = np.array([edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)])
-    bases = np.array([base for own in springs.laws for base in own.bases])
+    edges = np.array([edge for own in laws if own.powers for edge in (*own.edges, np.inf)])
+    bases = np.array([base for own in laws for base in own.bases])
     force = np.zeros(springs.damping.size, dtype=np.int64)
     force[springs.forced] = [address_of(own.function) for own in springs.force_laws]
     path_kind, path_parameter = np.zeros(springs.damping.size, dtype=np.int64), np.zeros((springs.damping.size, PATH))
     for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
         path_kind[i] = PATHS[path.kind]
         path_parameter[i, : len(path.parameters)] = path.parameters
-    strength = np.array([own.strength for own in springs.laws])
-    count = len(springs.laws) + len(springs.force_laws) + len(springs.hysteresis)
+    strength = np.array([own.strength for own in laws])
+    count = len(laws) + len(springs.force_laws) + len(springs.hysteresis)
     paths = path_kind, path_parameter
     return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count, len(springs.scheduled))
+
+
+def laws_of_lines(strains: Strains) -> list[ElasticLaw]:
+    """Laws of the strains of rods and cables."""
+    return [part.law.law for part in strains.laws if isinstance(part.law, LineEnergy)]
 
 
 def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
@@ -112,7 +120,7 @@ def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
 
 
 def failed_function(*, is_solved: bool) -> BaseException | None:
-    """Error of a function that the loops of this thread called, which is forgotten; None if the loops went on without.
+    """Take the error of a user's function that the loops of this thread called; None if none needs to be raised.
 
     Interruptions count in any case, other errors unless the steps are solved, or the iteration diverged and called the
     function at no number.

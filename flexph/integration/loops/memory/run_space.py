@@ -8,7 +8,7 @@ from .data import Index, Matrix, Tensor, Vector
 
 
 class RunSpace(NamedTuple):
-    """State of a run between steps: rows of history (see schemes.start.StepStart), energies, G v − ∂g/∂t.
+    """State of a run between steps: history (see schemes.start.StepStart), energies, and velocity defects G v + ∂g/∂t.
 
     ``back_…`` are their values at the start of the current step, which may have several substeps; ``step_…`` are the
     records of the current step, which are added to a row when it is finished.
@@ -64,6 +64,7 @@ class StageSpace(NamedTuple):
     stress_defect: Vector  # (m,), σ̇ − C⁻¹D u̇
     strain_row: Vector  # entries of D where the Jacobian was taken, in the memory of the run
     strain_row_rate: Vector  # entries of Ḋ = ∂D/∂u u̇
+    law_slope: Matrix  # (springs, 3), 1 where ∂F/∂x and ∂F/∂v of the law at the node follow
 
 
 class NullSpace(NamedTuple):

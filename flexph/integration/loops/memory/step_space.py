@@ -29,7 +29,7 @@ class Motion(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Mean velocities and multipliers; also their defects, corrections, and the iterate of the smallest correction."""
+    """Mean velocities and multipliers of a step; also used for defects, corrections and the best iterate."""
 
     v: Matrix
     w: Matrix
@@ -38,7 +38,7 @@ class Unknowns(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Values of a residual that the Jacobian and the accounts use."""
+    """Intermediate values of the residual of a trial, which the Jacobian and the ledger use."""
 
     inverse: Tensor  # (b, d, d), R̄⁻¹
     Pmean: Matrix  # (n, K)
@@ -69,6 +69,7 @@ class Trial(NamedTuple):
     time: Vector  # (1,), time at the middle of the step [s]
     given: Vector  # (i,), inputs in their given axes
     rub: Vector  # (springs,), dry friction of joints along their measures
+    law: Vector  # (springs,), forces F(x, v, t) of a user
 
 
 class System(NamedTuple):
@@ -124,6 +125,9 @@ class NodalSpace(NamedTuple):
     stress: Vector  # (e,), σ̃
     ahead: Vector  # (e,), stresses of the mixed iteration
     torque: Matrix  # (b, 3)
+    first: Vector  # (e,), strains at the start of the step
+    slope: Vector  # (e,), of rows with a law, of the mean stress and of the stress at the end
+    end_slope: Vector
     B: Tensor  # (3b, 3, 3), change of each direction by the spins
     W: Tensor
     couple: Matrix  # (products of a point, products of a point)
@@ -167,7 +171,7 @@ class PathSpace(NamedTuple):
 
 
 class SlideSpace(NamedTuple):
-    """Slips of a step: rates and forces of their components, gains of the terms (w,)."""
+    """Slips of a step: rates and friction forces of their components, and gains of their terms (w,)."""
 
     rate: Vector
     force: Vector
@@ -175,7 +179,7 @@ class SlideSpace(NamedTuple):
 
 
 class RopeSpace(NamedTuple):
-    """Discrete gradients of the lengths of ropes by the products of their spans (k,) and angles (w,)."""
+    """Discrete gradients of rope lengths with respect to the products of their spans (k,) and angles (w,)."""
 
     by_square: Vector
     by_sine: Vector
@@ -183,7 +187,7 @@ class RopeSpace(NamedTuple):
 
 
 class RowSpace(NamedTuple):
-    """Rows of products over the N unknowns of the border (see terms.product_rows)."""
+    """Derivatives of products with respect to the N unknowns of the border, as rows (see terms.product_rows)."""
 
     acting: Matrix  # (d + 1, N)
     moved: Matrix  # (2d, N)
@@ -273,10 +277,10 @@ class RubSpace(NamedTuple):
     row: Matrix  # (q, border), change of slip rates by the unknowns in the border
     terms: Vector  # (border,), absolute values of these unknowns
     scale: Vector  # (1,), scale of the defects of the law [m/s]
-    found: Vector  # (q,), T on trial,
-    best: Vector  # the best one,
-    swept: Vector  # and that of sweeps
-    missed: Vector  # (q,), defects of the law there
+    found: Vector  # (q,), T on trial
+    best: Vector  # (q,), T with the smallest defect
+    swept: Vector  # (q,), T after sweeps
+    missed: Vector  # (q,), defects of the law with T on trial
     slope: Matrix  # (q, q), their Jacobian
     pivot: Index  # (q,)
     rate: Vector  # (q,), slip rates with the forces on trial
@@ -291,10 +295,10 @@ class RubSpace(NamedTuple):
 
 
 class StrikeSpace(NamedTuple):
-    """Rigid contacts in a step, r = d rates each, normal ones first, of n = d + s velocities of bodies.
+    """Rigid contacts in a step: each has r = d rates, the normal one first, of bodies with n = d + s velocities each.
 
-    If bodies are coupled or flexible, with q flexible coordinates, L is the limit of impulses with responses of all
-    bodies. The c contacts are followed by bearings, joints with dry friction; e is the number of both.
+    If bodies are coupled or flexible, with q flexible coordinates, responses of all bodies are stored for at most L
+    impulses. The c contacts are followed by bearings, joints with dry friction; e is the number of both.
     """
 
     act: Tensor  # (2 c, r, n), action of unit impulses on the bodies of both sides
@@ -320,8 +324,8 @@ class StrikeSpace(NamedTuple):
     bend_act: Matrix  # (c r, q), action of unit impulses on flexible coordinates
     bend_rate: Matrix  # (c r, q), change of the rates by those of flexible coordinates
     bend: Vector  # (q,), changes of the rates of flexible coordinates
-    response: Matrix  # (L, entries of change, q, g and slips): responses to unit impulses of the members of islands
-    own: Matrix  # (r, e), change of their own rates by these
+    response: Matrix  # (L, entries of change, q, g and slips), responses to unit impulses of the members of islands
+    own: Matrix  # (r, e), change of the rate of a contact by its own unit impulse
     held: Vector  # (g,), changes of multipliers, or impulses of joints
     slide: Vector  # changes of slip rates of bearings
     carried: Vector  # (2,): ratio of joint impulses to multipliers, and the length of the last part of a step [s]

@@ -29,11 +29,11 @@ class Within(NamedTuple):
     """Address of a function of ``data`` and the number of a step that returns 0 if all agree, 1 to try ``inputs``."""
     data: int
     state: Array  # (p, s), flat states of a try: at its end, or at the nodes of Gauss collocation
-    output: Array  # (i,), its mean outputs
+    output: Array  # (i,), mean outputs of the try
     inputs: Array  # (p, i), inputs of the controllers in the next try
     given: Array  # (p, i), all other inputs
     start: Array  # motion at the start of the step
-    under_way: Array  # records up to there
+    under_way: Array  # records up to the start of the step
 
 
 class Calls(NamedTuple):
@@ -162,7 +162,7 @@ class GaussTable(NamedTuple):
 
 
 class AtNodes(NamedTuple):
-    """Time-dependent data at the nodes of all steps of a run, a row for each or one for all; the step's first row."""
+    """Time-dependent data at the nodes of all steps of a run, one row each or one for all; ``first`` row of a step."""
 
     coefficient: Array  # (rows, terms)
     coefficient_rate: Array  # h times the rate
@@ -206,7 +206,7 @@ class Between(NamedTuple):
 
 
 class Prescribed(NamedTuple):
-    """Time-dependent data of step ``k`` of a table, and of its parts."""
+    """Time-dependent data of step ``k`` of a table; between its times by a callback."""
 
     table: Table
     k: int

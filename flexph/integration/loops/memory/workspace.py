@@ -69,4 +69,4 @@ SPANS = {
     "run_under_way": ("run_history", "run_step_audit"),
     "run_step": ("run_step_flow", "run_step_audit"),
 }
-"""Consecutive fields seen as one vector, by the first and the last one."""
+"""Vectors that span consecutive fields, given by their first and last field."""

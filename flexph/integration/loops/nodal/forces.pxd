@@ -1,9 +1,15 @@
-from ....numerics.loops.views cimport Mat, Ten, Vec, fill, get, put
+from ....numerics.loops.views cimport Mat, Ten, Vec, fill, get, larger, put
 from ..memory.memory cimport Memory
-from libc.math cimport sqrt
+from ..terms.spring_laws cimport law_value, mean_force, mean_slope, row_factor
+from libc.math cimport fabs, sqrt
 
 cdef void begin_strains(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _strain_at_start(Memory* m) noexcept nogil
 cdef void strain(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _obey(Memory* m, double h) noexcept nogil
+cdef double _steepest(Memory* m, Py_ssize_t k, double x) noexcept nogil
+cdef void add_line_energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
+cdef void add_work_of_schedules(Memory* m, Vec out) noexcept nogil
 cdef void _place(Py_ssize_t dim, Mat r, Ten R, Mat column) noexcept nogil
 cdef void _combine(Memory* m, Py_ssize_t dim, Mat column, Mat vector) noexcept nogil
 cdef void _multiply(Memory* m, Py_ssize_t dim, Mat vector, Vec product) noexcept nogil

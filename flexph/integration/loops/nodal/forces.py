@@ -8,26 +8,43 @@ from __future__ import annotations
 
 import cython
 
+from ....discrete_gradients.stored_energies import KINK as _KINK
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from math import sqrt
+    from math import fabs, sqrt
 
-    from ....numerics.loops.views import fill, get, put
+    from ....numerics.loops.views import fill, get, larger, put
     from ..memory.memory import Memory
+    from ..terms.spring_laws import law_value, mean_force, mean_slope, row_factor
+
+KINK = cython.declare(cython.double, _KINK)
 
 
 def begin_strains(m: Memory, dim: int) -> None:
-    """Vectors and products at the start of a step, and its stresses as the first iterate of the mixed iteration."""
+    """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
     _place(dim, m.at_r, m.at_R, m.nodal_column)
     _combine(m, dim, m.nodal_column, m.nodal_vector)
     _multiply(m, dim, m.nodal_vector, m.nodal_product)
     for e in range(m.strains_stress.size):
         m.nodal_ahead[e] = m.at_sigma[m.strains_stress[e]]
+    if m.strains_lawful.size > 0:
+        _strain_at_start(m)
+
+
+def _strain_at_start(m: Memory) -> None:
+    """Strains of rows with a law at the start of a step, from its products."""
+    for e in range(m.strains_stress.size):
+        if m.strains_law[e] >= 0:
+            value = m.strains_factor[e] * m.nodal_product[m.strains_product[e]]
+            for side in range(2):
+                if m.strains_square[e][side] >= 0:
+                    value /= sqrt(m.nodal_product[m.strains_square[e][side]])
+            m.nodal_first[e] = (value - m.strains_reference[e]) / m.strains_width[e]
 
 
 def strain(m: Memory, dim: int, h: float) -> None:
-    """Stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
+    """Set the stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
     _place(dim, m.end_r, m.end_R, m.nodal_end_column)
     _combine(m, dim, m.nodal_end_column, m.nodal_end_vector)
     _multiply(m, dim, m.nodal_end_vector, m.nodal_end_product)
@@ -42,10 +59,66 @@ def strain(m: Memory, dim: int, h: float) -> None:
         m.end_sigma[i] = stress
         m.trial_jump[i] = jump
         m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] / h) * jump
+    if m.strains_lawful.size > 0:
+        _obey(m, h)
+
+
+def _obey(m: Memory, h: float) -> None:
+    """Stresses of rows with a law over the step and at its end, and their slopes; damping by undeformed stiffness."""
+    for e in range(m.strains_stress.size):
+        k = m.strains_law[e]
+        if k < 0:
+            continue
+        i = m.strains_stress[e]
+        width = m.strains_width[e]
+        x0 = m.nodal_first[e]
+        x1 = m.nodal_strain[e] / width
+        last = row_factor(m, e, 1)
+        mean = 0.5 * (row_factor(m, e, 0) + last)
+        jump = m.strains_viscous[e] * width * (x1 - x0)
+        viscosity = m.elastic_damping[i] / h
+        m.trial_jump[i] = jump
+        m.trial_stress[i] = mean * mean_force(m, k, x0, x1) + viscosity * jump
+        slope = mean_slope(m, k, x0, x1)
+        if fabs(x1 - x0) <= KINK and m.joints_law_function[k][0] == 0:
+            slope = 0.5 * _steepest(m, k, x1)
+        m.nodal_slope[e] = mean * slope / width + viscosity * m.strains_viscous[e]
+        m.nodal_end_slope[e] = last * _steepest(m, k, x1) / width
+        m.end_sigma[i] = last * law_value(m, k, 1, x1)
+
+
+def _steepest(m: Memory, k: int, x: float) -> float:
+    """Slope of law k; of a law by pieces the larger one within round-off of a kink, where slack rods are at rest."""
+    if m.joints_law_function[k][0] != 0:
+        return law_value(m, k, 2, x)
+    return larger(law_value(m, k, 2, x - KINK), law_value(m, k, 2, x + KINK))
+
+
+def add_line_energies(m: Memory, dim: int, out: Array) -> None:
+    """Add the energies of rows with a law at ``at``, with the factors of time at the end of the step."""
+    _place(dim, m.at_r, m.at_R, m.nodal_column)
+    _combine(m, dim, m.nodal_column, m.nodal_vector)
+    _multiply(m, dim, m.nodal_vector, m.nodal_product)
+    _strain_at_start(m)
+    for e in range(m.strains_stress.size):
+        if m.strains_law[e] >= 0:
+            stored = m.strains_width[e] * law_value(m, m.strains_law[e], 0, m.nodal_first[e])
+            out[m.ledger_elastic[m.elastic_body[m.strains_stress[e]]]] += row_factor(m, e, 1) * stored
+
+
+def add_work_of_schedules(m: Memory, out: Array) -> None:
+    """Add the work ½ (a₁ − a₀) (V₀ + V₁) of the factors of time of rows over a solved step."""
+    for e in range(m.strains_stress.size):
+        if m.strains_schedule[e] >= 0:
+            k = m.strains_law[e]
+            change = 0.5 * (row_factor(m, e, 1) - row_factor(m, e, 0)) * m.strains_width[e]
+            x1 = m.nodal_strain[e] / m.strains_width[e]
+            stored = law_value(m, k, 0, m.nodal_first[e]) + law_value(m, k, 0, x1)
+            out[m.ledger_schedule[m.elastic_body[m.strains_stress[e]]]] += change * stored
 
 
 def _place(dim: int, r: Array, R: Array, column: Array) -> None:
-    """Columns of all frames; none if no body has strain rows."""
+    """Write the columns of all frames, positions and directions, into ``column``."""
     for b in range(column.shape[0] // 4):
         for i in range(dim):
             column[4 * b][i] = r[b][i]
@@ -54,7 +127,7 @@ def _place(dim: int, r: Array, R: Array, column: Array) -> None:
 
 
 def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
-    """Vectors as weighted sums of columns."""
+    """Write the vectors, weighted sums of columns, into ``vector``."""
     for v in range(vector.shape[0]):
         x = 0.0
         y = 0.0
@@ -73,7 +146,7 @@ def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
 
 
 def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
-    """Products of two vectors."""
+    """Write the products of vectors into ``product``."""
     for p in range(product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]
@@ -83,7 +156,7 @@ def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
 
 
 def _differentiate(m: Memory, e: int) -> None:
-    """Strain at the end of the step, its gradient there, and its discrete gradient over the step."""
+    """Set strain e at the end of the step, its gradient there, and its discrete gradient over the step."""
     p = m.strains_product[e]
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -112,7 +185,7 @@ def _differentiate(m: Memory, e: int) -> None:
 
 
 def pull_strains(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the mean stresses on the frames."""
+    """Add the forces and torques of the mean stresses to those on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
     pull_columns(m, dim)
@@ -126,7 +199,7 @@ def pull_strains(m: Memory, dim: int) -> None:
 
 
 def pull_columns(m: Memory, dim: int) -> None:
-    """Forces on products and columns by the stresses in ``nodal.stress``."""
+    """Set the forces on products, vectors and columns by the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
@@ -156,7 +229,7 @@ def pull_columns(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component of the world torque of the forces on a frame's directions, with their mean levers."""
+    """Component i of the world torque of the forces on the directions of frame b, with their mean levers."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0
@@ -167,7 +240,7 @@ def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def run_ahead(m: Memory, dim: int, h: float) -> None:
-    """Stresses to first order after a correction (which is subtracted), from those of the end."""
+    """Write the stresses to first order after a correction, which is subtracted, into ``nodal.ahead``."""
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, dim, h, b)
@@ -190,11 +263,16 @@ def run_ahead(m: Memory, dim: int, h: float) -> None:
         stress = m.end_sigma[m.strains_stress[e]]
         for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
             stress -= m.strains_stiffness_val[k] * m.nodal_strain[m.strains_stiffness_col[k]]
+        if m.strains_law[e] >= 0:
+            stress -= m.nodal_end_slope[e] * m.nodal_strain[e]
         m.nodal_ahead[e] = stress
 
 
 def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
-    """Changes of a frame's columns by a correction: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
+    """Set the changes of the columns of frame b by a correction.
+
+    The spin δω of the correction turns its directions by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄.
+    """
     for i in range(dim):
         m.nodal_move[4 * b][i] = h * m.correction_v[b][i]
     if not m.inertia_turns[b]:

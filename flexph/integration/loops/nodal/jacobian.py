@@ -14,6 +14,8 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
+    from math import sqrt
+
     from ....numerics.loops.views import fill, flat, get, put, take
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
@@ -39,7 +41,7 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Derivatives B and W of a frame's directions by its spin, and the change of its torque due to their levers."""
+    """Set derivatives B and W of a frame's directions by its spin, and add the change of its torque by their levers."""
     turn = m.system_turn[b][0][0]
     value = 0.0
     for c in range(2):
@@ -57,7 +59,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """Derivatives of a frame's directions by its spin: B by R̄⁻ᵀ and the mean lever, W by the rotation of the end."""
+    """Set the derivatives of the directions of a frame by its spin: B with R̄⁻ᵀ and mean levers, W at the end."""
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -84,7 +86,7 @@ def _turn_frame(m: Memory, b: int) -> None:
 
 
 def _turn_pull(m: Memory, h: float, b: int) -> None:
-    """Add the changes of a frame's forces on its directions due to their levers and R̄⁻¹.
+    """Add the changes of the torque of forces on the directions of a frame, as their levers and R̄⁻¹ change.
 
     :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
     difference due to the first-order stresses.
@@ -113,7 +115,7 @@ def _turn_pull(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Differentiate the forces on an element's columns by its unknowns, and add them to the border."""
+    """Differentiate the forces on the columns of an element by its unknowns, and add the derivatives to the border."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
@@ -159,7 +161,7 @@ def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: in
 
 
 def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None:
-    """Derivatives ∂V/∂x at the end, of the vectors of a point, three rows each."""
+    """Set the derivatives ∂V/∂x at the end, of the vectors of a point, with a row for each component."""
     width = m.nodal_moved.shape[1]
     base = m.strains_vector_ptr[point]
     for v in range(base, m.strains_vector_ptr[point + 1]):
@@ -184,7 +186,7 @@ def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None
 
 
 def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None:
-    """Derivatives ∂Π/∂x at the end, of the products of a point."""
+    """Set the derivatives ∂Π/∂x at the end, of the products of a point."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]
@@ -200,10 +202,12 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
-    """Derivatives ∂g/∂Π of the products of a point: by stresses, and by the gradients of the strains."""
+    """Set the derivatives ∂g/∂Π of the products of a point, by stresses and by the gradients of strains."""
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
+        if m.strains_law[e] >= 0:
+            _stiffen(m, e, base)
         soft = 0.5 + m.elastic_damping[m.strains_stress[e]] / h
         for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
             other = m.strains_stiffness_col[k]
@@ -219,8 +223,19 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
             _bend(m, e, base)
 
 
+def _stiffen(m: Memory, e: int, base: int) -> None:
+    """Add the derivatives of the force by the slope of the mean stress of a row with a law."""
+    for s in range(3):
+        i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
+        for t in range(3):
+            j = m.strains_product[e] if t == 0 else m.strains_square[e][t - 1]
+            if i >= 0 and j >= 0:
+                value = m.nodal_gradient[e][s] * m.nodal_slope[e] * m.nodal_end_gradient[e][t]
+                m.nodal_couple[i - base][j - base] += value
+
+
 def _bend(m: Memory, e: int, base: int) -> None:
-    """Add σ̃ ∂(mean gradient)/∂(products after the step) of a strain."""
+    """Add σ̃ ∂(discrete gradient)/∂(products at the end) of strain e to ∂g/∂Π."""
     p = m.strains_product[e] - base
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -231,11 +246,11 @@ def _bend(m: Memory, e: int, base: int) -> None:
     b0 = 1.0
     b1 = 1.0
     if i >= 0:
-        a0 = m.nodal_product[i] ** 0.5
-        a1 = m.nodal_end_product[i] ** 0.5
+        a0 = sqrt(m.nodal_product[i])
+        a1 = sqrt(m.nodal_end_product[i])
     if j >= 0:
-        b0 = m.nodal_product[j] ** 0.5
-        b1 = m.nodal_end_product[j] ** 0.5
+        b0 = sqrt(m.nodal_product[j])
+        b1 = sqrt(m.nodal_end_product[j])
     force = m.strains_factor[e] * m.nodal_stress[e]
     value = 0.5 * (v0 + v1)
     first = 0.5 * (1.0 / a0 + 1.0 / a1)
@@ -260,7 +275,7 @@ def _bend(m: Memory, e: int, base: int) -> None:
 
 
 def _combine_products(m: Memory, point: int, count: int) -> None:
-    """Derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
+    """Set the derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
     products = m.strains_product_ptr[point + 1] - m.strains_product_ptr[point]
     width = m.nodal_rows.shape[1]
     for i in range(products):
@@ -273,7 +288,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
-    """Derivatives T_V of all vectors of a point, passed with their weights to the columns."""
+    """Add the derivatives T_V of the vectors of a point, times their weights, to those of the columns."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]

@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def gather_points(m: Memory) -> None:
-    """Multiply the defects of the points by Tᵀ, written to the border."""
+    """Write Tᵀ times the defects of the points into the right-hand side of the border."""
     d = m.defect_v.shape[1]
     for k in range(m.points_frame.size):
         for i in range(d):
@@ -29,7 +29,7 @@ def gather_points(m: Memory) -> None:
 
 
 def spread_points(m: Memory) -> None:
-    """Corrections of the points from those of positions and slopes."""
+    """Set the corrections of the points from those of positions and slopes."""
     total = cython.declare(Number)
     for k in range(m.points_frame.size):
         for i in range(m.correction_v.shape[1]):
@@ -49,7 +49,7 @@ def add_point_masses(m: Memory) -> None:
 
 
 def place_means(m: Memory, r: Array, arm: Array) -> None:
-    """Positions of nodes that are means of points, written to their arms."""
+    """Write the positions of nodes that are means of points into their arms."""
     for k in range(m.points_node.size):
         for i in range(r.shape[1]):
             total = 0.0
@@ -59,7 +59,7 @@ def place_means(m: Memory, r: Array, arm: Array) -> None:
 
 
 def move_means(m: Memory, v: Array) -> None:
-    """Speeds of nodes that are means of points, written to ``run.moved``."""
+    """Write the velocities of nodes that are means of points into ``run.moved``."""
     for k in range(m.points_node.size):
         for i in range(v.shape[1]):
             total = 0.0
@@ -69,7 +69,7 @@ def move_means(m: Memory, v: Array) -> None:
 
 
 def pull_means(m: Memory) -> None:
-    """Pass forces on nodes that are means of points to these points, which do not turn."""
+    """Add the forces on nodes that are means of points to those on these points, which do not turn."""
     for k in range(m.points_node.size):
         n = m.points_node[k]
         for i in range(m.trial_torque.shape[1]):

@@ -81,7 +81,7 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
 
 
 def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> int:
-    """Solve the impact of all touching contacts if one of them closes: 1, or 0 if none does; −1 if not solved."""
+    """Solve the impact of all touching contacts if one of them closes; return 1, 0 if none does, −1 if not solved."""
     if not _touch(m, dim, size):
         return 0
     prepare(m, dim)
@@ -105,7 +105,7 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
 
 
 def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> tuple[float, int]:
-    """Go on to the end of a step, or to the first time a gap closes: that time, and iterations, −1 if not solved.
+    """Solve up to the end of a step or the first closing of a gap; return that time, and iterations, −1 if not solved.
 
     A gap that is open at the end may be closed at that time; the search then repeats for this earlier closing.
     """
@@ -123,7 +123,7 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
 
 
 def _touch(m: Memory, dim: int, size: float) -> bool:
-    """True if a rigid contact touches, in a mechanism of a size [m]; computes all gaps."""
+    """Set all gaps at the start; True if a rigid contact touches, in a mechanism of a size [m]."""
     found = cython.declare(cython.bint)
     found = False
     for c in range(m.contacts_kind.size):
@@ -151,7 +151,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 
 
 def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
-    """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``."""
+    """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``; others as OPEN."""
     holds = cython.declare(cython.bint)
     still = larger(RESTING * fastest(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):

@@ -25,7 +25,7 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 PRECISION = cython.declare(cython.double, 1e-13)
 ROUND_OFF = cython.declare(cython.double, 2.0**-52)
 ITERATIONS = cython.declare(cython.Py_ssize_t, 100)
-"""Final width of the bracket over its initial width and over the time, and limit of iterations."""
+"""Final width of the bracket, divided by its initial width and by the time, and limit of iterations."""
 
 
 def closing_time(
@@ -42,7 +42,7 @@ def closing_time(
     """Time when the first of the contacts closes whose bodies overlap at the end; NaN if not solved.
 
     The search starts from a time when the gap is open, in a mechanism of a size [m]. After a bounce this is later than
-    ``begin``; ``begin`` is returned if no part longer than ``shortest``, over the whole, opens the gap.
+    ``begin``; ``begin`` is returned if no part longer than the fraction ``shortest`` of the whole opens the gap.
     """
     first = begin
     before = _least(m, m.touch_before)
@@ -103,7 +103,7 @@ def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: 
 
 
 def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
-    """Previous step, and the next one: by inverse quadratic interpolation, by a chord, or halfway to c.
+    """Previous step and next step of Brent's method: by inverse quadratic interpolation, a chord, or halfway to c.
 
     (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
     """

@@ -39,9 +39,9 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 UNBALANCED = cython.declare(cython.double, 1e-6)
-"""Energy residual of a step, over all its energies and flows, above which it is not solved."""
+"""Energy residual of a step, divided by the sum of all energies and flows, above which it is not solved."""
 REACH = cython.declare(cython.double, 0.1)
-"""Predicted gap over the largest displacement up to which a contact may close in a step."""
+"""Predicted gap, divided by the largest displacement, up to which a contact may close in a step."""
 
 
 def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:
@@ -91,7 +91,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 
 
 def _is_balanced(m: Memory) -> bool:
-    """True if the energy of a step balances, roughly: nearly redundant impulses may grow without bound."""
+    """True if the energy of a step balances roughly; nearly redundant impulses may grow without bound."""
     scale = 0.0
     for i in range(m.run_energy.size):
         scale += fabs(m.run_energy[i]) + fabs(m.run_back_energy[i])

@@ -1,4 +1,4 @@
-"""Parts of a step up to its whole, in which marked contacts stay closed or close."""
+"""Solution of a step or a part of it, in which marked contacts stay closed or close."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
 
 
 def begin_way(m: Memory, dim: int, h: float) -> None:
-    """Set the first iterate of a part of a step, without impulses, and mark the gaps that are open at its start."""
+    """Set the first iterate of a part of a step, without impulses, and mark gaps that are open at its start."""
     size = coordinate_size(m)
     guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     fill(m.strike_impulse, 0.0)
@@ -50,14 +50,14 @@ def begin_way(m: Memory, dim: int, h: float) -> None:
 
 
 def take_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Solve a part of a step in which marked contacts may close, from an iterate; its iterations, −1 if not solved."""
+    """Solve a part of a step in which marked contacts may close, from an iterate; return iterations, −1 if unsolved."""
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
         return fly(m, dim, kinds, given)
     return close(m, dim, kinds, law, given)
 
 
 def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Solve a part of a step until all contacts that close in it are marked; its iterations, −1 if not solved."""
+    """Solve a part of a step until all contacts that close in it are marked; return iterations, −1 if not solved."""
     for _ in range(CLOSINGS):
         iterations = take_way(m, dim, kinds, law, given)
         if iterations < 0:
@@ -71,7 +71,10 @@ def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> i
 
 
 def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:
-    """Solve a part of a step between two times from a predicted iterate; ``closes`` marks further contacts, too."""
+    """Solve a part of a step between two times from a predicted iterate; return iterations, −1 if not solved.
+
+    With ``closes``, contacts that close in it are marked, too, and the solution is repeated.
+    """
     if not ask(m, p, begin, end, OVER_PART):
         return -1
     given = given_between(p, begin, end)

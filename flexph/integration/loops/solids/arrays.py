@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Owned(NamedTuple):
-    """Masks of solids among the places, vectors and strain rows of all bodies of nodes, and among all frames."""
+    """Masks of solids among the places, vectors and strain rows of all nodal bodies, and among all frames."""
 
     places: Array
     vectors: Array
@@ -43,9 +43,9 @@ def owned_by_solids(mechanism: Model) -> Owned:
 
 
 def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
-    """Arrays of solids, without their places in the border (see :func:`with_entries`).
+    """Arrays of solids, without the positions of their blocks in the border (see :func:`with_entries`).
 
-    Places and vectors of bodies of nodes follow the ``nodes`` nodes and ``vectors`` vectors of joints.
+    Places and vectors of nodal bodies follow the ``nodes`` nodes and ``vectors`` vectors of joints.
     """
     a, own = mechanism.network.arrays, mechanism.once(owned_by_solids)
     if not own.rows.any():
@@ -80,7 +80,7 @@ def no_solids(dim: int, bodies: int) -> Solids:
 
 
 def _cells(columns: Any, d: int) -> dict[str, Any]:
-    """Cells, consecutive points that depend on the same places, and their slopes."""
+    """Cells, groups of consecutive points that depend on the same places, and their slopes, by names of fields."""
     rows = sparse.csr_array(columns)
     rows.sort_indices()
     points = rows.shape[0] // d
@@ -138,7 +138,7 @@ def frames_of_cells(solids: Solids) -> list[Index]:
 
 
 def with_entries(solids: Solids, border: Border) -> Solids:
-    """Arrays of solids with the places of their blocks in the border."""
+    """Arrays of solids with the positions of their blocks in the border."""
     if not solids.frame.size:
         return solids
     size, width = border.size.tolist()

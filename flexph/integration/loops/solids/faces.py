@@ -29,7 +29,7 @@ def push_faces(m: Memory, dim: int) -> None:
 
 
 def _tangents(m: Memory, dim: int, q: int) -> None:
-    """Compute tangents a and b of a sample at the mean places, in space also a × b, as rows of ``solid.tangents``."""
+    """Write tangents a and b of a sample at the mean places, in space also a × b, into rows of ``solid.tangents``."""
     a = m.solid_tangents[0]
     b = m.solid_tangents[1]
     for i in range(dim):
@@ -49,7 +49,7 @@ def _size(x: Array) -> float:
 
 
 def _unit_forces(m: Memory, dim: int, q: int) -> None:
-    """Compute the forces of unit inputs on a sample, with a row of ``solid.axes`` for each input."""
+    """Write the forces of unit inputs on a sample into ``solid.axes``, one row for each input."""
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
     axes = m.solid_axes
@@ -71,7 +71,7 @@ def _unit_forces(m: Memory, dim: int, q: int) -> None:
 
 
 def face_output(m: Memory, dim: int, q: int, c: int) -> float:
-    """Mean output of an input c on a sample over a step; to be called for c = 0, 1, … of a sample in turn."""
+    """Mean velocity conjugate to input c of a sample in a step; to be called for c = 0, 1, … of a sample in turn."""
     if c == 0:
         _unit_forces(m, dim, q)
     total = 0.0
@@ -84,7 +84,7 @@ def face_output(m: Memory, dim: int, q: int, c: int) -> float:
 
 
 def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
-    """Compute the mean velocity of a place over a step."""
+    """Write the mean velocity of place k in a step into ``out``."""
     b = m.solids_frame[k]
     for i in range(dim):
         out[i] = m.solids_moves[k] * m.x_v[b][i]
@@ -103,7 +103,7 @@ def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
 
 
 def add_slopes(m: Memory, dim: int, q: int) -> None:
-    """Compute half of ∂(force on a sample)/∂a and ∂(force)/∂b, as rows of ``solid.by_tangents``."""
+    """Write half of ∂(force on a sample)/∂a and ∂(force)/∂b into ``solid.by_tangents``, one below the other."""
     S = m.solid_by_tangents
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
@@ -144,7 +144,7 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
 
 
 def _skew_entry(x: Array, i: int, j: int) -> float:
-    """Entry of [x]×."""
+    """Entry (i, j) of [x]×."""
     if i == j:
         return 0.0
     return -x[3 - i - j] if (i + 1) % 3 == j else x[3 - i - j]
@@ -158,7 +158,10 @@ def _add_skew(A: Array, x: Array, factor: float) -> None:
 
 
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
-    """Compute ∂(force on a place)/∂(end of another place) through a sample, by their entries, into ``solid.K``."""
+    """Write ∂(force on a place)/∂(end of another place) by a load on a face into ``solid.K``.
+
+    ``one`` and ``other`` are the entries of both places in the sample of the face.
+    """
     for i in range(dim):
         for j in range(dim):
             slope = m.faces_along[other] * m.solid_by_tangents[i][j]

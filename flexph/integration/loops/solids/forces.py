@@ -21,7 +21,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 
 
 def begin_solids(m: Memory, dim: int) -> None:
-    """Compute the deformation gradients at the start of a step; its stresses start the mixed iteration."""
+    """Set deformation gradients at the start of a step, and its stresses as the first ones of the mixed iteration."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deform(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:
@@ -32,7 +32,7 @@ def begin_solids(m: Memory, dim: int) -> None:
 
 
 def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
-    """Compute the columns g_I of the deformation gradients of all points."""
+    """Write the columns g_I of the deformation gradients of all points into ``gradient``."""
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
         at = m.solids_slope_at[cell]
@@ -50,7 +50,7 @@ def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
 
 
 def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
-    """Compute the strain rows of all points."""
+    """Write the strain rows of all points into ``out``."""
     for q in range(gradient.shape[0]):
         for k in range(m.solids_pair.shape[0]):
             first = gradient[q][m.solids_pair[k][0]]
@@ -62,7 +62,7 @@ def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
 
 
 def strain_solids(m: Memory, dim: int, h: float) -> None:
-    """Compute the stresses at the end of a step, their changes, and the mean stresses σ̃."""
+    """Set the stresses at the end of a step, their changes, and the mean stresses σ̃."""
     place_solids(m, dim, m.end_r, m.end_R, m.solid_end)
     _deform(m, dim, m.solid_end, m.solid_after)
     _strain(m, dim, m.solid_after, m.solid_strain)
@@ -82,7 +82,7 @@ def strain_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _obey(m: Memory, h: float) -> None:
-    """Compute the stresses of rows with a law; their damping uses the change of the stress by undeformed stiffness."""
+    """Set the stresses of rows with a law; their damping uses the change of stress by the undeformed stiffness."""
     call_one(m.system_python[0], MEAN)
     rows = m.solids_pair.shape[0]
     for q in range(m.solid_strain.shape[0]):
@@ -97,7 +97,7 @@ def _obey(m: Memory, h: float) -> None:
 
 
 def pull_solids(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the mean stresses on the frames."""
+    """Add the forces and torques of mean stresses and of loads on faces to those on the frames."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             m.solid_stress[q][k] = m.trial_stress[m.solids_stress[q][k]]
@@ -109,7 +109,7 @@ def pull_solids(m: Memory, dim: int) -> None:
 
 
 def pull_places(m: Memory, dim: int) -> None:
-    """Compute the forces on places by the stresses in ``solid.stress``."""
+    """Set the forces on places to those of the stresses in ``solid.stress``."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
@@ -127,7 +127,7 @@ def pull_places(m: Memory, dim: int) -> None:
 
 
 def _pull_columns(m: Memory, dim: int, q: int, out: Array) -> None:
-    """Convert the forces −w σ̃ on the products g_I·g_J of a point to forces on the columns, rows of ``out``."""
+    """Write the forces on the columns g_I of a point, from −w σ̃ on the products g_I·g_J, into the rows of ``out``."""
     for j in range(dim):
         for i in range(dim):
             out[j][i] = 0.0
@@ -149,7 +149,7 @@ def push_frames(m: Memory, dim: int) -> None:
 
 
 def turn_frames(m: Memory, dim: int, torque: Array) -> None:
-    """Add the world torques of the forces on places, by their mean levers."""
+    """Add the world torques of the forces on places, with their mean levers, to ``torque``."""
     for k in range(m.solids_frame.size):
         if m.solids_turns[k]:
             b = m.solids_frame[k]
@@ -164,7 +164,7 @@ def turn_frames(m: Memory, dim: int, torque: Array) -> None:
 
 
 def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
-    """Compute the stresses after a correction to first order, from those at the end.
+    """Write the stresses after a correction to first order, from those at the end, into ``solid.ahead``.
 
     The correction is subtracted from the mean velocities.
     """
@@ -206,7 +206,7 @@ def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_places(m: Memory, dim: int, h: float) -> None:
-    """Compute the motion of places by a correction, into ``solid.on``: frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
+    """Write the motion of places by a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -216,7 +216,7 @@ def _move_places(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
-    """Add the motion of a place by the spin of a correction."""
+    """Add the motion of place k by the spin of a correction."""
     b = m.solids_frame[k]
     x = m.system_torque
     for i in range(dim):
@@ -249,7 +249,7 @@ def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
 
 
 def add_law_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of laws at ``at`` to those of the bodies."""
+    """Add the energies of laws at ``at`` to those of the bodies in ``out``."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deform(m, dim, m.solid_at, m.solid_before)
     _strain(m, dim, m.solid_before, m.solid_first)

@@ -1,8 +1,8 @@
 """Stiffness of solids of finite strain in the border, cell by cell.
 
 At a point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient by these columns at
-the end. The stiffness over the places of a cell is Σ (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, with the slopes C (d, n) of
-its shape functions.
+the end. The stiffness of a cell between its places is the sum of (C ⊗ 1)ᵀ T (C ⊗ 1) of its points, with the slopes C
+(d, n) of its shape functions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def add_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _stress(m: Memory, h: float, share: float) -> None:
-    """Set ``solid.stress`` to a share of σ̃ plus the difference of the mixed iteration to it."""
+    """Set ``solid.stress`` to share·σ̃ plus the difference between the stresses of the mixed iteration and σ̃."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             i = m.solids_stress[q][k]
@@ -58,7 +58,7 @@ def _stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Compute the motion of places by the spins of their frames, and add the change of torques by levers and R̄⁻¹.
+    """Set the derivatives of places by the spins of their frames, and add the changes of torques by levers and R̄⁻¹.
 
     The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
     of the mixed iteration.
@@ -94,7 +94,7 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Compute B of a place by R̄⁻ᵀ and its mean lever, and W by the rotation at the end."""
+    """Set the derivatives of place k by the spin of its frame: B with R̄⁻ᵀ and the mean lever, W at the end."""
     b = m.solids_frame[k]
     end = m.system_torque
     mean = m.system_moved
@@ -118,7 +118,7 @@ def _turn_place(m: Memory, dim: int, k: int) -> None:
 
 
 def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Compute the stiffness of a cell over its places, (n, d, d, n) in rows of whole lanes."""
+    """Write the stiffness of a cell between its places into ``solid.K``, (n, d, d, n) in rows of whole lanes."""
     n = m.solids_place_ptr[cell + 1] - m.solids_place_ptr[cell]
     square = dim * dim
     width = padded(n)
@@ -142,7 +142,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _by_gradient(m: Memory, dim: int, h: float, q: int) -> None:
-    """Compute T of a point: forces on g_I by g_J, from the stresses and from the slopes of the mean stresses."""
+    """Set T of a point: the derivatives of forces on g_I by g_J, from stresses and from slopes of the mean stresses."""
     T = m.solid_T
     rows = m.solids_pair.shape[0]
     fill(T, 0.0)
@@ -205,7 +205,10 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
-    """Add the block of two places to the border: positions of their frames, and spins of turning frames."""
+    """Add the block of two places in ``solid.K`` to the border, for positions and spins of their frames.
+
+    The block begins at entry k; ``width`` is the distance of its entries.
+    """
     s = 1 if dim == 2 else 3
     b = m.solids_frame[one]
     c = m.solids_frame[other]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....discrete_gradients.stored_energies import LawRows, mean_slope, mean_stress
+from ....discrete_gradients.stored_energies import LawRows, LineEnergy, mean_slope, mean_stress
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.memory import Memory
@@ -27,7 +27,7 @@ class _Law(NamedTuple):
 
 
 def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
-    """Callback that answers the questions of a memory about laws; None without laws."""
+    """Callback that answers questions of the loops about laws (see loops.wide.questions); None without laws."""
     if not m.solids_lawful.size:
         return None
     a, stresses = mechanism.network.arrays, m.solids_stress
@@ -35,6 +35,8 @@ def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
     point_of[stresses] = np.arange(len(stresses))[:, None]
     laws = []
     for law in a.strains.laws:
+        if isinstance(law.law, LineEnergy):
+            continue
         first = a.strains.stress[law.rows[:, 0]]
         laws.append(_Law(law, point_of[first], a.body_stress[first]))
     return partial(_answer, m, laws)

@@ -1,4 +1,4 @@
-"""Equilibria of mechanisms with rods and cables by the compiled loops."""
+"""Newton corrections towards equilibria of mechanisms with rods and cables, by the compiled loops."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 RESISTANCES = (
     *("inertia_mass", "inertia_J", "inertia_val", "inertia_n", "inertia_s", "inertia_form", "points_mass_val"),
     *("elastic_damping", "elastic_viscous", "stiffness_damping", "stiffness_left_damping"),
-    *("joints_damping", "joints_steepness", "joints_kind"),
+    *("flows_own_along", "joints_damping", "joints_steepness", "joints_kind"),
 )
-"""Fields of inertia and damping, which are zero at rest."""
+"""Fields of inertia and damping, which are set to zero for statics."""
 
 
 class StaticLoops:
@@ -42,7 +42,7 @@ class StaticLoops:
         self._step = float(np.sqrt(2.0 / a.resolution[2]))  # makes the largest entries of the Jacobian about one
 
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
-        """Configuration after a correction, and the full correction (n_v,), of which it took a share; None if singular.
+        """Configuration after a share of a correction, and the full correction (n_v,); None if it is not unique.
 
         Stresses of strain rows are those of the mixed iteration.
         """
@@ -68,7 +68,7 @@ class StaticLoops:
         return Balanced(c, multipliers, force, self._left())
 
     def _correct(self, at: Held, loads: Loads) -> float:
-        """Compute a correction; the share of it to be taken, 0 if it is not unique."""
+        """Set a correction in the memory; return the share of it to be taken, 0 if it is not unique."""
         m, mechanism = self._memory, self._mechanism
         coefficient, offset = self._table.at(loads.time)
         m.inertia_weight[...] = loads.share * self._weight
@@ -85,7 +85,7 @@ class StaticLoops:
         return share
 
     def _left(self) -> Array:
-        """Unbalanced forces on (ṙ, ω, u̇), with the sign of inertia forces."""
+        """Unbalanced forces on (ṙ, ω, u̇) of the last correction, with the sign of inertia forces."""
         m = self._memory
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 
@@ -96,9 +96,9 @@ class StaticLoops:
     def _pull_springs(self, time: float) -> None:
         """Set the spring forces at the configuration."""
         m, springs = self._memory, self._mechanism.network.arrays.springs
+        m.trial_moved[...] = self._table.references.held_at(time)
         if not springs.stiffness.size:
             return
-        m.trial_moved[...] = self._table.references.held_at(time)
         settle(m, self._mechanism.layout.dim, False)
         stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
         m.at_spring[...] = (springs.gain * stretch)[springs.state >= 0]

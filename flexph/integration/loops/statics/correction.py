@@ -33,7 +33,7 @@ LARGEST_TURN = cython.declare(cython.double, 0.5)
 
 
 def correct(memory: Any, dim: int, h: float, table: Any) -> float:
-    """Compute a correction at the configuration in ``at``, and the share of it that is taken; 0 if singular.
+    """Set a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
 
     The caller subtracts ½h times ``correction`` from the positions, and ``correction.lam`` from the multipliers. The
     stiffness takes the stresses of strain rows in ``at.sigma``, by the mixed iteration; those after the correction to
@@ -54,7 +54,7 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
 
 
 def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, inputs: Array) -> float:
-    """Compute a correction, see :func:`correct`."""
+    """Set a share of a correction and return the share, see :func:`correct`."""
     derive(m, dim, m.trial_c)
     for i in range(m.joints_state.size):
         m.trial_moved[i] = 0.0
@@ -80,7 +80,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Begin a step with the stresses of the strains, and set ``nodal.ahead`` so that its Jacobian has those given."""
+    """Set the start stresses to those of the strains, and ``nodal.ahead`` so that the Jacobian has the given ones."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]
@@ -96,7 +96,7 @@ def _is_singular(m: Memory) -> bool:
 
 
 def _share(m: Memory, h: float) -> float:
-    """Share of the correction that turns no body by more than the largest turn."""
+    """Share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
     turn = 0.0
     for b in range(m.correction_w.shape[0]):
         for i in range(m.correction_w.shape[1]):

@@ -35,7 +35,7 @@ def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
 
 
 def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
-    """Store the start of a substep, and add the first trial inputs of the controllers within it to its inputs."""
+    """Store the start of a substep and its inputs, to which the first trial inputs of controllers within are added."""
     if within.address == 0:
         return
     points = within.given.shape[0]
@@ -47,7 +47,7 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Tell the controllers within steps that a pair begins and may be rejected; its velocities may have changed."""
+    """Tell the controllers within steps that a pair of steps begins, which may be rejected, and pass them the state."""
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
@@ -69,7 +69,10 @@ def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int
 
 
 def ask_again(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Ask them about the states already stored in ``within.state``; their inputs are removed unless a try follows."""
+    """Ask the controllers about the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
+
+    To repeat it, its start is restored and the new trial inputs are added; otherwise trial inputs are removed.
+    """
     points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)
     if answer == 1:

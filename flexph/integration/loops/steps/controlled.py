@@ -58,7 +58,7 @@ UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 
 
 def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
-    """True if pairs of steps are chosen by their error; the pairs of the block are then taken."""
+    """Take all pairs of steps of a block if their size is controlled by their error; False if it is not."""
     pair = course.parts.pair
     if pair.found.size == 0:
         return False
@@ -136,7 +136,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def _divide(times: Array, start: float, end: float, h: float) -> None:
-    """Times of the next pair of steps; a whole number of equal pairs reaches ``end``."""
+    """Write the times of the next pair of steps into ``times``; a whole number of equal pairs leads to ``end``."""
     blocks = blocks_to(start, end, 2, h)
     step = (end - start) / (2 * blocks)
     times[0] = start
@@ -145,13 +145,13 @@ def _divide(times: Array, start: float, end: float, h: float) -> None:
 
 
 def _error(pair: Pair, energy: float) -> float:
-    """Error of a pair over its tolerance (see flexph.integration.blocks.pair_error)."""
+    """Error of a pair, divided by its tolerance (see flexph.integration.blocks.pair_error)."""
     squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
 def _go_back(m: Memory, pair: Pair, within: Within) -> None:
-    """Restore the start of a pair."""
+    """Restore the state at the start of a pair."""
     take_back_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

@@ -19,7 +19,7 @@ RESOLUTION = cython.declare(cython.double, _RESOLUTION)
 
 ROUGH = cython.declare(cython.double, 1e-6)
 UNSOLVED = cython.declare(cython.double, 1e-9)
-"""Tolerated relative defect of the friction law during the iteration, where linearised slips of redundant bearings
+"""Largest relative defects of the friction law: during the iteration, where linearised slips of redundant bearings
 disagree, and at its end."""
 STILL = cython.declare(cython.double, 1e-12)
 SLIPPING = cython.declare(cython.double, 1e-9)
@@ -34,7 +34,10 @@ def begin_friction(m: Memory) -> None:
 
 
 def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
-    """Solve the friction law together with the correction of a step, which is updated; False if it is not solved."""
+    """Solve the friction law together with the correction of a step, and update forces, correction and defects.
+
+    False if the law is not solved.
+    """
     measure_slips(m, h)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] -= along_row(m, q)
@@ -58,8 +61,8 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
 
 
 def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
-    """Scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their terms,
-    and the resolution of positions per step.
+    """Set the scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their
+    terms, and the resolution of positions divided by h.
     """
     largest = larger(sized(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
@@ -77,7 +80,7 @@ def free_rates(m: Memory) -> float:
 
 
 def obeys(m: Memory, h: float) -> bool:
-    """True if a solved step obeys the friction law; its defect is recorded."""
+    """True if a solved step obeys the friction law; record its relative defect."""
     measure_slips(m, h)
     copy(m.rub_force, m.rub_found)
     missed = law(m) / m.rub_scale[0]
@@ -99,7 +102,7 @@ def record_friction(m: Memory, h: float) -> None:
 
 
 def sticks(m: Memory, dim: int) -> bool:
-    """True if a bearing slips at the end of a step in which it stuck, or slipped the other way."""
+    """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     held = cython.declare(cython.bint)
     t = m.bearings_spring.shape[1]
     still = STILL * end_rates(m, dim, m.rub_rate)

@@ -21,7 +21,9 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 
 
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
-    """Predict mean velocities from the last steps, else take the present ones; take the last multipliers.
+    """Set the initial guess in ``x``: mean velocities predicted from the last steps, or the present ones; multipliers.
+
+    The multipliers are those of the last step.
 
     From two steps the prediction is linear in time. The velocity at the start, which is known too, would save a tenth
     of the iterations where steps resolve most vibrations, and leads astray where they do not: there its sign changes.
@@ -80,7 +82,7 @@ def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Arra
 
 
 def _eliminate(A: Array) -> None:
-    """Gauss-Jordan elimination with pivoting: the last column becomes the solution."""
+    """Solve linear equations in place, by elimination with pivoting: the last column becomes the solution."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(n):
@@ -103,7 +105,7 @@ def _eliminate(A: Array) -> None:
 
 
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
-    """Two rows of history for a linear extrapolation, −1 if there are none, and its slope."""
+    """Two rows of history for a linear extrapolation, −1 for none, and the weight of their difference."""
     width = memory.shape[1]
     if known < 2:
         return -1, -1, 0.0

@@ -1,6 +1,6 @@
-"""Impulses of the joints that reduce the velocity defect e = G v − ∂g/∂t between steps.
+"""Impulses of the joints that reduce the velocity defect e = G v − b between steps, b = −∂g/∂t.
 
-With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = ∂g/∂t prescribed by drives (zero for joints), the velocities
+With S = G M⁻¹Gᵀ, μ = S⁻¹e and the rates b prescribed by drives (zero for joints), the velocities
 
     v′ = v − κ M⁻¹Gᵀμ   have the defect   e′ = (1 − κ) e   and   ΔT = −κ b·μ − κ(1 − ½κ) e·μ :
 
@@ -39,7 +39,7 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
-    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of zero length; False if it is singular."""
+    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian in the limit of short steps; False if it is singular."""
     _stand_still(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
@@ -58,7 +58,7 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
 
 
 def _stand_still(m: Memory, dim: int) -> None:
-    """Set the end of the trial to its start."""
+    """Set the end and the mean of the trial step to its start."""
     copy(m.at_state, m.end_state)
     copy(m.at_vectors, m.end_vectors)
     copy(m.at_arm, m.trial_lever)
@@ -74,7 +74,7 @@ def _stand_still(m: Memory, dim: int) -> None:
 
 
 def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
-    """Solve μ = (G M⁻¹Gᵀ)⁻¹ e for a velocity defect e, which may be overwritten; ``correction`` holds M⁻¹Gᵀμ."""
+    """Write μ = (G M⁻¹Gᵀ)⁻¹ e into ``mu`` and M⁻¹Gᵀμ into ``correction``; the velocity defect e may be overwritten."""
     if redundant > 0:
         keep_independent(m, defect)
     fill(m.defect, 0.0)
@@ -91,7 +91,7 @@ def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> Non
 
 
 def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
-    """Remove the velocity defect by impulses of the joints, left in ``mu``; the energy that this dissipates [J]."""
+    """Remove the velocity defect by impulses of the joints, written to ``mu``; return the energy dissipated [J]."""
     copy(m.run_defect, m.run_gap)
     answer(m, dim, redundant, m.run_gap, mu)
     lost = 0.0
@@ -103,7 +103,7 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work of a share of the impulses of driven joints at ``at`` to the flows."""
+    """Add the work of ``share`` times the impulses of driven joints at ``at`` to the flows."""
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):
@@ -136,7 +136,7 @@ def strike(m: Memory, dim: int, given: Given, mu: Array, share: float, length: f
 
 
 def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float) -> bool:
-    """Scale the velocity defect by ρ, recorded in a step of this length [s]; False for dependent constraints."""
+    """Multiply the velocity defect by ρ, recorded in a step of this length [s]; False for dependent constraints."""
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
     left = 0.0
     for i in range(m.run_defect.size):

@@ -69,10 +69,10 @@ def is_balanced(m: Memory, h: float) -> bool:
 
 
 def take_increments(m: Memory, dim: int, given: Given) -> None:
-    """Constraint defects by increments over the step, in which the gap at its start decays.
+    """Replace the constraint defects by increments over the step, which also correct a part of the gap at its start.
 
-    Round-off of g(q₁) is that of positions ε; of Δg it is that of the way, ε h|v|: the work of multipliers, which are
-    large near a singular pose, balances to that.
+    Round-off of g(q₁) is that of positions, ε; that of Δg is ε h|v|, of the displacements. The work of multipliers,
+    which are large near a singular pose, balances to that.
     """
     forgotten = cython.declare(cython.double)
     h = given.h
@@ -131,7 +131,7 @@ def energy_scale(m: Memory, h: float) -> float:
 
 
 def _body_torque(m: Memory, b: int, i: int) -> float:
-    """Component of the torque on a body in its mean axes, R̄⁻¹ τ."""
+    """Component i of the torque on a body in its mean axes, R̄⁻¹ τ."""
     if m.trial_torque.shape[1] == 1:
         return m.trial_torque[b][0]
     return (
@@ -142,7 +142,7 @@ def _body_torque(m: Memory, b: int, i: int) -> float:
 
 
 def coordinate_size(m: Memory) -> float:
-    """Largest coordinate of a body or of a node in its body [m], see flexph.kernels.resolution."""
+    """Largest absolute coordinate of a body, or of a node relative to its body [m], see flexph.kernels.resolution."""
     size = 0.0
     for b in range(m.at_r.shape[0]):
         for i in range(m.at_r.shape[1]):
@@ -167,7 +167,7 @@ def kinetic_energy(m: Memory) -> float:
 
 
 def below_resolution(m: Memory, size: float, h: float) -> bool:
-    """True if a correction moves nothing by more than a few round-offs of positions of this ``size`` [m]."""
+    """True if a correction moves nothing by more than the resolution of positions of this ``size`` [m]."""
     moved = 0.0
     turned = 0.0
     for b in range(m.correction_v.shape[0]):

@@ -63,7 +63,7 @@ NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
 
 
 def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
-    """Solve a step from the guess in ``x``; the number of iterations, −1 if it is not solved.
+    """Solve a step from the guess in ``x``; return the number of iterations, −1 if it is not solved.
 
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
     that are ill-determined (singular poses). The Jacobian is kept while the iteration converges fast, to stagnation;
@@ -175,7 +175,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """Prepare the iteration with the values at the start of the step; no relation sticks, no joint has friction yet."""
+    """Prepare the iteration with the values at the start of the step, without stuck relations and joint friction."""
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)
@@ -188,7 +188,7 @@ def begin(m: Memory, dim: int, kinds: Kinds) -> None:
 
 
 def _best(m: Memory, size: float, best: float) -> float:
-    """Size of the smallest correction so far; its iterate is stored."""
+    """Size of the smallest correction so far; store the iterate if this is the last one."""
     if size < best:
         copy(m.x, m.best)
         return size
@@ -196,14 +196,14 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """True if a relation changes to or from its tangent at rest."""
+    """Evaluate the trial after a correction; True if a relation changes to or from its tangent at rest."""
     keep_rates(m)
     _try(m, dim, kinds, given)
     return stick(m, given.h)
 
 
 def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """True if constraints, discs, points on curves and ropes on sheaves hold at the end of the step to the iterate."""
+    """Evaluate the trial; True if constraints, discs, points on curves and ropes on sheaves hold at its end."""
     _try(m, dim, kinds, given)
     return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))
 
@@ -225,7 +225,7 @@ def _keep_independent(m: Memory, kinds: Kinds) -> None:
 
 
 def factor_step(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Factor the Jacobian of the iterate; False if it is singular."""
+    """Assemble and factor the Jacobian of the iterate; False if it is singular."""
     if kinds.redundant > 0:
         return factor_least(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
     return factor(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)

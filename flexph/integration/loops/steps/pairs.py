@@ -40,15 +40,15 @@ def watch_energy(m: Memory, pair: Pair) -> None:
 
 
 def keep_gaps(m: Memory, pair: Pair) -> None:
-    """Store the gaps at the start of a pair, in its first step."""
+    """Store the contact gaps at the start of a pair, in its first step."""
     if pair.found.size > 0:
         copy(m.touch_before, pair.gaps)
 
 
 def let_go(m: Memory, pair: Pair) -> bool:
-    """Remove contacts that open or close in the pair from the Jacobian: a stiff one would filter its own impact.
+    """Remove contacts that open or close in the pair from the next Jacobian; True if there are any.
 
-    True if there are any; called in the second step.
+    A stiff one would filter its own impact out of the error estimate. Called in the second step of the pair.
     """
     closed = cython.declare(cython.bint)
     found = cython.declare(cython.bint)
@@ -63,7 +63,10 @@ def let_go(m: Memory, pair: Pair) -> bool:
 
 
 def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int) -> None:
-    """Error estimate ½ δ̂ᵀMδ̂ of two steps of h by the factored Jacobian; ``known`` rows of history precede them."""
+    """Write the error estimate ½ δ̂ᵀMδ̂ of two steps h into ``pair.found``, with the factored Jacobian.
+
+    ``known`` rows of history precede them.
+    """
     _difference(m, pair, h, known)
     for b in range(m.inertia_mass.size):
         square = 0.0
@@ -84,7 +87,7 @@ def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int
 
 
 def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
-    """Difference δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and those of the step before it.
+    """Write δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and those of the step before it.
 
     Without history, the velocities at the start of the pair take the place of the latter.
     """
@@ -99,7 +102,7 @@ def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
 
 
 def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
-    """Compute the momenta of velocities at the positions of ``at``, into ``defect``."""
+    """Write the momenta of velocities at the positions of ``at`` into ``defect``."""
     inertia_products(m, dim, du, m.trial_c, m.trial_rate)
     momenta(m, dim, w, m.at_u, du, m.at_Pu, m.trial_rate, m.defect_w, m.defect_du)
     for b in range(m.inertia_mass.size):

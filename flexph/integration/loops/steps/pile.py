@@ -39,7 +39,7 @@ def _by_blocks(m: Memory, x: Array) -> None:
 
 
 def _product(m: Memory, x: Array, out: Array) -> None:
-    """Product (1 + D⁻¹O) x."""
+    """Write the product (1 + D⁻¹O) x into ``out``."""
     width = m.border_size[1] + 1
     fill(out, 0.0)
     for c in range(m.contacts_kind.size):

@@ -23,7 +23,7 @@ def begin_row(m: Memory) -> None:
 
 
 def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
-    """End a step after all its parts: add its sums to its row of the records, with the state at its end."""
+    """Finish a step: add its sums to a row of the records, and write the state at its end there."""
     for i in range(m.run_defect.size):
         m.run_step_audit[2] = larger(m.run_step_audit[2], fabs(m.run_defect[i]))
     m.run_step_audit[5] = 1.0
@@ -39,7 +39,7 @@ def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
 
 
 def record_energy(m: Memory) -> float:
-    """Add the flows of a substep and take over the energies at its end; the residual of its energy balance [J]."""
+    """Add the flows of a substep to those of the step, and take over its energies; return its energy residual [J]."""
     balance = 0.0
     for i in range(m.run_energy.size):
         balance += m.run_new_energy[i] - m.run_energy[i]
@@ -54,7 +54,7 @@ def record_energy(m: Memory) -> float:
 
 
 def store(m: Memory, dim: int, out: Array) -> None:
-    """Write the flat state in the layout of the mechanism."""
+    """Write the state ``at`` into ``out``, in the layout of the mechanism."""
     end = cython.declare(cython.Py_ssize_t)
     d = dim
     s = 1 if d == 2 else 3
@@ -75,14 +75,14 @@ def store(m: Memory, dim: int, out: Array) -> None:
 
 
 def _append(field: Array, out: Array, first: int) -> int:
-    """Copy all entries of a field into a vector from entry ``first`` on; the index behind them."""
+    """Copy all entries of a field into a vector from entry ``first`` on; return the index behind them."""
     for i in range(field.size):
         out[first + i] = get(field, i)
     return first + field.size
 
 
 def fail(m: Memory, reason: int, iterations: int, size: float) -> int:
-    """Record why a step is not solved, after so many iterations and a last correction of a relative size; −1."""
+    """Record the reason why a step is not solved, its iterations and the size of its last correction; return −1."""
     m.run_failure[0] = reason
     m.run_failure[1] = iterations
     m.run_failure[2] = size
@@ -90,6 +90,6 @@ def fail(m: Memory, reason: int, iterations: int, size: float) -> int:
 
 
 def refuse(m: Memory, reason: int, iterations: int) -> bool:
-    """Record why a step is not accepted after so many iterations; False."""
+    """Record the reason why a step is not accepted, and its iterations; return False."""
     fail(m, reason, iterations, 0.0)
     return False

@@ -19,7 +19,7 @@ if not cython.compiled:
 
 
 def run(m: Memory, dim: int, table: Table, course: Course) -> None:
-    """Take the steps of the table and record them, until one is not solved.
+    """Take the steps of a table and record them, until one is not solved.
 
     With controllers the table has inputs for every substep, and held inputs are added to these. Under step size control
     the times of the table are the saved ones (see :mod:`.controlled`).

@@ -1,8 +1,8 @@
 """Line search for steps with contacts, slips, laws or springs that Newton's method does not solve.
 
-The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex where
-no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is zero. There
-θ is taken, and the Jacobian renewed.
+The momentum defects r are nearly the gradient of a function of the mean velocities, which is convex unless a resistive
+relation falls with the rate. Along a correction δ from x this function has the slope −δ·r(x − θδ), and its minimum
+where that is zero. This θ is taken, and the Jacobian renewed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ which the search ends."""
 
 
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
-    """Solve a step from the guess in ``x``; iterations, with those of Newton's method, or −1 if it is not solved."""
+    """Solve a step from the guess in ``x`` after Newton's method failed; return all iterations, −1 if not solved."""
     first = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
     h = given.h
@@ -92,7 +92,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
-    """Subtract a correction from ``best`` in full, or up to the point at which it does no more work; its share."""
+    """Set x to ``best`` minus a share of the correction, 1 or that at which it does no more work; return the share."""
     is_whole = cython.declare(cython.bint)
     low = 0.0
     high = 1.0

@@ -55,7 +55,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
 
 
 def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
-    """Remove the velocity defect of the joints, and update the slip rates; the energy that this dissipates [J]."""
+    """Remove the velocity defect of the joints, and update the slip rates; return the energy dissipated [J]."""
     lost = hold_joints(m, dim, redundant, m.rub_mu)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
@@ -66,7 +66,7 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Responses of velocities and joint impulses to unit impulses of friction, with D and E."""
+    """Set the responses of velocities and joint impulses to unit friction impulses, with D and E (see friction.law)."""
     for q in range(m.rub_force.size):
         pull_unit(m, dim, q, -1.0)
         reduce(m, dim, 0, INSTANT)
@@ -86,7 +86,10 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _share(m: Memory, taken: float) -> float:
-    """Share of the change from the impulses of the step, which dissipated ``taken`` [J], to the solution of the law."""
+    """Largest share, up to 1, of the change of impulses to those of the law with which no energy is created.
+
+    The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
+    """
     slope = 0.0
     curve = 0.0
     for k in range(m.rub_force.size):
@@ -101,7 +104,7 @@ def _share(m: Memory, taken: float) -> float:
 
 
 def _strike(m: Memory, dim: int, share: float) -> None:
-    """Change the velocities by a share of the impulses, which is stored in ``rub.found``."""
+    """Write ``share`` times the change of impulses into ``rub.found``, and change the velocities by it."""
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
         for i in range(m.at_velocities.size):

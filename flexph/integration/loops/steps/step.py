@@ -143,9 +143,10 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
 
 
 def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
-    """Solve a substep in the ways that suit its mechanism, one after the other; its iterations, −1 if none does.
+    """Solve a substep by one iteration method after the other; return the iterations, −1 if none solves it.
 
-    Steps with friction of joints, which stresses ahead do not know, have one way.
+    Newton's method is followed, where the mechanism has the parts for it, by Newton's method with stresses ahead and by
+    the line search; steps with friction of joints only have the first.
     """
     iterations = newton(m, dim, kinds, given, False)
     if iterations >= 0 or kinds.friction > 0:
@@ -156,7 +157,8 @@ def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
         iterations = newton(m, dim, kinds, given, True)
         if iterations >= 0:
             return tried + iterations
-    if kinds.contact + m.slips_lost.size + m.solids_lawful.size + m.joints_stiffness.size > 0:
+    lawful = m.solids_lawful.size + m.strains_lawful.size
+    if kinds.contact + m.slips_lost.size + lawful + m.joints_stiffness.size > 0:
         _guess_again(m, dim, kinds, given, known)
         return search(m, dim, kinds, given)
     return -1
@@ -169,7 +171,7 @@ def _guess_again(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) ->
 
 
 def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
-    """Add the i-th substep of a step to the accounts; its end becomes the start of the next one."""
+    """Add the i-th substep of a step to the records; its end becomes the start of the next one."""
     kinds = parts.kinds
     flows(m, dim, given.h, given.before, given.after)
     if kinds.friction > 0:
@@ -197,7 +199,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
 
 
 def _finish(m: Memory, dim: int) -> None:
-    """Take the end of the step as the start of the next one."""
+    """Make the end of the step the start of the next one."""
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
@@ -221,7 +223,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Solve for the multipliers that close a gap of ½h(e₁ − e₀), in the border alone."""
+    """Solve the border for the multipliers that close gaps ½h(e₁ − e₀) of velocity defects e, and replace e₀ by e₁."""
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
         m.run_defect[i] = m.run_new_defect[i]

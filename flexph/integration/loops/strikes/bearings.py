@@ -1,4 +1,4 @@
-"""Bearings, joints with dry friction, among the contacts of a step and numbered behind them: slips and accounts."""
+"""Bearings (joints with dry friction), which are numbered behind the contacts of a step: slips and records."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
 
 
 def slip_of(m: Memory, c: int, r: int) -> int:
-    """Number of the slip in a row of the law of a bearing, −1 if there is none."""
+    """Number of the slip in row r of the law of bearing c, −1 if there is none."""
     i = c - m.contacts_kind.size
     t = m.bearings_spring.shape[1]
     return i * t + r - 1 if r > 0 and m.bearings_spring[i][r - 1] >= 0 else -1
 
 
 def push_joints(m: Memory, h: float) -> None:
-    """Apply the friction forces of the impulses of a step to its trial."""
+    """Set the friction forces of joints to the impulses of a step, divided by h, and apply them to its trial."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         m.rub_force[q] = m.strike_impulse[1 + q % t][m.contacts_kind.size + q // t] / h
@@ -56,7 +56,7 @@ def push_joints(m: Memory, h: float) -> None:
 
 
 def meet_bearings(m: Memory, h: float) -> None:
-    """Compute the slip rates of a trial and the impulses of its joints."""
+    """Set the slip rates of a trial, the impulses of its joints, and the rates in the laws of bearings."""
     measure_slips(m, h)
     m.strike_carried[1] = h
     m.strike_carried[0] = m.strike_carried[1]
@@ -66,7 +66,7 @@ def meet_bearings(m: Memory, h: float) -> None:
 
 
 def _rate(m: Memory) -> None:
-    """Compute the rates in the laws of bearings, from their slips and pressing impulses."""
+    """Set the rates in the laws of bearings, from their slips and pressing impulses."""
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
         c = m.contacts_kind.size + i
@@ -86,20 +86,20 @@ def record_bearings(m: Memory, h: float) -> None:
 
 
 def begin_slips(m: Memory, dim: int) -> None:
-    """Compute the derivatives of slip rates by velocities, for the factored matrices of a state."""
+    """Set the derivatives of slip rates with respect to velocities, for the factored matrices of a state."""
     set_gradients(m)
     differentiate_slips(m, dim, INSTANT)
     m.strike_carried[0] = 1.0
 
 
 def find_slips(m: Memory, dim: int, out: Array) -> float:
-    """Compute the slip rates at ``at``; the size of their terms."""
+    """Write the slip rates at ``at`` into ``out``; return the size of their terms."""
     node_speeds(m, dim)
     return end_rates(m, dim, out)
 
 
 def joints_stick(m: Memory, dim: int) -> bool:
-    """True if a bearing slips at the end of a step in which it stuck, or slipped the other way."""
+    """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     for i in range(m.bearings_friction.size):
         m.rub_bound[i] = m.bearings_friction[i] * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
     node_speeds(m, dim)
@@ -107,13 +107,13 @@ def joints_stick(m: Memory, dim: int) -> bool:
 
 
 def carry(m: Memory, share: float) -> None:
-    """Set the pressing impulses of the joints to a share of those of the step; 0 for none."""
+    """Set the pressing impulses of the joints to ``share`` times those of the step."""
     for k in range(m.rub_base.size):
         m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
 
 
 def rate_at_end(m: Memory) -> None:
-    """Compute the rates of the laws for settling velocities, with the joint impulses that hold these."""
+    """Set the rates in the laws of bearings while velocities settle; ``strike.held`` adds to the pressing impulses."""
     for k in range(m.rub_base.size):
         m.rub_base[k] += m.strike_held[m.bearings_row[k]]
     _rate(m)
@@ -122,7 +122,7 @@ def rate_at_end(m: Memory) -> None:
 
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
-    """Add the loss by the change of impulses from those given to the flows; ``rub.slip`` has the rates before."""
+    """Add the loss by the change of impulses from ``strike.given`` to the flows; ``rub.slip`` holds earlier slips."""
     find_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

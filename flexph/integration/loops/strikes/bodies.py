@@ -25,7 +25,7 @@ def are_apart(m: Memory) -> bool:
 
 
 def weigh(m: Memory, dim: int) -> None:
-    """Compute the inverse masses of all bodies."""
+    """Set the inverse masses of all bodies."""
     d = dim
     for b in range(m.inertia_mass.size):
         _begin(m, d, b, 1.0)
@@ -36,7 +36,7 @@ def weigh(m: Memory, dim: int) -> None:
 
 
 def weigh_step(m: Memory, dim: int, h: float) -> None:
-    """Compute the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
+    """Set the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
     for b in range(m.inertia_mass.size):
@@ -80,7 +80,7 @@ def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _turn_nodes(m: Memory, dim: int, h: float) -> None:
-    """Add the terms of forces on nodes, and of the turning normals of ball contacts, to the Jacobian of each body."""
+    """Set the part of the Jacobian of each body by forces on its nodes and by the turning normals of ball contacts."""
     fill(m.strike_inverse, 0.0)
     d = dim
     n = m.strike_inverse.shape[1]
@@ -99,7 +99,7 @@ def _turn_nodes(m: Memory, dim: int, h: float) -> None:
 
 
 def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
-    """Cross product (R̄⁻ᵀ e_a) × f for component a of the spin and the force f on a node."""
+    """Write (R̄⁻ᵀ e_a) × f for component a of the spin and the force f on node k into ``out``."""
     b = m.nodes_body[k]
     f = m.trial_on_node[k]
     if dim == 2:
@@ -113,7 +113,7 @@ def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """Add −h ∂(F n)/∂v of a ball contact on a body, by the change of n alone."""
+    """Add −h ∂(F n)/∂v of a ball contact to the Jacobian of a body, for the change of the normal n alone."""
     b = m.nodes_body[k]
     mean = m.touch_mean[c][0]
     end = m.touch_end[c][0]
@@ -128,7 +128,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def _invert(m: Memory, b: int) -> None:
-    """Invert the left half of the augmented matrix by Gauss-Jordan elimination."""
+    """Write the inverse of the left half of the augmented matrix into ``strike.inverse``, by elimination in place."""
     held1 = cython.declare(cython.double)
     A = m.strike_elimination
     n = A.shape[0]

@@ -1,8 +1,8 @@
-"""Step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction on its slip.
+"""Step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction against their slip.
 
-Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two balls by their turning normal is
-left to further iterations, each of which leaves about a hundredth of the defect. From the third iteration on matrices
-are kept while changes are small.
+It is solved by Newton's method. For free bodies this uses the Jacobian of each body: the coupling of two balls by their
+turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From the third
+iteration on matrices are kept while changes are small.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FAST = cython.declare(cython.double, 1e-2)
 WEIGHT = cython.declare(cython.double, 1e-6)
 STIFFER = cython.declare(cython.double, 100.0)
 STIFFEST = cython.declare(cython.double, 1e-2)
-"""Proximal weight over the largest entry of D, its growth factor if changes do not end, and its largest value."""
+"""Proximal weight divided by the largest entry of D, its growth factor if changes do not end, and its largest value."""
 AFAR = cython.declare(cython.double, 1e-2)
 SOLVED = cython.declare(cython.double, 3e-13)
 LAW = cython.declare(cython.double, 1e-12)
@@ -73,17 +73,17 @@ NEAR = cython.declare(cython.double, 1e-4)
 SLOW = cython.declare(cython.double, 0.8)
 STEADY = cython.declare(cython.double, 0.05)
 FURTHEST = cython.declare(cython.double, 50.0)
-"""Ratio of successive changes of slow convergence, difference up to which two such ratios count as equal, and the
-limit of the extrapolation over the last change."""
+"""Ratio of successive changes above which convergence is slow, difference up to which two such ratios count as equal,
+and limit of the extrapolation, divided by the last change."""
 TRIES = cython.declare(cython.Py_ssize_t, 3)
 LIGHTER = cython.declare(cython.double, 1e-3)
 """Number of restarts after a failed final check, and the factor of the weight at each."""
 RESTING = cython.declare(cython.double, 1e-9)
-"""Velocity of a body at rest at the start of a step, over the scale of velocities."""
+"""Velocity of a body, divided by the scale of velocities, up to which it is at rest at the start of a step."""
 
 
 def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Solve the step from mean velocities and impulses; the number of iterations, −1 if it is not solved."""
+    """Solve the step from the mean velocities and impulses; return the number of iterations, −1 if it is not solved."""
     ends = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
     wanders = cython.declare(cython.bint)
@@ -146,7 +146,7 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
 def _linearised(
     m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int, at: tuple[float, bool, bool]
 ) -> float:
-    """Solve the linearised laws for impulses and changes of velocities; the largest defect.
+    """Solve the linearised laws for impulses and changes of velocities; return the largest defect.
 
     ``at`` has the proximal weight, True in the first iteration, and True if matrices are renewed.
     """
@@ -170,7 +170,7 @@ def _linearised(
 
 
 def _go_further(m: Memory, ratio: float, before: float) -> float:
-    """Extrapolate impulses to the limit of geometrically decreasing changes; the ratio to compare next.
+    """Extrapolate impulses to the limit of geometrically decreasing changes; return the ratio to compare next.
 
     Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms
     left out of the matrices exceed those in them.
@@ -200,7 +200,7 @@ def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _rests(m: Memory, scale: float) -> bool:
-    """True if no body moves at the start of a step."""
+    """True if no body moves at the start of a step; spins are not looked at."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             if fabs(m.at_v[b][a]) > RESTING * scale:
@@ -209,7 +209,7 @@ def _rests(m: Memory, scale: float) -> bool:
 
 
 def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
-    """Solve the laws of all islands after the step of the iteration, and add to its change; the largest defect."""
+    """Solve the laws of all islands for their impulses, and add the changes by them; return the largest defect."""
     rests = cython.declare(cython.bint)
     rubs = cython.declare(cython.bint)
     scale = TINY
@@ -237,7 +237,7 @@ def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: 
 
 
 def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve the law of an island for its impulses; its defect."""
+    """Solve the law of an island for its impulses, and add the changes by them; return the defect."""
     count = island.contacts
     for i in range(island.rows):
         for k in range(count):
@@ -259,7 +259,7 @@ def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: f
 def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
     """Relative defect of the laws at the velocities of the final impulses; inf if these do not settle or joints open.
 
-    It is recorded as the defect of the step.
+    These velocities are solved for, and the defect is recorded as that of the step.
     """
     h = given.h
     size = INFINITY

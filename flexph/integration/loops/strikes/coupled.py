@@ -1,7 +1,8 @@
 """Response of coupled or flexible bodies to impulses of contacts, by the Jacobian of a step.
 
 Free bodies respond by matrices of single bodies (see .bodies). Here the border of the step is factored as for steps
-without contacts; for velocities at a state it is that of a step of zero length (see steps.impulse).
+without contacts; for velocities at a state it is that of a step of zero length (see steps.impulse). ``kinds`` is 0 for
+rigid contacts alone, 1 if there are also compliant contacts or dry friction of joints, 2 for multipliers of least norm.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
 
 
 def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Compute the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
+    """Set the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
     if kinds > 0:
         push_joints(m, given.h)
     trial(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
@@ -88,7 +89,7 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def go_ahead(m: Memory, dim: int, h: float) -> None:
-    """Update the stresses of bodies of nodes by the changes of velocities, for the next Jacobian (see nodal.forces)."""
+    """Update the stresses of nodal bodies by the changes of velocities, for the next Jacobian (see nodal.forces)."""
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
@@ -103,9 +104,9 @@ def go_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Factor the Jacobian of the iterate, without the coupling of touching rigid balls by their turning normal.
+    """Assemble and factor the Jacobian of the iterate; False if it is singular.
 
-    False if it is singular.
+    It lacks the coupling of touching rigid balls by their turning normal.
     """
     assemble_step(m, dim, 0, kinds > 0, given.h, given.before, given.after)
     if kinds > 0:
@@ -121,7 +122,7 @@ def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """Add −h ∂(F n)/∂v of a ball contact on a body, by the change of n alone."""
+    """Add −h ∂(F n)/∂v of a ball contact to the Jacobian of a body, for the change of the normal n alone."""
     b = m.nodes_body[k]
     d = dim
     mean = m.touch_mean[c][0]
@@ -153,7 +154,7 @@ def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Compute the changes of velocities, multipliers and slips by the defects alone."""
+    """Set the changes of velocities, multipliers and slips by the defects alone."""
     _solve(m, dim, kinds, h)
     for q in range(m.strike_slide.size):
         m.strike_slide[q] = -along_row(m, q)
@@ -167,9 +168,9 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
-    """Compute the responses to unit impulses of the contacts of all islands: velocities, and multipliers or impulses.
+    """Set the responses of velocities and joints to unit impulses of the contacts of all islands.
 
-    They are multipliers of joints by the Jacobian of a step, and impulses of joints for h = 0, a step of zero length.
+    Those of joints are multipliers, by the Jacobian of a step, or for h = 0 (a step of zero length) impulses.
     """
     for k in range(members):
         c = m.strike_member[k]
@@ -183,7 +184,7 @@ def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> N
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Scale the rows of the law of a bearing without a slip: by the largest response of its other rows."""
+    """Set the own response of rows of a bearing without a slip to the largest one of its other rows, or to 1."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])
@@ -193,7 +194,7 @@ def _fill_own(m: Memory, c: int) -> None:
 
 
 def _act(m: Memory, dim: int, c: int, r: int) -> None:
-    """Set the defects to those of a unit impulse of a contact or bearing."""
+    """Set the defects to those of a unit impulse in row r of a contact or bearing."""
     if is_bearing(m, c):
         pull_unit(m, dim, slip_of(m, c, r), -1.0)
         return
@@ -231,7 +232,7 @@ def _answer(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: floa
 
 
 def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
-    """Add an impulse along a velocity of a side to the defects of the bodies."""
+    """Add an impulse along velocity a of side b (a body or a mean of points) to the defects of the bodies."""
     k = b - m.inertia_mass.size
     d = dim
     if k < 0:
@@ -245,7 +246,7 @@ def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
 
 
 def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
-    """Change of a rate of a contact or bearing by a response."""
+    """Change of rate r of a contact or bearing by a response of the bodies."""
     if is_bearing(m, c):
         q = slip_of(m, c, r)
         return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
@@ -262,7 +263,7 @@ def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
 
 
 def push_coupled(m: Memory, place: int, impulse: float) -> None:
-    """Add the changes by an impulse, from the response at ``place``."""
+    """Add the changes by an impulse, from row ``place`` of the responses."""
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]
     n = m.strike_change.shape[1]

@@ -12,7 +12,7 @@ if not cython.compiled:
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
-    """True if a part is the whole step."""
+    """True if the part from ``begin`` to ``end`` is the whole step."""
     return begin == p.table.times[p.k] and end == p.table.times[p.k + 1]
 
 
@@ -31,7 +31,7 @@ def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
 
 
 def given_between(p: Prescribed, begin: float, end: float) -> Given:
-    """Time-dependent data requested over a part of a step, or at a time of it."""
+    """Time-dependent data that :func:`ask` requested, over a part of a step or at one time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
         return given_over(p.between.table, 0, end - begin)
     return given_over(p.table, p.k, end - begin)

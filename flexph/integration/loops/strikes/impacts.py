@@ -37,12 +37,12 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 STRIKES = cython.declare(cython.Py_ssize_t, 200)
 WIDE = cython.declare(cython.double, 0.5)
 RESTING = cython.declare(cython.double, 1e-11)
-"""Limit of impacts at the start of a step, predicted gap over the largest displacement above which a contact is
+"""Limit of impacts at the start of a step, predicted gap divided by the largest displacement above which a contact is
 skipped, and relative speed up to which a gap does not close."""
 
 
 def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
-    """Solve impacts until no contact with restitution closes in the step; their number, −1 if one is not solved."""
+    """Solve impacts until no contact with restitution closes in the step; return their number, −1 if one fails."""
     count = cython.declare(cython.Py_ssize_t)
     prepare(m, dim)
     given = given_of(p.table, p.k)
@@ -68,7 +68,7 @@ def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: 
 
 
 def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
-    """Factor the masses and joints at the start of a step, with the prescribed rates there; False if that fails."""
+    """Factor the masses and joints at the start of a step, and set the velocity defect there; False if that fails."""
     begin = p.table.times[p.k]
     end = p.table.times[p.k + 1]
     if not ask(m, p, begin, begin, AT_TIME):
@@ -84,7 +84,7 @@ def _at_start(p: Prescribed) -> Given:
 
 
 def prepare(m: Memory, dim: int) -> None:
-    """Compute gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
+    """Set the gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
     stand(m, dim)
     if are_apart(m):
         weigh(m, dim)
@@ -98,7 +98,7 @@ def prepare(m: Memory, dim: int) -> None:
 
 
 def find_rates(m: Memory) -> None:
-    """Compute the rates of all gaps."""
+    """Set the rates of all gaps."""
     for c in range(m.contacts_kind.size):
         m.strike_rates[0][c] = rate(m, c, 0)
 
@@ -112,7 +112,7 @@ def fastest(m: Memory) -> float:
 
 
 def _may_bounce(m: Memory, h: float, size: float) -> bool:
-    """True if a contact with restitution closes."""
+    """True if the gap of a contact with restitution closes at its present rate."""
     for c in range(m.contacts_kind.size):
         if m.contacts_restitution[c] > 0.0 and m.strike_rates[0][c] < -RESOLUTION * size / h:
             return True
@@ -120,7 +120,7 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
 
 
 def _look_ahead(m: Memory, dim: int, h: float) -> None:
-    """Compute the positions of nodes at the end of a free step, minus the motion at their velocities at its start."""
+    """Set the positions of nodes at the end of a free step, minus the displacements at the velocities at its start."""
     _go_on(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -129,7 +129,7 @@ def _look_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def _go_on(m: Memory, dim: int, h: float) -> None:
-    """Compute the displacements of the nodes at their present velocities."""
+    """Set the displacements of the nodes in a step at their present velocities."""
     node_speeds(m, dim)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -162,7 +162,7 @@ def _choose(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
 
 
 def _bounces(m: Memory) -> bool:
-    """True if a closing contact has restitution."""
+    """True if a contact marked as closing has restitution."""
     bounces = cython.declare(cython.bint)
     bounces = False
     for c in range(m.contacts_kind.size):

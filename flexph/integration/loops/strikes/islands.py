@@ -1,4 +1,8 @@
-"""Islands, sets of contacts coupled by shared bodies: their D, and the velocities by their impulses."""
+"""Islands, sets of contacts coupled by shared bodies: their compliance D, and changes of velocities by impulses.
+
+D maps the impulses of an island to the changes of the rates of its contacts; these are numbered row by row (first all
+normal ones). The members of island i are ``strike.member`` from ``strike.begin[i]`` to ``strike.begin[i + 1]``.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _spread(m: Memory, first: int, place: int) -> int:
-    """Append the contacts that are coupled with ``first``, breadth first, from ``place`` on; return the next place."""
+    """Append the contacts coupled with ``first`` to the members from ``place`` on, breadth first; return the end."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     m.strike_member[place] = first
@@ -90,7 +94,7 @@ def assemble(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """Assemble D from the responses of all bodies."""
+    """Assemble D of coupled bodies, from the responses of all bodies."""
     acts = cython.declare(cython.bint)
     D = block(law.D, 0, r * count, r * count)
     d = m.strike_own.shape[0]
@@ -106,7 +110,7 @@ def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) 
 
 
 def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """Assemble D from the bodies that two contacts share."""
+    """Assemble D of free bodies, from the bodies that two contacts share."""
     D = block(law.D, 0, r * count, r * count)
     for k in range(r * count):
         for l in range(r * count):
@@ -124,7 +128,7 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 
 
 def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
-    """Add the coupling of two contacts by their common body: rates at side ``own`` by impulses at side ``other``."""
+    """Add to D the coupling of two contacts by a common body: rates at side ``own`` by impulses at side ``other``."""
     for i in range(r):
         for j in range(r):
             total = 0.0
@@ -134,7 +138,7 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
 
 
 def changed(m: Memory, change: Array, c: int, r: int) -> float:
-    """Change of a rate of a contact or bearing by changes of the velocities of all bodies."""
+    """Change of rate r of a contact or bearing by changes of the velocities of all bodies."""
     if is_bearing(m, c):
         return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.strike_bend)
@@ -147,7 +151,7 @@ def changed(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """Sum of absolute terms of a rate of a contact at velocities; 0 for bearings (see friction.rows)."""
+    """Sum of the absolute terms of rate r of a contact at velocities; 0 for bearings (see friction.rows)."""
     if is_bearing(m, c):
         return 0.0
     total = 0.0
@@ -163,7 +167,7 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) ->
 
 
 def push(m: Memory, member: int, r: int, impulse: float) -> None:
-    """Add the changes by an impulse of a member of an island."""
+    """Add the changes of velocities by an impulse in row r of a member of an island."""
     if not are_apart(m):
         if impulse != 0.0:
             push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
@@ -172,7 +176,7 @@ def push(m: Memory, member: int, r: int, impulse: float) -> None:
 
 
 def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
-    """Add the velocities by an impulse of a contact."""
+    """Add the changes of velocities by an impulse in row r of a contact of free bodies to ``change``."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -202,7 +206,7 @@ def missed_by(m: Memory, dim: int, c: int) -> float:
 
 
 def by_itself(m: Memory, c: int, r: int) -> float:
-    """Change of a contact rate by a unit impulse along it, D_rr; 1 where it would be zero."""
+    """Change of rate r of a contact by a unit impulse along it, D_rr; 1 where it would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c][side] >= 0:

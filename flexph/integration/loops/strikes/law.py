@@ -1,4 +1,4 @@
-"""Laws of islands of contacts: by a dense D, or for larger islands by a factor of the bodies."""
+"""Solution of the contact laws of islands, with a dense D or, for larger islands, a banded factor of the bodies."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ LARGEST = cython.declare(cython.Py_ssize_t, _LARGEST)
 
 FEW = cython.declare(cython.Py_ssize_t, 8)
 UNEVEN = cython.declare(cython.double, 1e3)
-"""Contacts up to which D is dense, unless the ratio of its largest to its least normal diagonal entry is larger."""
+"""Number of contacts up to which D is dense, unless the ratio of its largest to its least normal diagonal entry exceeds
+the second number."""
 
 
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
-    """Prepare the law of an island; ``again`` if the rows may be those of the last preparation.
+    """Prepare the law of an island, the members ``ends``; ``again`` if its rows may be those of the last preparation.
 
     An island that is too large for the loops is returned with zero contacts.
     """
@@ -59,7 +60,7 @@ def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: fl
 
 
 def _find_steps(m: Memory, out: Array, island: Island) -> None:
-    """Compute the coefficients of friction and the steps of the natural map of the contacts of an island."""
+    """Write the friction coefficients of an island's contacts and the step lengths, normal and along, of their law."""
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]
@@ -72,7 +73,7 @@ def _find_steps(m: Memory, out: Array, island: Island) -> None:
 
 
 def _is_uneven(m: Memory, first: int, count: int) -> bool:
-    """True if masses differ so much that each contact needs its own weight."""
+    """True if the normal responses of contacts differ so much that each contact needs its own weight."""
     least = INFINITY
     largest = 0.0
     for k in range(count):
@@ -83,7 +84,7 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
 
 
 def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
-    """Order the bodies of an island breadth first, from one at its end; their number and half bandwidth."""
+    """Order the bodies of an island breadth first, from one at its end; return their number and half bandwidth."""
     begin = -1
     bodies = 0
     reach = 0
@@ -103,7 +104,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
 
 
 def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
-    """Number the bodies of an island breadth first from ``begin``; their number."""
+    """Number the bodies of an island breadth first from ``begin``; return how many there are."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     place = law.place[0]
@@ -131,7 +132,10 @@ def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> i
 
 
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
-    """Copy the blocks of the contacts of an island at its bodies."""
+    """Copy the Jacobian rows and impulse responses of the contacts of an island into ``law``, for the law by bodies.
+
+    Also note the place of each contact's bodies in their order, and mark the band as not factored (``law.made``).
+    """
     law.made[0] = 0
     law.made[1] = island.first + 1
     law.made[2] = island.bodies
@@ -174,7 +178,7 @@ def _chain(law: LawSpace, island: Island) -> Chain:
 
 
 def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """Product D Λ."""
+    """Write the product D x into ``out``."""
     size = island.rows * island.contacts
     if island.bodies > 0:
         p = _coupled(law, island)
@@ -193,9 +197,9 @@ def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
 
 
 def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses near those in ``x``, which is overwritten; their defect over the scale.
+    """Solve for impulses near those in ``law.x``, which is overwritten; return their defect, divided by the scale.
 
-    ``weight`` is the proximal weight, over the diagonal of D or over its largest entry.
+    ``weight`` is the proximal weight, divided by the diagonal of D (law by bodies) or by its largest entry.
     """
     size = island.rows * island.contacts
     if island.bodies > 0:
@@ -211,7 +215,7 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
 
 
 def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses by a dense D."""
+    """Solve for impulses with a dense D; return their defect, divided by the scale."""
     size = island.rows * island.contacts
     count = island.contacts
     largest = 0.0

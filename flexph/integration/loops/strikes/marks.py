@@ -36,7 +36,7 @@ touches, and may act if others close; it may close."""
 
 
 def look_inside(m: Memory, dim: int, mark: int) -> int:
-    """Set a mark for rigid contacts whose bodies overlap at the end; the number of new ones, −1 if bodies passed."""
+    """Mark rigid contacts whose bodies overlap at the end; return the number of new ones, −1 if bodies passed."""
     found = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)
     found = 0
@@ -73,7 +73,7 @@ def _size_at_end(m: Memory) -> float:
 
 
 def may_close(m: Memory) -> bool:
-    """True if some contact or bearing may close or act."""
+    """True if a contact may close or act."""
     may = cython.declare(cython.bint)
     may = False
     for c in range(m.contacts_kind.size):

@@ -38,8 +38,8 @@ HEAVIER = cython.declare(cython.double, 1e6)
 HEAVIEST = cython.declare(cython.double, 1e-3)
 SOLVED = cython.declare(cython.double, 1e-12)
 ROUGH = cython.declare(cython.double, 1e-10)
-"""Proximal weight over the largest entry of D, its growth factor while the law is not solved, and its limit; defect
-of a solved law, and defect above which an impact is not solved."""
+"""Proximal weight divided by the largest entry of D, its growth factor while the law is not solved, and its limit;
+defect of a solved law, and defect above which an impact is not solved."""
 
 
 def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
@@ -66,9 +66,9 @@ def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given)
 
 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
-    """Begin with zero changes of velocities; of coupled bodies the velocity defect of the joints is removed first.
+    """Set changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    This uses the factored matrices. False if there are too many contacts.
+    This uses the factored matrices, with which it also sets the responses to impulses. False for too many contacts.
     """
     begin_part(m)
     if not are_apart(m):
@@ -100,7 +100,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Largest sum of absolute terms of a rate, over the first ``members`` members of islands."""
+    """Largest sum of the absolute terms of a rate, among the first ``members`` members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
@@ -145,7 +145,7 @@ def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> b
 
 
 def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
-    """Solve for impulses near those in ``x``, with a proximal weight that grows until the law is solved; the defect."""
+    """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect."""
     weight = WEIGHT
     defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
@@ -166,7 +166,7 @@ def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
 
 
 def work(law: LawSpace, size: int) -> float:
-    """Change of kinetic energy by impulses with rates before and changes of rates [J]."""
+    """Change of kinetic energy by the impulses ``law.x``, from rates before them and changes of these [J]."""
     total = 0.0
     for i in range(size):
         total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
@@ -174,7 +174,7 @@ def work(law: LawSpace, size: int) -> float:
 
 
 def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
-    """Move from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
+    """Move ``x`` from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
     at_rest = work(law, size)
@@ -196,7 +196,7 @@ def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
 
 
 def push_all(m: Memory, law: LawSpace, island: Island) -> None:
-    """Change velocities by the impulses of an island."""
+    """Add the changes of velocities by the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
             push(m, island.first + k, i, law.x[i * island.contacts + k])

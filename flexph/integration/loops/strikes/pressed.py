@@ -28,7 +28,7 @@ REPEATED = cython.declare(cython.Py_ssize_t, 12)
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses of an island near those in ``x``, with the pressing of its bearings; the defect (see .law)."""
+    """Solve for impulses of an island near those in ``x``, with the pressing of its bearings; return the defect."""
     if kinds == 0:
         return solve_island(law, island, weight, rests)
     if not _has_bearing(m, island):
@@ -48,7 +48,7 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """Changes of the rates by impulses; zero in the normal rows of bearings."""
+    """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
     move(law, island, x, out)
     if kinds > 0:
         for k in range(island.contacts):
@@ -65,7 +65,7 @@ def _has_bearing(m: Memory, island: Island) -> bool:
 
 
 def _press(m: Memory, law: LawSpace, island: Island) -> None:
-    """Compute the impulses of joints at the impulses in ``x``, and their size by bearing."""
+    """Set the impulses of joints at the impulses in ``x``, and the size of these for each bearing."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
@@ -80,7 +80,7 @@ def _press(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _by(m: Memory, island: Island, l: int, row: int) -> float:
-    """Change of an impulse of the joints by a unit impulse of an island."""
+    """Change of the joint impulse in a constraint row by unit impulse l of an island."""
     k = l % island.contacts
     r = l // island.contacts
     if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:
@@ -118,7 +118,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _direction(m: Memory, e: int) -> float:
-    """Component of n."""
+    """Component e of the directions n of joint impulses."""
     parts = cython.declare(cython.Py_ssize_t)
     own = m.rub_size[m.bearings_owner[e]]
     parts = 0
@@ -130,7 +130,7 @@ def _direction(m: Memory, e: int) -> float:
 
 
 def _turned(m: Memory, law: LawSpace, island: Island) -> float:
-    """Largest difference between normal and pressing impulses of bearings, as rates over the scale."""
+    """Largest difference between normal and pressing impulses of bearings, as a rate divided by the scale."""
     missed = 0.0
     for k in range(island.contacts):
         c = m.strike_member[island.first + k]

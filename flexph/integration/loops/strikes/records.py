@@ -1,4 +1,4 @@
-"""Accounts of impulses of rigid contacts (see mechanisms.model.accounts)."""
+"""Records of the impulses of rigid contacts and of parts of steps (see mechanisms.model.accounts)."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ def begin_part(m: Memory) -> None:
 
 
 def end_part(m: Memory, dim: int) -> None:
-    """Compute the energies at the new velocities, and record the energy balance of a part of a step."""
+    """Derive momenta and energies at the new velocities, and record the energy balance of a part of a step."""
     derive_momenta(m, dim, m.trial_c)
     energies(m, dim, m.run_new_energy)
     m.strike_audit[BALANCE] += fabs(record_energy(m))
 
 
 def see_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Compute the velocity defect of joints and drives."""
+    """Set the velocity defect of joints and drives at ``at``."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
 
 def judge(m: Memory, missed: float, scale: float) -> None:
-    """Record the largest defect of a complementarity [m/s] and its largest scale."""
+    """Record the defect of a contact law [m/s] and its scale, if they are the largest."""
     m.strike_audit[MISSED] = larger(m.strike_audit[MISSED], missed)
     m.strike_audit[SCALE] = larger(m.strike_audit[SCALE], scale)
 
 
 def missed_of_step(m: Memory) -> float:
-    """Largest relative defect of a complementarity in a step (see kernels.resolution.rate_of_positions)."""
+    """Largest relative defect of a contact law in a step; that over a step also relative to what positions resolve."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
@@ -93,7 +93,7 @@ def rubbed(m: Memory, dim: int, c: int) -> float:
 
 
 def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
-    """Add impulses of a contact to the flows, if it ``strikes`` also to those at impacts."""
+    """Add impulses of a contact to the flows; if it ``strikes``, also to those at impacts."""
     m.run_flow[m.contacts_pressed[c]] += normal
     m.run_flow[m.contacts_rubbed[c]] += friction
     if strikes:
@@ -102,15 +102,15 @@ def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: 
 
 
 def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
-    """Add the loss of a contact, by kind."""
+    """Add the loss of a contact to its column of a kind (see memory.codes)."""
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
 def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
-    """Take over the end of a part of a step and record it with its share; False if it is not accepted.
+    """Take over the end of a part of a step and record it; False if it is not accepted.
 
-    ``alone`` is True if this part is the whole step, without impacts. If then no contact may close either, the
-    multipliers are those at its middle.
+    ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without impacts.
+    If then no contact may close either, the multipliers are those at its middle.
     """
     if turns_away(m):
         return refuse(m, TURNED, 0)
@@ -128,7 +128,7 @@ def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alon
 
 
 def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
-    """Take over the end of a part of a step, and add it to the accounts."""
+    """Take over the end of a part of a step, and add it to the records."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
     for i in range(m.run_output.size):

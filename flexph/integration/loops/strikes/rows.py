@@ -1,4 +1,8 @@
-"""Rows of contacts on the velocities of the bodies on both sides, and responses of bodies (see contacts.levels)."""
+"""Rows of contacts, which relate the velocities of the bodies on both sides to rates of gaps and slips, and responses.
+
+``act`` are the generalised impulses by unit impulses, ``rate`` the changes of rates by unit velocities, and ``answer``
+the velocities by unit impulses (see contacts.levels). A side is a body or a mean of points.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ def stand(m: Memory, dim: int) -> None:
 
 
 def look(m: Memory, dim: int, c: int) -> None:
-    """Compute the rows of a contact at ``at``."""
+    """Set the rows of a contact at ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -38,7 +42,7 @@ def look(m: Memory, dim: int, c: int) -> None:
 
 
 def meet(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the gap of a contact at the end of a step, its gradients and slip, and the forces of its impulses."""
+    """Set the gap of a contact at the end of a step, its gradients and slip, and the forces of its impulses."""
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -56,7 +60,7 @@ def meet(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the rows of a contact over a step, or for h = 0 at its start."""
+    """Set the rows of a contact over a step, or for h = 0 at its start."""
     fill(part(m.strike_act, 2 * c, 2 * c + 2), 0.0)
     fill(part(m.strike_rate, 2 * c, 2 * c + 2), 0.0)
     if m.strike_bend.size > 0:
@@ -77,7 +81,7 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> int:
-    """Compute the first rows of B and W, by the velocities of the side of a node; their number.
+    """Set the first rows of B and W, for the velocities of the side of a node; return their number.
 
     The side is a body or a mean of points.
     """
@@ -128,7 +132,7 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
 
 
 def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
-    """Add the shapes at a node along a direction, turned by R̄⁻¹ or by R₁⁻¹, minus those of the centre."""
+    """Add the shapes at node n, minus those of the centre of mass, along a direction turned by R̄⁻¹ or by R₁⁻¹."""
     b = m.nodes_body[n]
     for j in range(dim):
         local = 0.0
@@ -141,7 +145,7 @@ def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, o
 
 
 def bending(m: Memory, c: int, r: int, rates: Array) -> float:
-    """Part of a rate of a contact by the rates of flexible coordinates."""
+    """Part of rate r of a contact by the rates of flexible coordinates."""
     total = 0.0
     for i in range(m.strike_bend.size):
         total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
@@ -167,7 +171,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
 
 
 def answer(m: Memory, dim: int, c: int) -> None:
-    """Compute the velocities by unit impulses of a contact."""
+    """Set the velocities of free bodies by unit impulses of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         p = 2 * c + side
@@ -193,7 +197,7 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
 
 
 def rate_after(m: Memory, c: int, r: int) -> float:
-    """Rate of a contact after the changes of velocities."""
+    """Rate r of a contact after the changes of velocities."""
     total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend)
     for side in range(2):
         b = m.contacts_sides[c][side]
@@ -205,7 +209,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate of a contact at ``at``, or of a bearing from ``rub.slip``."""
+    """Rate r of a contact at ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du)

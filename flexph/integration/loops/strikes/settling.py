@@ -1,4 +1,4 @@
-"""Settling of velocities at the end of a step, by the plastic law for its total impulses."""
+"""Settling of velocities at the end of a step: the plastic contact law is applied to its total impulses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OBEYED = cython.declare(cython.double, 1e-12)
 
 
 def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Settle velocities: 1 if they changed, 0 if there was nothing to settle, −1 if a law is not solved."""
+    """Settle velocities; return 1 if they changed, 0 if there was nothing to settle, −1 if a law is not solved."""
     acts = cython.declare(cython.bint)
     stand(m, dim)
     if are_apart(m):
@@ -128,7 +128,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
 
 
 def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
-    """Scale the added impulses in ``x`` so that they return no more energy than ``taken`` [J]."""
+    """Set ``x`` to the change of impulses, scaled so that it returns no more energy than ``taken`` [J]."""
     slope = 0.0
     curve = 0.0
     size = island.rows * island.contacts

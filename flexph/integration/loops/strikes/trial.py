@@ -34,7 +34,7 @@ STAGNATED = cython.declare(cython.double, 1e-8)
 
 
 def evaluate(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Compute the momentum defects of the mean velocities with the impulses of contacts, and the defects of joints."""
+    """Set the momentum defects of the mean velocities with the impulses of contacts, and the defects of joints."""
     if not are_apart(m):
         evaluate_coupled(m, dim, kinds, given)
     else:
@@ -76,7 +76,7 @@ def _release(m: Memory) -> None:
 
 
 def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
-    """Solve the step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
+    """Solve the step without rigid contacts and friction of joints from a guess; return the iterations, or −1."""
     _release(m)
     fill(m.trial_rub, 0.0)
     if not begin_joints(m, dim, kinds, given):
@@ -108,7 +108,7 @@ def _solve_free(m: Memory, dim: int, given: Given) -> bool:
 
 
 def begin_at_start(m: Memory) -> None:
-    """Take the velocities at the start as the first guess."""
+    """Set the guess of the mean velocities to the velocities at the start."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             m.x_v[b][a] = m.at_v[b][a]
@@ -117,7 +117,7 @@ def begin_at_start(m: Memory) -> None:
 
 
 def velocity_scale(m: Memory, h: float) -> float:
-    """Scale of the changes of velocities [m/s]; spins count by the lever of the mechanism."""
+    """Scale of the changes of velocities [m/s]; spins are multiplied by the reference lever of the mechanism."""
     scale = 1e-300
     lever = m.joints_lengths[0]
     for b in range(m.inertia_mass.size):
@@ -132,7 +132,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 def balance_bodies(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Compute the changes of the velocities of all bodies by their defects alone."""
+    """Set the changes of the velocities of all bodies by their defects alone."""
     if not are_apart(m):
         change_coupled(m, dim, kinds, h)
     else:
@@ -151,7 +151,7 @@ def _balance_bodies(m: Memory) -> None:
 
 
 def correct(m: Memory, scale: float) -> float:
-    """Add the changes to the mean velocities; the largest change over the scale."""
+    """Add the changes to the mean velocities; return the largest change, divided by the scale."""
     d = m.at_v.shape[1]
     size = 0.0
     for b in range(m.inertia_mass.size):

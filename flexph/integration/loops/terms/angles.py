@@ -1,4 +1,4 @@
-"""Discrete gradients of angles (see kernels.springs), and gains of terms of rates (see kernels.rates.terms)."""
+"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms (see kernels.rates.terms)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ if not cython.compiled:
 
 
 def kappa(y: float, x: float) -> tuple[float, float, float]:
-    """Factor κ = atan2(y, x)/y and its derivatives by y and x."""
+    """Factor κ = atan2(y, x)/y and its derivatives with respect to y and x."""
     if x > 0.0 and fabs(y) < 1e-3 * x:
         q = y / x
-        by_y = (-2.0 / 3.0 * q + 0.8 * q**3) / x**2
-        return (1.0 - q**2 / 3.0 + q**4 / 5.0) / x, by_y, -1.0 / (x * x + y * y)
+        square = q * q
+        by_y = (-2.0 / 3.0 + 0.8 * square) * q / (x * x)
+        return (1.0 - square / 3.0 + square * square / 5.0) / x, by_y, -1.0 / (x * x + y * y)
     size = x * x + y * y
     value = atan2(y, x) / (y if y != 0.0 else 1.0)
     return value, (x / size - value) / (y if y != 0.0 else 1.0), -1.0 / size
 
 
 def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
-    """Gain w Π̄_by of a term from its product Π and Π_by at both ends, times κ for angles."""
+    """Gain w Π̄_by of a term, of an angle κ w Π̄_by, from its products Π (p0, p1) and Π_by (q0, q1) at both ends."""
     mean = weight * 0.5 * (q0 + q1)
     if angular:
         mean *= kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)[0]
@@ -28,7 +29,7 @@ def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: 
 
 
 def term_slopes(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> tuple[float, float]:
-    """Derivatives of the gain by Π and by Π_by at the end."""
+    """Derivatives of the gain with respect to Π and to Π_by at the end, p1 and q1."""
     half = 0.5 * weight
     if not angular:
         return 0.0, half

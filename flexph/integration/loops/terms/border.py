@@ -12,7 +12,7 @@ if not cython.compiled:
 
 
 def add(m: Memory, i: int, j: int, value: float) -> None:
-    """Add to an entry of the border; an index of −1 stands for a missing unknown."""
+    """Add a value to entry (i, j) of the border, unless an index is −1 (no such unknown)."""
     if i >= 0 and j >= 0:
         entry = entry_of(m, i, j)
         if entry >= 0:
@@ -22,7 +22,7 @@ def add(m: Memory, i: int, j: int, value: float) -> None:
 
 
 def entry_of(m: Memory, i: int, j: int) -> int:
-    """Number of an entry of the border; −1 if a sparse one lacks it."""
+    """Position of entry (i, j) in the storage of the border; −1 if a sparse border does not have it."""
     first = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     if m.border_size[1] >= 0:

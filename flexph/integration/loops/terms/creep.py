@@ -29,7 +29,7 @@ def creeps(m: Memory, slip: int) -> bool:
 
 
 def creep(m: Memory, slip: int) -> None:
-    """Forces against the components of a slip."""
+    """Set the forces against the components of a slip with a creep law."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1
@@ -41,7 +41,7 @@ def creep(m: Memory, slip: int) -> None:
 
 
 def pushed(m: Memory, slip: int) -> float:
-    """Magnitude of the components of slip times their stiffnesses."""
+    """Magnitude of the vector of slip components, each times its stiffness."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     square = 0.0
@@ -51,7 +51,7 @@ def pushed(m: Memory, slip: int) -> float:
 
 
 def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
-    """Saturation q(x) and its slope."""
+    """Saturation q(x) of a creep law, and its slope."""
     kind = m.joints_kind[i]
     if kind == HYPERBOLIC:
         return 1.0 / (1.0 + x), -1.0 / ((1.0 + x) * (1.0 + x))
@@ -73,7 +73,7 @@ def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
 
 
 def add_creep(m: Memory, slip: int) -> None:
-    """Add the derivatives of the forces by the slips and the rolling speed; rows are those of the slip."""
+    """Add the derivatives of the forces by slips and rolling speed to the Jacobian, from the rows of the slip."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1

@@ -1,4 +1,4 @@
-"""Laws with hysteresis in loops, see flexph.laws.hysteresis."""
+"""Laws with hysteresis in loops (see flexph.laws.hysteresis); a slip is the change of a spring's extension."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALL = cython.declare(cython.double, 1e-3)
 
 
 def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force of a spring with hysteresis over its slip, and its internal extension at the end."""
+    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension at its end."""
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bend_bristles(m, i, z0, change, h)
     sign = 1.0 if change >= 0.0 else -1.0
@@ -33,7 +33,7 @@ def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[
 
 
 def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
-    """Derivative of the mean force by the slip."""
+    """Derivative of the mean force with respect to the slip."""
     sign = 1.0 if change >= 0.0 else -1.0
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bristle_slope(m, i, sign * z0, fabs(change), h)
@@ -44,7 +44,7 @@ def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
 
 
 def path_energy(m: Memory, i: int, z: float) -> float:
-    """Stored energy ½ k z²."""
+    """Stored energy ½ k z² at an internal extension z [J]."""
     return 0.5 * m.joints_path_parameter[i][0] * z * z
 
 
@@ -71,7 +71,7 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 
 
 def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative (z₁ − z̄)/s of the mean of z by a slip s ≥ 0, without cancellation for short slips."""
+    """Derivative (z₁ − z̄)/s of the mean of z by a slip s ≥ 0; no cancellation for short slips on one side of zero."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     c = beta + gamma if z >= 0.0 else beta - gamma

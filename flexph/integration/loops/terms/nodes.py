@@ -1,4 +1,4 @@
-"""Rows of a node's discrete gradient B and end derivative W, by the unknowns of a step."""
+"""Discrete gradient B and end derivative W of nodes: a row for each unknown of a step that moves a node."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if not cython.compiled:
 
 
 def cross_product(a: Array, b: Array, out: Array) -> None:
-    """Cross product a × b in space."""
+    """Write the cross product a × b in space into ``out``."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> int:
-    """Write the rows of B and W of a node, by ṙ̄, ω̄, φ̄u̇̄, its shape and other ṙ̄; return the next row."""
+    """Write the rows of B and W of a node for ṙ̄, ω̄, φ̄u̇̄, flexible coordinates and other ṙ̄; return the next row."""
     d = dim
     s = 1 if d == 2 else 3
     _by_body(m, dim, h, n, sign, row)
@@ -38,7 +38,7 @@ def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: 
 
 
 def _by_body(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> None:
-    """Rows of B and W of a node by ṙ̄ and by φ̄u̇̄, before and after those by ω̄."""
+    """Write the rows of B and W of a node for ṙ̄ and φ̄u̇̄, which lie before and after those for ω̄."""
     d = dim
     s = 1 if d == 2 else 3
     b = m.nodes_body[n]
@@ -52,7 +52,7 @@ def _by_body(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> No
 
 
 def _by_other(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
-    """Rows of B and W of a mean of points by ṙ̄ of another frame."""
+    """Write the rows of B and W of a mean of points for ṙ̄ of another frame."""
     for j in range(dim):
         for i in range(dim):
             m.system_B[row + j][i] = weight if i == j else 0.0
@@ -60,7 +60,7 @@ def _by_other(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
 
 
 def _by_spin(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None:
-    """Row of B and W of a node by a component of ω̄."""
+    """Write the row of B and W of a node for component a of ω̄."""
     turn = cython.declare(Number)
     b = m.nodes_body[n]
     if dim == 2:
@@ -84,7 +84,7 @@ def _by_spin(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None
 
 
 def _by_coordinate(m: Memory, dim: int, h: float, n: int, e: int, sign: float, row: int) -> None:
-    """Row of B and W of a node by a flexible coordinate, from entry e of the node's shapes."""
+    """Write the row of B and W of a node for a flexible coordinate, from entry e of the shapes of the node."""
     b = m.nodes_body[n]
     for i in range(dim):
         m.system_B[row][i] = 0.0

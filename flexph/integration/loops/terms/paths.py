@@ -1,6 +1,7 @@
 """Places and directions of points on their curves over a step, in loops (see kernels.rates.on_curves).
 
-Multipliers act along ``path.direction``: unit vectors across the curve, and last, for a driven place, b.
+A place is a position s along a curve. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last,
+for a driven place, b.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ OFF = cython.declare(cython.double, _OFF)
 
 
 def place_points(m: Memory) -> None:
-    """Find the places of points on their curves at ``at``."""
+    """Set the places of points on their curves at ``at``."""
     for c in range(m.curves_input.size):
         m.at_place[c] = foot(m, c, m.at_product)
 
 
 def stand_on_curves(m: Memory) -> None:
-    """Places and directions at ``at``, as over a step of zero length."""
+    """Set the directions and coefficients of points on curves at ``at``, as over a step of zero length."""
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])
 
 
 def follow_curves(m: Memory) -> None:
-    """Places and directions over a step to its trial end."""
+    """Set the places, directions and coefficients of points on curves over a step to its trial end."""
     for c in range(m.curves_input.size):
         m.path_slid[c] = m.path_rub[c]
         m.end_place[c] = foot_from(m, c, m.end_product, m.at_place[c])
@@ -56,7 +57,7 @@ def follow_curves(m: Memory) -> None:
 
 
 def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
-    """Places and directions over a step to a place, with the products there."""
+    """Set the directions and coefficients of curve c over a step to place s1, where the products are ``end``."""
     s0 = m.at_place[c]
     m.path_used[c][0] = first_used(m, c, s0, s1)
     m.path_used[c][1] = end_used(m, c, s0, s1)
@@ -95,14 +96,14 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
-    """Derivative of an order of the coefficients of all points of a curve at a place; zeros for order −1."""
+    """Write the coefficients of the points of a curve at place s, or a derivative, into ``out``; zeros for order −1."""
     fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
     if order >= 0:
         add_shapes(m, c, s, order, 1.0, out)
 
 
 def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
-    """Weighted sums of products over the points k."""
+    """Write the weighted sums of the products of curve c over its points into ``out``, one for each direction."""
     for j in range(out.size):
         total = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):
@@ -111,7 +112,10 @@ def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -
 
 
 def _rest(tangent: Array, resting: Array, c: int) -> None:
-    """Unit vectors across a tangent; in space the first lies in its plane with the axis most nearly across it."""
+    """Write unit vectors across a tangent into ``resting``; in space the first is in the plane of tangent and an axis.
+
+    It is the axis to which the tangent is most nearly orthogonal.
+    """
     axis = cython.declare(cython.Py_ssize_t)
     normal = resting[c]
     square = 0.0
@@ -141,7 +145,7 @@ def _rest(tangent: Array, resting: Array, c: int) -> None:
 
 
 def _direct(m: Memory, c: int) -> None:
-    """Directions of the multipliers of a curve, and the unit vector along the way."""
+    """Set the directions of the multipliers of a curve, and the unit vector along τ."""
     d = m.path_way.shape[1]
     square = 0.0
     for j in range(d):

@@ -36,7 +36,7 @@ def count_pieces(m: Memory, c: int) -> int:
 
 
 def piece_at(m: Memory, c: int, s: float) -> int:
-    """Number of the piece at a place; beyond the ends, that of the end piece."""
+    """Number of the piece at place s; beyond the ends, that of the end piece."""
     low = cython.declare(cython.Py_ssize_t)
     high = cython.declare(cython.Py_ssize_t)
     low = 0
@@ -51,17 +51,17 @@ def piece_at(m: Memory, c: int, s: float) -> int:
 
 
 def local_place(m: Memory, c: int, e: int, s: float) -> float:
-    """Distance of a place from the first knot of a piece."""
+    """Distance of place s from the first knot of piece e, in units of s."""
     return s - m.curves_knots[m.curves_knot[c] + e]
 
 
 def length_of(m: Memory, c: int, e: int) -> float:
-    """Length of a piece, in units of places."""
+    """Length of piece e, in units of s."""
     return m.curves_knots[m.curves_knot[c] + e + 1] - m.curves_knots[m.curves_knot[c] + e]
 
 
 def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array) -> None:
-    """Add a share of a derivative, of order up to 2, of the coefficients of all points at a place."""
+    """Add ``share`` times the derivative of order 0 to 2 of the coefficients of all points at place s to ``out``."""
     e = piece_at(m, c, s)
     t = local_place(m, c, e, s)
     w = m.path_weight
@@ -76,7 +76,7 @@ def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array
 
 
 def _spread(m: Memory, c: int, e: int, share: float, out: Array) -> None:
-    """Add a share of a piece's coefficients, the products of its powers and ``path.weight``."""
+    """Add ``share`` times the coefficients of the points of piece e for the powers ``path.weight`` to ``out``."""
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for i in range(m.curves_degree[c] + 1):
@@ -87,7 +87,7 @@ def _spread(m: Memory, c: int, e: int, share: float, out: Array) -> None:
 
 
 def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
-    """Add Δc/Δs between two places: for polynomials without subtraction, over knots by parts."""
+    """Add Δc/Δs between two places to ``out``, piece by piece and without cancellation."""
     low = smaller(s0, s1)
     high = larger(s0, s1)
     first = piece_at(m, c, low)
@@ -105,7 +105,7 @@ def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
 
 
 def add_chord_change(m: Memory, c: int, s0: float, s1: float, chord: Array, slope: Array, out: Array) -> None:
-    """Add the derivative of the chord by s₁, from the chord and the first derivative there."""
+    """Add the derivative of Δc/Δs with respect to s₁ to ``out``, from Δc/Δs (chord) and the slope of c at s₁."""
     least = length_of(m, c, 0)
     for e in range(1, count_pieces(m, c)):
         least = smaller(least, length_of(m, c, e))
@@ -117,7 +117,7 @@ def add_chord_change(m: Memory, c: int, s0: float, s1: float, chord: Array, slop
 
 
 def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
-    """Coefficients of V in the powers along a piece, from the products of its points."""
+    """Write the coefficients of V(s) on piece e into ``path.piece``, from the products of its points."""
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for j in range(m.curves_product.shape[1]):
@@ -129,7 +129,7 @@ def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
 
 
 def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
-    """Products V·T, T·T, V·dT/ds and V·V at a place of the piece under way."""
+    """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``."""
     along = 0.0
     straight = 0.0
     bent = 0.0
@@ -151,7 +151,7 @@ def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
 
 
 def foot(m: Memory, c: int, product: Array) -> float:
-    """Place with V·T = 0 nearest to the point, over all pieces, each searched from its middle and within its ends."""
+    """Place with V·T = 0 nearest to the point, among all pieces, each searched from its middle and within its ends."""
     last = count_pieces(m, c) - 1
     found = 0.0
     nearest = INFINITY
@@ -176,7 +176,7 @@ def foot(m: Memory, c: int, product: Array) -> float:
 
 
 def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
-    """Foot near a place if the point is close to the curve there; else the nearest one of all pieces."""
+    """Place of the foot near place s if the point is close to the curve there; else the nearest one of all pieces."""
     taken = cython.declare(cython.Py_ssize_t)
     place = cython.declare(cython.double)
     place = s
@@ -209,7 +209,7 @@ def is_beyond(m: Memory, c: int, s: float) -> bool:
 
 
 def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> float:
-    """Least cosine of the kink angles of the curve at knots between two places, or at the second."""
+    """Least cosine of the kink angles of the curve at knots between two places, or at the second one."""
     least = 1.0
     first = m.curves_knot[c]
     for e in range(count_pieces(m, c) - 1):
@@ -229,7 +229,7 @@ def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> fl
 
 
 def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
-    """Slope T at a place of the piece under way; returns its square."""
+    """Write the slope T at local place t of the piece in ``path.piece`` into ``out``; return its square."""
     square = 0.0
     for j in range(out.size):
         slope = 0.0
@@ -243,12 +243,12 @@ def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
 
 
 def first_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """First point on which the places between two others depend."""
+    """Number of the first point on which the curve between two places depends."""
     e = fewest(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * e
 
 
 def end_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """Number after the last of these points."""
+    """Number after that of the last point on which the curve between two places depends."""
     e = most(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * (e + 1) + 1

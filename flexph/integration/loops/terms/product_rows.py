@@ -1,8 +1,8 @@
-"""Sums of many products as rows over the border: the effect of their forces, and the changes of their values.
+"""Sums of gains times products, as rows of the border: the effect of their forces, and the changes of their values.
 
-A row is a sum of gains times products. Row ``acting`` is the effect of its unit forces on the unknowns, by the
-discrete gradient B; row ``moved`` is the change of its sum at the end with the unknowns, by the end derivative W.
-Blocks of the Jacobian are outer products of both. Only listed columns have entries.
+Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
+sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.
+Only listed columns have entries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_rows(m: Memory) -> None:
-    """Clear all entries."""
+    """Clear all entries of the rows."""
     for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
@@ -28,7 +28,7 @@ def begin_rows(m: Memory) -> None:
 
 
 def add_product(m: Memory, dim: int, p: int) -> None:
-    """Add a product times the gains ``rows.act`` and ``rows.move`` to all rows."""
+    """Add product p times the gains ``rows.act`` and ``rows.move`` to all rows."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -49,7 +49,7 @@ def add_product(m: Memory, dim: int, p: int) -> None:
 
 
 def _list_column(m: Memory, column: int) -> None:
-    """List a column that has entries."""
+    """List a column that has entries, unless it is listed."""
     if m.rows_listed[column] == 0:
         m.rows_listed[column] = 1
         m.rows_column[m.rows_number[0]] = column
@@ -57,7 +57,7 @@ def _list_column(m: Memory, column: int) -> None:
 
 
 def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
-    """Add the outer product of two rows times a value to the border."""
+    """Add a value times the outer product of row ``acting`` and row ``moved`` to the border."""
     for i in range(m.rows_number[0]):
         row = m.rows_column[i]
         gain = value * m.rows_acting[acting][row]
@@ -68,15 +68,36 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
                     add(m, row, column, gain * m.rows_moved[moved][column])
 
 
+def add_pair(m: Memory) -> None:
+    """Add the outer products of rows 1 and 2 times ``system.tangent`` to the border, and clear these rows."""
+    for i in range(m.rows_number[0]):
+        row = m.rows_column[i]
+        first = m.rows_acting[1][row]
+        second = m.rows_acting[2][row]
+        if first != 0.0 or second != 0.0:
+            by_first = first * m.system_tangent[0][0] + second * m.system_tangent[1][0]
+            by_second = first * m.system_tangent[0][1] + second * m.system_tangent[1][1]
+            for j in range(m.rows_number[0]):
+                column = m.rows_column[j]
+                value = by_first * m.rows_moved[1][column] + by_second * m.rows_moved[2][column]
+                if value != 0.0:
+                    add(m, row, column, value)
+    for i in range(m.rows_number[0]):
+        column = m.rows_column[i]
+        for r in range(1, 3):
+            m.rows_acting[r][column] = 0.0
+            m.rows_moved[r][column] = 0.0
+
+
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
-    """Add a row ``moved`` times a value to a row of the border."""
+    """Add a value times row ``moved`` to a row of the border."""
     for j in range(m.rows_number[0]):
         if m.rows_moved[moved][m.rows_column[j]] != 0.0:
             add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
-    """Add a row ``acting`` times a value to a column of the border."""
+    """Add a value times row ``acting`` to a column of the border."""
     for i in range(m.rows_number[0]):
         if m.rows_acting[acting][m.rows_column[i]] != 0.0:
             add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])

@@ -45,7 +45,7 @@ def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
 
 
 def pull_rope(m: Memory, r: int, tension: float) -> None:
-    """Add the forces of the tension of a rope on its products."""
+    """Add the forces of the tension of a rope to those on its products."""
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
     for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
@@ -86,7 +86,7 @@ def _passes(m: Memory, k: int) -> bool:
 
 
 def _arc(m: Memory, a: int, product: Array) -> float:
-    """Arc on a sheave between the tangents, from 0 to 2π."""
+    """Arc of contact on a sheave between the tangents, from 0 to 2π."""
     k = m.ropes_arriving[a]
     w = m.ropes_turn[a]
     turned = atan2(product[m.ropes_sine[w + 1]], product[m.ropes_cosine[w + 1]])
@@ -105,13 +105,13 @@ def _lean(m: Memory, k: int, product: Array) -> float:
 
 
 def span_slope(offset: float, l0: float, l1: float) -> float:
-    """Change of a span over that of its product."""
+    """Change of the length of a rope by one of its spans, divided by the change of the product Π of this span."""
     square = offset * offset
     return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
 
 
 def span_curvature(offset: float, l0: float, l1: float) -> float:
-    """Derivative of the slope of a span by the product at the end."""
+    """Derivative of :func:`span_slope` with respect to the product at the end."""
     square = offset * offset
     ratio, by_y, by_x = kappa(offset * (l0 - l1), l0 * l1 + square)
     change = -square * (by_x * l0 - by_y * offset) - (1.0 - square * ratio) / (l0 + l1)

@@ -9,10 +9,13 @@ cdef double mean_slope(AnyMemory* m, Py_ssize_t k, double before, double after) 
 cdef double mean_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double last_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double work_of_factor(AnyMemory* m, Py_ssize_t i, double before, double after) noexcept nogil
-cdef double user_force(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
+cdef double row_factor(AnyMemory* m, Py_ssize_t e, Py_ssize_t end) noexcept nogil
+cdef double user_force(AnyMemory* m, Py_ssize_t i, double x, double rate) noexcept nogil
 cdef double user_slope(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
+cdef double slope_at(AnyMemory* m, Py_ssize_t i, double x, double rate, Py_ssize_t along) noexcept nogil
 cdef Py_ssize_t _piece_at(AnyMemory* m, Py_ssize_t k, double x) noexcept nogil
 cdef double _piece_value(AnyMemory* m, Py_ssize_t piece, Py_ssize_t order, double x) noexcept nogil
 cdef double _piece_mean(AnyMemory* m, Py_ssize_t k, Py_ssize_t order, double before, double change) noexcept nogil
 cdef double _function_mean(AnyMemory* m, Py_ssize_t k, double before, double change) noexcept nogil
+cdef double force_defect(AnyMemory* m, Py_ssize_t k, double before, double after, double done, double size) noexcept nogil
 cdef double _defect(AnyMemory* m, Py_ssize_t k, double before, double change, double mean) noexcept nogil

@@ -16,6 +16,9 @@ if not cython.compiled:
 
 STEP = cython.declare(cython.double, _STEP)
 REACH = cython.declare(cython.double, _REACH)
+APART = cython.declare(cython.double, 1e-8)
+"""Step of one-sided differences of a force, relative to extension or rate, or to one: at a node the Jacobian is that of
+one state for all, and its error of 1e-8 costs no iteration."""
 NEAR = cython.declare(cython.double, 0.5 - 0.15**0.5)
 FAR = cython.declare(cython.double, 0.5 + 0.15**0.5)
 ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
@@ -23,8 +26,9 @@ ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
 
 def law_value(m: Memory, k: int, order: int, x: float) -> float:
     """Energy V (order 0) or derivative V' (1) or V'' (2) of law k at the extension x."""
-    if m.joints_law_strength[k] != 0.0 and order == 0 and x > 0.0:
-        return -m.joints_law_strength[k] / x
+    if m.joints_law_strength[k] != 0.0 and x > 0.0:
+        strength = m.joints_law_strength[k]
+        return -strength / x if order == 0 else strength / (x * x) if order == 1 else -2.0 * strength / (x * x * x)
     function = m.joints_law_function[k][order]
     if function != 0:
         return call_real(function, x)
@@ -63,7 +67,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def mean_factor(m: Memory, i: int) -> float:
-    """Mean of the factor of time of the law of spring i over the step; 1 of laws without."""
+    """Mean of the time factor of the law of spring i over the step; 1 for laws without one."""
     count = m.joints_state.size
     if m.trial_moved.size <= count:
         return 1.0
@@ -71,13 +75,13 @@ def mean_factor(m: Memory, i: int) -> float:
 
 
 def last_factor(m: Memory, i: int) -> float:
-    """Factor of time of the law of spring i at the end of the step."""
+    """Time factor of the law of spring i at the end of the step; 1 for laws without one."""
     count = m.joints_state.size
     return 1.0 if m.trial_moved.size <= count else m.trial_moved[2 * count + i]
 
 
 def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
-    """Work ½ (a₁ − a₀) (V₀ + V₁) of the factor of time of the law of spring i."""
+    """Work ½ (a₁ − a₀) (V₀ + V₁) done over a step by the time factor a of the law of spring i."""
     count = m.joints_state.size
     if m.trial_moved.size <= count:
         return 0.0
@@ -85,9 +89,18 @@ def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
     return 0.5 * change * (law_value(m, m.joints_law[i], 0, before) + law_value(m, m.joints_law[i], 0, after))
 
 
-def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """Force F(x̄, Δx/h, t̄) of the force law of a spring."""
-    return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
+def row_factor(m: Memory, e: int, end: int) -> float:
+    """Factor of time of the law of strain row e at the start (``end`` 0) or at the end (1) of the step."""
+    k = m.strains_schedule[e]
+    if k < 0:
+        return 1.0
+    return m.trial_moved[3 * m.joints_state.size + k + end * m.strains_schedules[0]]
+
+
+def user_force(m: Memory, i: int, x: float, rate: float) -> float:
+    """Force F(x, v, t) of the force law of a spring, which is kept in ``trial.law``."""
+    m.trial_law[i] = call_three(m.joints_force_law[i], x, rate, m.trial_time[0])
+    return m.trial_law[i]
 
 
 def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
@@ -100,6 +113,14 @@ def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
     return (after - call_three(law, x - 0.5 * step, rate - step / h, t)) / (2.0 * step)
 
 
+def slope_at(m: Memory, i: int, x: float, rate: float, along: int) -> float:
+    """Slope ∂F/∂x (along 0) or ∂F/∂v (1) of the force law of a spring, by a difference from its force there."""
+    step = APART * larger(fabs(x if along == 0 else rate), 1.0)
+    near = x + step if along == 0 else x
+    after = call_three(m.joints_force_law[i], near, rate if along == 0 else rate + step, m.trial_time[0])
+    return (after - m.trial_law[i]) / step
+
+
 def _piece_at(m: Memory, k: int, x: float) -> int:
     piece = m.joints_law_first[k]
     while x >= m.joints_law_edge[piece]:
@@ -108,7 +129,7 @@ def _piece_at(m: Memory, k: int, x: float) -> int:
 
 
 def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
-    """Derivative of the energy of a piece."""
+    """Energy of a piece at the extension x (order 0), or its derivative V' (1) or V'' (2)."""
     power = m.joints_law_power[piece]
     distance = x - m.joints_law_base[piece]
     value = 0.0
@@ -155,8 +176,13 @@ def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
 def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
     """Energy defect ΔV − F Δx, zero if it is round-off."""
     after = before + change
+    return force_defect(m, k, before, after, mean * change, fabs(mean) * (fabs(before) + fabs(after)))
+
+
+def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
+    """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off; ``size`` is that of its terms."""
     first = law_value(m, k, 0, before)
     last = law_value(m, k, 0, after)
-    defect = last - first - mean * change
-    size = fabs(first) + fabs(last) + fabs(mean) * (fabs(before) + fabs(after))
+    defect = last - first - done
+    size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

@@ -41,8 +41,9 @@ class Pattern(NamedTuple):
 
 
 def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: tuple[Index, Index]) -> Pattern:
-    """Order of the unknowns and entries of a sparse border, from coupled blocks and single entries.
+    """New order of the unknowns of a sparse border, and its nonzero entries by columns in this order.
 
+    ``blocks`` are pairs of rows and columns that are fully coupled, ``entries`` rows and columns of single entries.
     ``is_wide`` (b,) is nonzero for frames that are nodes of wide bodies.
     """
     size = sum(int((part >= 0).sum()) for part in unknowns)
@@ -103,7 +104,7 @@ def _order(vertex: Index, row: Index, column: Index) -> Index:
 
 
 def _eliminated(row: Index, column: Index, size: int, ordering: str) -> Index:
-    """Place of each column in an ordering of SuperLU, which depends on the pattern alone."""
+    """Position of each column in an ordering of SuperLU, which depends on the pattern alone."""
     keys = _sorted(row * size + column)
     row, column = np.divmod(keys, size)
     values = np.where(row == column, 2.0 * size, 1.0)

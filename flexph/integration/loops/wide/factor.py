@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OF_BODIES = PRODUCTS, VISCOUS, STRAIN, RESIST
 DIAGONAL = 1e-3
-"""Least diagonal entry over the largest of its column that is taken as pivot: the order is optimised for these."""
+"""Least diagonal entry, divided by the largest of its column, that is taken as pivot: the order is made for these."""
 
 
 class Answers:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 LARGE = 300
 """Least number of flexible coordinates of linear bodies whose matrices Python holds."""
 MANY, SHARE = 600, 60.0
-"""Largest number s of rigid freedoms and rows of nodes for this, and largest s² over the number of coordinates."""
+"""Largest number s of rigid freedoms and rows of nodes for this, and largest s² per coordinate."""
 LENGTHS = 4
 """Number of step lengths whose factors stay in memory: a composition takes two, control and events some more."""
 DIGITS = 6
@@ -89,7 +89,7 @@ class _Factor:
         self._range = self.answers = np.zeros((size, 0))
 
     def split(self, columns: Array) -> Array:
-        """Coordinates of columns (n, k) in Q, to which independent columns are added first."""
+        """Coordinates of columns (n, k) in the basis Q, to which independent columns are added first."""
         size = np.linalg.norm(columns, axis=0)
         for _ in range(2):  # twice, as new columns may have a remainder
             inside = self._range.T @ columns
@@ -114,11 +114,11 @@ class _Part:
         self._ends = np.searchsorted(self.row, np.arange(shape[0] + 1)).astype(np.int32)
 
     def of(self, values: Array) -> Any:
-        """Part of the border with these values of all entries."""
+        """Part of the border, given the values of all entries of the border."""
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """Part of the border with these values, one for each of its entries."""
+        """Part of the border with the given values of its own entries."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
@@ -194,7 +194,7 @@ class KeptBlock:
         return solve
 
     def _of(self, h: float) -> _Factor | None:
-        """Factor of A for a step length, from the last ones or computed."""
+        """Factor of A for a step length, one of the last ones or a new one; None if A is indefinite."""
         key = float(f"{h:.{DIGITS}e}")
         own = self._factors.pop(key) if key in self._factors else self._factored(key)
         self._factors[key] = own
@@ -215,7 +215,7 @@ class KeptBlock:
             return None
 
     def _flexible(self, h: float) -> Any:
-        """Block of the coordinates by stresses and constant damping: h D̄ᵀ(½h + β)C⁻¹D₁ and the further terms."""
+        """Block of the coordinates by stresses and constant damping: h D̄ᵀ(½h + β)C⁻¹D₁, geometric and viscous terms."""
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
         if self._slope.size:
@@ -322,7 +322,7 @@ def _scales(matrix: Array, axis: int) -> Array:
 
 
 class _Rest:
-    """E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal and ``added`` terms."""
+    """Terms E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal and ``added`` ones."""
 
     def __init__(self, a: Arrays, h: float, before: Array, after: Array, added: Any) -> None:
         self._a, self.h, self.added = a, h, added

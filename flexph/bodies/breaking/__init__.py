@@ -1,0 +1,4 @@
+"""Rods and cables of which elements are broken.
+
+Imports: bodies.
+"""

@@ -1,0 +1,67 @@
+"""Rods and cables without the strains of broken elements; masses, states and their layout stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..nodal_body import DirectorStrain, NodalBody
+
+GONE = 1e-12
+"""Share of a strain row that is left, below which it is round-off of the shares of its elements."""
+
+
+def element_at(name: str, body: Any, s: float) -> int:
+    """Number of the element of a rod or cable at a length s [m]; raises ValueError for others and off its length."""
+    if not isinstance(body, NodalBody) or body.pieces is None:
+        raise ValueError(f"rupture({name!r}): only elements of fem.rod and fem.cable break")
+    borders = body.pieces.borders
+    if not borders[0] <= s <= borders[-1]:
+        raise ValueError(f"s must be on {name!r}, 0 to {borders[-1]} m, got {s} m")
+    return min(int(np.searchsorted(borders, s, side="right")), len(borders) - 1) - 1
+
+
+def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) -> dict[str, Any]:
+    """Bodies with these elements broken and all others whole."""
+    own: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
+    of_body: dict[str, list[int]] = {}
+    for name, element in breaks:
+        of_body.setdefault(name, []).append(element)
+    for name, elements in of_body.items():
+        own[name] = _broken(own[name], tuple(sorted(elements)))
+    return own
+
+
+def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
+    """Body with broken elements, the same object for the same elements."""
+    known: dict[tuple[int, ...], NodalBody] = body.once(_known)
+    if elements not in known:
+        assert body.pieces is not None
+        left = 1.0 - np.asarray(body.pieces.shares[list(elements)].sum(axis=0)).ravel()
+        strain = _weakened(body.elasticity, np.where(left > GONE, left, 0.0))
+        known[elements] = replace(body, elasticity=strain, whole=body)
+    return known[elements]
+
+
+def _known(body: NodalBody) -> dict[tuple[int, ...], NodalBody]:
+    return {}
+
+
+def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
+    """Strain rows times what is left of them; those of which nothing is left have no strain and no stress."""
+    size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
+    laws = []
+    for part in e.laws:
+        own = left[part.rows[:, 0]]
+        laws.append(part._replace(rows=part.rows[own > 0.0], volume=(own * part.volume)[own > 0.0]))
+    return replace(
+        e,
+        factor=left * e.factors,
+        reference=left * e.reference,
+        compliance=sparse.csr_array(size @ e.compliance @ size),
+        laws=tuple(part for part in laws if part.rows.size),
+    )

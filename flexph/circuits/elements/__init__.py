@@ -1,4 +1,0 @@
-"""Elements of circuits between nodes, and their laws, one kind per file.
-
-Imports: laws, numerics, systems.
-"""

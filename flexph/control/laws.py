@@ -1,0 +1,316 @@
+"""Dissipative laws, set-valued ones included, that close ports of linear controllers and hold exactly within a step.
+
+A law relates the mean rate s of a step at a port and the force f against it, f s ≥ 0.
+
+The rest of the system answers ``s = free − slope f`` with slope ≥ 0. A law that does not fall with the rate has
+exactly one point in common with this line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..laws.resistive_relations import Relation
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, dense
+from ..numerics.memo import read_only
+from ..numerics.step_failed import StepFailed
+from ..systems.linear import LinearPHDAE
+from .loops.tolerances import HOLDS, MET, SHORTEST, STEPS
+
+ROOT_STEPS = 200
+"""Iterations of the root search; bisection every other time reaches 1e-16 of the first bracket in 110."""
+ROUND_OFF = 1e-16
+
+
+class Law(Protocol):
+    """Law that closes a port of a controller."""
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """Mean rate and force at which the law meets the line rate = free − slope · force.
+
+        ``before`` is the rate at the start of the step, if a state stores it.
+        """
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
+
+
+@checked
+@dataclass(frozen=True)
+class DryFriction:
+    """Coulomb's law without regularisation: f = T sign(s) in motion, −T ≤ f ≤ T at rest, without creep.
+
+    For a step with the rate Ω₀ at its start and the mean rate s = (Ω₀ + Ω₁)/2, the value s = Ω₀/2, which stops the
+    motion at the end of the step, is part of the law where it dissipates:
+
+        f = T for s > Ω₀/2,   0 ≤ f ≤ T at Ω₀/2,   0 between,   −T ≤ f ≤ 0 at s = 0,   −T below,   for Ω₀ ≥ 0,
+
+    and mirrored for Ω₀ < 0. The law never falls with s, so that a step has one solution with f s ≥ 0, and a body at
+    rest stays at rest, Ω₁ = 0. The law f = T sign(s) alone would give Ω₁ = −Ω₀ in every step.
+
+    Parameters
+    ----------
+    level : float
+        T, the largest force or torque of friction [N or N m].
+
+    Raises
+    ------
+    ValueError
+        If the level is negative or not finite.
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        check.not_negative("level", self.level)
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`."""
+        if before < 0.0:
+            rate, force = self.meet(-free, slope, -before)
+            return -rate, -force
+        most, stop = slope * self.level, 0.5 * before
+        if free > stop + most:
+            return free - most, self.level
+        if free >= stop:
+            return stop, (free - stop) / slope if most > 0.0 else 0.0
+        if free > 0.0:
+            return free, 0.0
+        if free >= -most:
+            return 0.0, free / slope if most > 0.0 else 0.0
+        return free + most, -self.level
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return math.inf if 0.0 < abs(force) < self.level else 0.0
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Law of a resistive relation f = ρ(s)."""
+
+    relation: Relation
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`; if the relation falls with the rate, one of its points on the line."""
+        low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
+        rate = 0.5 * free
+        for _ in range(ROOT_STEPS):
+            force = float(self.relation.force(rate))
+            off = rate - free + slope * force
+            low, high = (rate, high) if off < 0.0 else (low, rate)
+            moved = rate - off / (1.0 + slope * max(float(self.relation.slope(rate)), 0.0))
+            following = moved if low < moved < high else 0.5 * (low + high)
+            if abs(following - rate) <= ROUND_OFF * abs(rate):
+                break
+            rate = following
+        return rate, force
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return float(self.relation.slope(rate))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Resistance against the part of the rate above a limit, of either sign."""
+
+    most: float
+    resistance: float
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`."""
+        over = max(abs(free) - self.most, 0.0) / (1.0 + slope * self.resistance)
+        if over == 0.0:
+            return free, 0.0
+        return math.copysign(self.most + over, free), math.copysign(self.resistance * over, free)
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return self.resistance if force != 0.0 else 0.0
+
+
+class Line(NamedTuple):
+    """Linear response of the system at the ports of m laws in a step: ``rates = free − slopes · forces``.
+
+    ``before`` are the rates at the start of the step. ``off`` (m,) is the distance of a trial's rates from the nearest
+    point of each law, times HOLDS where the law holds the rate; ``power`` (m,) is the dissipation there.
+    """
+
+    free: Array
+    slopes: Array
+    before: Array
+    off: Array
+    power: Array
+
+    @classmethod
+    def nothing(cls) -> Line:
+        """Line of no laws."""
+        none = np.zeros(0)
+        return cls(none, np.zeros((0, 0)), none, none, none)
+
+    @classmethod
+    def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
+        """Line through a trial's rates and forces, with reduced rates ``left[:, 0]`` and slopes ``left[:, 1:]``."""
+        (rates, forces), slopes = tried, -left[:, 1:]
+        own = np.maximum(np.diag(slopes), 0.0)
+        points = zip(laws, rates + own * forces, own, before, strict=True)
+        near = np.array([law.meet(float(f), float(s), float(b)) for law, f, s, b in points])
+        held = np.isinf([law.stiffness(*point) for law, point in zip(laws, near.tolist(), strict=True)])
+        off = np.where(held, HOLDS, 1.0) * (rates - near[:, 0])
+        return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
+
+    def met(self, laws: Sequence[Law], guess: Array) -> Array:
+        """Forces (m,) of all laws on the line; raises StepFailed."""
+        return meet_all(laws, self, guess)[1] if laws else guess
+
+
+def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
+    """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed.
+
+    Newton's method on the distance from the points at which each law is met alone, with the tangents of the laws there
+    and a line search: gyroscopic slopes, as of current and spin of a motor, would let the full step cycle.
+    """
+    forces, point = guess, _alone(laws, line, guess)
+    for _ in range(STEPS):
+        off, terms = line.free - line.slopes @ point.forces - point.rates, np.abs(line.slopes) @ np.abs(point.forces)
+        left = float(np.abs(off).max(initial=0.0))
+        if left <= MET * float(np.max(np.abs(line.free) + terms)) or len(laws) == 1:
+            return point.rates, point.forces
+        step, share, before = _together(laws, line, point) - forces, 1.0, point.apart
+        while share > SHORTEST:
+            point = _alone(laws, line, forces + share * step)
+            if point.apart < before:
+                break
+            share *= 0.5
+        forces = forces + share * step
+    raise StepFailed("the forces of friction and limits in controllers did not converge", STEPS, left)
+
+
+class _Point(NamedTuple):
+    """Rates and forces of laws that are solved one by one, and their distance ``apart`` from the given forces."""
+
+    rates: Array
+    forces: Array
+    apart: float
+
+
+def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
+    """Solve each law alone, with the forces of all others given."""
+    own = np.maximum(np.diag(line.slopes), 0.0)
+    free = line.free - line.slopes @ forces + own * forces
+    met = [
+        law.meet(*given) for law, *given in zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
+    ]
+    rates, alone = np.array(met).T
+    return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
+
+
+def _together(laws: Sequence[Law], line: Line, point: _Point) -> Array:
+    """Forces where the line meets the tangents of all laws; the point's forces if the matrix is singular."""
+    pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
+    stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
+    held = np.isinf(stiff)
+    soft = np.where(held, 0.0, stiff)
+    # ds = 0 for vertical laws, df = ρ' ds for all others
+    left = np.where(held[:, None], line.slopes, soft[:, None] * line.slopes + np.eye(held.size))
+    off = line.free - line.slopes @ point.forces - point.rates
+    try:
+        return np.asarray(point.forces + np.linalg.solve(left, np.where(held, off, soft * off)))
+    except np.linalg.LinAlgError:
+        return point.forces
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Terminated:
+    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system whose last ports are closed by laws.
+
+    In the steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, coupled with the mechanism
+    at the other ports: dry friction is one implicit equation of the step and holds without creep.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        System with all its ports; the closed ones are the last.
+    laws : dict
+        A :class:`flexph.laws.Relation` or a :class:`DryFriction` by port of one component.
+
+    Raises
+    ------
+    ValueError
+        If the system has no such port, the port is wider than one or not among the last, the value is no law, or dry
+        friction acts at a state that stores no energy and so has no rate at the start of a step.
+
+    Examples
+    --------
+    A sliding mass with a port for a rope:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.control import DryFriction, Terminated
+    >>> ports = {"rope": slice(0, 1), "ground": slice(1, 2)}
+    >>> mass = LinearPHDAE(E=[[2.0]], J=[[0.0]], R=[[0.0]], B=[[1.0, 1.0]], ports=ports)
+    >>> list(Terminated(system=mass, laws={"ground": DryFriction(5.0)}).ports)
+    ['rope']
+    """
+
+    system: LinearPHDAE
+    laws: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        ports, count = self.system.ports, len(self.laws)
+        inputs = sum(part.stop - part.start for part in ports.values())
+        for port, law in self.laws.items():
+            part = check.lookup("port", port, ports, "the system")
+            if part.stop - part.start != 1 or part.start < inputs - count:
+                raise ValueError(f"laws are for ports of one component behind all others, got {port!r}")
+            if not isinstance(law, Relation | DryFriction | Limit):
+                raise ValueError(f"the law of {port!r} must be a Relation or a DryFriction, got {check.shown(law)}")
+            column = dense(self.system.B)[:, part.start]
+            if isinstance(law, DryFriction) and np.any(column[~dense(self.system.E).any(axis=1)]):
+                raise ValueError(f"dry friction needs an inertia, got {port!r} at a state that stores no energy")
+        object.__setattr__(self, "laws", read_only(self.laws))
+
+    @property
+    def ports(self) -> dict[str, slice]:
+        """Ports that no law closes."""
+        return {name: part for name, part in self.system.ports.items() if name not in self.laws}
+
+    def linearised(self) -> LinearPHDAE:
+        """Linear system for small motions about rest, with limits inactive and the slopes of relations as damping.
+
+        Raises ValueError for dry friction, which sticks at rest and has no linear model.
+        """
+        system, R = self.system, self.system.R
+        for port, law in self.laws.items():
+            if isinstance(law, DryFriction) and law.level > 0.0:
+                raise ValueError(f"dry friction at {port!r} sticks at rest and has no linear model: omit it")
+            if isinstance(law, Relation):
+                b = system.inputs(port)
+                R = R + float(law.slope(0.0)) * (b @ b.T)
+        columns = system.B.shape[1] - len(self.laws)
+        return replace(system, R=R, B=system.B[:, :columns], ports=self.ports)
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return self.system.size
+
+    @property
+    def acting(self) -> tuple[Law, ...]:
+        """Laws in the order of the inputs that they close."""
+        order = sorted(self.laws, key=lambda port: self.system.ports[port].start)
+        return tuple(Smooth(law) if isinstance(law, Relation) else law for law in (self.laws[port] for port in order))
+
+    @property
+    def closed(self) -> Array:
+        """Columns of B closed by laws, (n, m)."""
+        return np.asarray(dense(self.system.B)[:, self.system.B.shape[1] - len(self.laws) :])

@@ -1,0 +1,168 @@
+"""Runs in blocks of compiled steps: the stepper of a scheme, prescribed steps, and steps chosen by their error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...control.control_loops import ControlLoops
+from ...numerics.arrays import Array
+from ..loops.steps.controls import GOES_ON, TOO_SMALL, UNSOLVED
+from ..times.events import Watch
+from ..times.loop import Accepted, Going, Run
+from ..times.protocols import Entry
+from ..times.step_control import ErrorEstimate, controlled
+from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
+from . import saving
+from .block_stepper import BlockStepper
+from .gauss import GaussBlocks
+from .pairs import PairBlocks, Standing
+from .saving import EACH, Save
+from .strikes import StrikeBlocks
+
+if TYPE_CHECKING:
+    from ..schemes.scheme import Scheme
+
+
+def blocks_of(scheme: Scheme) -> BlockStepper:
+    """Block stepper of a scheme."""
+    if scheme.tableau is not None:
+        return GaussBlocks(scheme)
+    if scheme.arrays.contacts.laws.rigid.any():
+        return StrikeBlocks(scheme)
+    return BlockStepper(scheme) if scheme.tolerance is None else PairBlocks(scheme)
+
+
+def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
+    """Entries of steps from each time to the next, in blocks of about 0.1 s of computing time."""
+    done, size = run.reached, blocks.first
+    while done < len(grid) - 1:
+        clock, before = time.perf_counter(), done
+        asked = slice(done, done + min(size, blocks.limit, len(grid) - 1 - done))
+        save = Save(save_every, done)
+        for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
+            done += entry.reached
+            yield entry
+        elapsed = time.perf_counter() - clock
+        if isinstance(entry, Accepted) or elapsed > saving.LONGEST:  # the rest of the block was prepared in vain
+            size = max((asked.stop - before) // 2, 1)
+        elif done == asked.stop:
+            size = saving.next_size(size, elapsed)
+
+
+def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
+    """Entries of at least one step between the times, up to one that the loops do not solve."""
+    run.trying(float(times[0]), float(times[-1]))
+    try:
+        table = blocks.table(times)
+    except KeyboardInterrupt:
+        if not run.watch.active:
+            yield from _in_time(run, blocks, times, save)
+        raise
+    except ValueError:  # a time of the block has no value: if the next step needs it, that step raises the error
+        yield single(run, blocks, time=float(times[1]), saved=save.closes(1))
+        return
+    if run.watch.active:
+        yield from _watched(run, blocks, (times, table), save)
+        return
+    block = blocks.steps(run, times, table, save)
+    k = block.reached
+    if k:
+        yield block
+    if k < len(times) - 1 and not blocks.compiled.leaves_list:
+        yield single(run, blocks, time=float(times[k + 1]), saved=save.closes(k + 1))
+
+
+def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
+    """Yield the steps between the times of a table up to one in which an event may occur; that one is taken singly."""
+    times, table = given
+    block = blocks.steps(run, times, table, EACH)
+    reached = block.reached
+    assert isinstance(run.watch, Watch)
+    quiet = run.watch.quiet(times[1 : reached + 1], block.rows["state"]) if reached else 0
+    if 0 < quiet < reached:  # repeat, up to the start of the step in which an event occurs
+        block = blocks.steps(run, times[: quiet + 1], blocks.table(times[: quiet + 1]), EACH)
+    if quiet:
+        saved = np.array([save.closes(k) for k in range(1, quiet + 1)])
+        yield block._replace(saved=saved, carried=())
+    if quiet < reached:
+        start, end = run.start, float(times[quiet + 1])
+        run.trying(start.time, end)
+        step = partial(blocks.step, start)
+        yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
+    elif reached < len(times) - 1 and not blocks.compiled.leaves_list:
+        yield single(run, blocks, time=float(times[reached + 1]), saved=save.closes(reached + 1))
+
+
+def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
+    """Yield the steps of a block one by one, after an interrupt, for at most the duration of a block."""
+    clock = time.perf_counter()
+    with suppress(ValueError):  # of drives and inputs at times that the run does not reach
+        for k in range(len(times) - 1):
+            if time.perf_counter() - clock > saving.LONGEST:
+                return
+            step = times[k : k + 2]
+            block = blocks.steps(run, step, blocks.table(step), save._replace(before=save.before + k))
+            if not block.reached:
+                return
+            yield block
+
+
+def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
+    """Take one step, whose errors tell the reason of a failure."""
+    start = run.start
+    run.trying(start.time, time)
+    return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)
+
+
+def controlled_in_blocks(
+    run: Run,
+    blocks: PairBlocks,
+    control: StepSizeControl,
+    grid: Array,
+    save_every: int,
+    *,
+    estimate: ErrorEstimate | None = None,
+    loops: ControlLoops | None = None,
+) -> Iterator[Entry]:
+    """Entries of a run in pairs of steps of controlled error, in blocks of about 0.1 s of computing time.
+
+    A pair that is not solved is tried singly (see step_control.controlled). For controllers within the steps
+    ``loops`` are the control loops and ``estimate`` the error estimate that includes them.
+    """
+    single, memory = estimate or blocks, loops
+    size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
+    if run.then:
+        size, known = StepSize(*run.then[0]), run.then[1]
+        if memory is not None:
+            memory.restore(run.then[2])
+    while done < len(grid) - 1:
+        clock = time.perf_counter()
+        times = np.append(run.start.time, grid[done + 1 : done + 1 + min(tries, blocks.limit)])
+        at = Standing(size, known, rejected)
+        block, (size, known, rejected), status, error, raised = blocks.controlled(
+            run, control, at, times, save=Save(save_every, done), tries=tries, loops=loops
+        )
+        if block is not None:
+            done += block.reached
+            yield block
+        if raised is not None:
+            raise raised
+        if status == TOO_SMALL:
+            small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.error.cause(error)
+            raise StepControlFailed(f"{small}: {cause}", run.start.time)
+        if status == GOES_ON:
+            tries = saving.next_size(tries, time.perf_counter() - clock)
+        if status == UNSOLVED and not blocks.compiled.leaves_list:
+            run.reached, run.then = done, (size, known, None if memory is None else memory.kept())
+            entry = next(controlled(run, single, control, grid, save_every=save_every, memory=memory))
+            done += entry.reached
+            assert callable(entry.then)
+            size, known, _ = entry.then()
+            yield entry._replace(rejected=entry.rejected + int(rejected))
+            rejected = 0.0

@@ -1,4 +1,0 @@
-"""Transmissions, which couple two joint coordinates in a constant ratio: gears, belts, racks.
-
-Imports: joints.rows, numerics, units.
-"""

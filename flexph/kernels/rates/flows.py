@@ -1,0 +1,83 @@
+"""Flow of mass along rods and cables at a given speed: forces, matrices and energies at states.
+
+A fluid of mass m per length moves at the speed u along y(s) = Σ N_a r_a. With L = ½∫m|ẏ + uy'|² ds and the flux of
+momentum through both ends, its forces on the nodes, besides those of its mass, are
+
+    f = −2u A v + u² (K − C) r − u̇ A r,   A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, C = m N N'ᵀ from end to end
+    d/dt(T − ½u² rᵀK r) = −m u ẏ·(ẏ + uy') from end to end − u̇ (vᵀA r + u rᵀK r)
+
+(T. B. Benjamin, Proc. R. Soc. A 261 (1961) 457; R. W. Gregory and M. P. Païdoussis, Proc. R. Soc. A 293 (1966) 512).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+
+
+class Flow(NamedTuple):
+    """Flow along a body of N frames from the ``first`` on, with speed u(t), and ends by weights of the frames."""
+
+    body: int
+    first: int
+    mass: float  # m
+    speed: Callable[[float], float]
+    varies: bool
+    along: Array  # (N, N), A
+    tension: Array  # (N, N), K
+    shape: Array  # (2, N), N at inlet and outlet
+    slope: Array  # (2, N), N'
+
+    @property
+    def frames(self) -> slice:
+        """Frames of the body."""
+        return slice(self.first, self.first + len(self.along))
+
+    @property
+    def ends(self) -> Array:
+        """C (N, N)."""
+        own: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
+        return own
+
+
+def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
+    """Forces (b, d) of all flows on frames at rest."""
+    force = np.zeros_like(r)
+    for own in flows:
+        force[own.frames] += own.speed(time) ** 2 * ((own.tension - own.ends) @ r[own.frames])
+    return force
+
+
+def flow_energies(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
+    """Energies −½u² rᵀK r (flows,) [J]."""
+    return np.array(
+        [-0.5 * own.speed(time) ** 2 * float(np.sum(r[own.frames] * (own.tension @ r[own.frames]))) for own in flows]
+    )
+
+
+class FlowMatrices(NamedTuple):
+    """Gyroscopic matrix u(A − Aᵀ), damping u(A + Aᵀ) and stiffness −u²(K − C) over the velocities (n_v, n_v)."""
+
+    gyroscopic: Array
+    damping: Array
+    stiffness: Array
+
+
+def flow_matrices(
+    flows: tuple[Flow, ...], velocities: Array, size: int, time: float, *, absolute: bool = False
+) -> FlowMatrices:
+    """Matrices over ``size`` velocities, with those of the frames (b, d); for a stiffness size with absolute terms."""
+    parts = [np.zeros((size, size)) for _ in range(3)]
+    for own in flows:
+        u = own.speed(time)
+        columns = velocities[own.frames]
+        stiffness = u**2 * (abs(own.tension) + abs(own.ends)) if absolute else -(u**2) * (own.tension - own.ends)
+        both = u * (own.along - own.along.T), u * (own.along + own.along.T), stiffness
+        for whole, matrix in zip(parts, both, strict=True):
+            for i in range(columns.shape[1]):
+                whole[np.ix_(columns[:, i], columns[:, i])] += matrix
+    return FlowMatrices(*parts)

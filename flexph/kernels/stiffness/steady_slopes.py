@@ -1,0 +1,174 @@
+"""Rows, slips and dampers in a steady motion: their rates and forces, and the derivatives by displacements.
+
+Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
+bodies, which may have spins of their own. A rate changes by its coefficients times ξ̇ plus the matrices here times ξ.
+
+All bodies move with v₀ + Ω × r. Dampers between points that rotate together have no rate; dampers to points and
+directions of the world have rates s. Displacements ξ are expressed in the rotating axes and change the rates by S ξ̇ +
+F ξ, with F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and Sᵀ(c + ρ'(s))F is the
+circulatory part of the stiffness; for an isotropic damper this is c Ω×.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import skew, turned_spins
+from ..arrays import Arrays
+from ..continuous import spring_rates
+from ..gradient import (
+    block_diagonal,
+    is_sparse,
+    kept,
+    node_rows,
+    product_gradient,
+    pull,
+    row_weights,
+    scale_rows,
+    stacked_rows,
+    world_spin_levers,
+)
+from ..rates.slips import slip_forces, slip_gain_slopes, slip_rows
+from ..rolling import gain_slopes, gains, weights
+from ..ropes import rope_slope_changes
+from ..springs import damping_slopes, resisting_forces, taut
+from ..state import Configuration, Derived, node_velocities
+
+
+def vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Rates of the vectors (v, d) at the velocities of a configuration."""
+    rates: Array = a.incidence @ node_velocities(a, c, c.R, d.arm)
+    return rates
+
+
+def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Array, Any]:
+    """Jacobian P = ∂Π/∂ξ (p, n_v) of the products, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
+    c, d = at
+    motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
+    of_vectors = vector_rates(a, c, d)
+    gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
+    faster = gradient @ pull(a, _swept(a, c, motion, spin)) + by_rate @ moved
+    return gradient @ moved, gradient @ of_vectors.ravel(), faster
+
+
+def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
+    """Rows w × x (k·d, n_v) of the nodes: w is ``spin`` for displacements of centres, else the spin of their body."""
+    centres = np.arange(motion.shape[1]) < a.weight.size
+    own = skew(turned_spins(c.R, c.omega), a.dim)[a.node_body]
+    frame = np.broadcast_to(skew(spin, a.dim), own.shape)
+    if is_sparse(a):
+        first = motion @ sparse.diags_array(centres.astype(float))
+        return sparse.csr_array(block_diagonal(own) @ (motion - first) + block_diagonal(frame.copy()) @ first)
+    rows = motion.reshape(len(own), a.dim, motion.shape[1])
+    return np.where(centres, frame @ rows, own @ rows).reshape(motion.shape)
+
+
+def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coefficient: Array) -> Any:
+    """Matrix Γ (g, n_v): the rates of constraint rows change by G ξ̇ + Γ ξ, dense or sparse like the arrays.
+
+    Spins a·Ω change by a·Rθ̇ alone. Points on curves have no rows here.
+    """
+    change, rate, faster = product_motion(a, at, spin)
+    t, product = a.rolling, at[1].product
+    matrix = row_weights(a, coefficient)
+    if not t.row.size:
+        return matrix @ faster
+    own, across = gain_slopes(a, product, product)  # means of both ends: half of the derivatives at a state
+    matrix = matrix + weights(a, gains(a, product, product), t.product)
+    moving = 2.0 * rate.take(t.product)
+    return matrix @ faster + (weights(a, moving * own, t.product) + weights(a, moving * across, t.by)) @ change
+
+
+def slip_product_forces(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Forces on the products (p,) against slips at the velocities of a configuration, without those along curves."""
+    rows = slip_rows(a.slips, d.product)
+    force, _ = slip_forces(a.slips, rows @ _rates(a, c, d))
+    force[a.slips.curve >= 0] = 0.0
+    return rows.T @ force
+
+
+def _rates(a: Arrays, c: Configuration, d: Derived) -> Array:
+    rates: Array = product_gradient(a, d.vector) @ vector_rates(a, c, d).ravel()
+    return rates
+
+
+def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Any]:
+    """Matrices C and K (n_v, n_v) of the forces against slips, linearised about a steady motion with world spin (s,).
+
+    A slip is s = g(Π)·Π̇; its friction F(s) acts on the products with gᵀF. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π the
+    slips change by S ξ̇ + Γ ξ, as in :mod:`.row_slopes`. The change of these forces as the vectors of the products turn
+    is part of :func:`.tangent.tangent`.
+    """
+    t, product = a.slips, at[1].product
+    change, rate, faster = product_motion(a, at, spin)
+    change, faster, rows = dense(change), dense(faster), slip_rows(t, product)
+    force, slope = slip_forces(t, rows @ rate)
+    on_curve = t.curve >= 0
+    force[on_curve], slope[on_curve] = 0.0, 0.0
+    bent, turned = np.zeros_like(rows), np.zeros((product.size,) * 2)
+    for index, value in slip_gain_slopes(t, product):
+        np.add.at(bent, (t.row, index), value * rate.take(t.product))
+        np.add.at(turned, (t.product, index), force.take(t.row) * value)
+    S, moved = rows @ change, rows @ faster + bent @ change
+    return kept(a, -(S.T @ slope @ S)), kept(a, -(S.T @ slope @ moved) - change.T @ turned @ change)
+
+
+def has_dampers(a: Arrays, c: Configuration) -> bool:
+    """True if a configuration has velocities, and dampers or force laws that may have rates."""
+    springs = a.springs
+    return bool((springs.damping.any() or springs.relations or springs.force_laws) and (c.v.any() or c.omega.any()))
+
+
+def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Rates of all spring-dampers at the velocities of a configuration, (springs,)."""
+    rates = product_gradient(a, d.vector) @ vector_rates(a, c, d).ravel()
+    return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
+
+
+def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
+    """Tensions and torques c s + ρ(s) of the dampers at the rates of a steady motion, (springs,)."""
+    tension = taut(a.springs, c.spring) * a.springs.damping * rate
+    if a.springs.relations:
+        tension[a.springs.resisting] += resisting_forces(a.springs, rate)
+    return tension
+
+
+def circulatory_parts(
+    a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array
+) -> tuple[Any, Array, Any]:
+    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
+
+    Rates of the measures change by S ξ̇ + F ξ. ``law_slopes`` are ∂F/∂v of force laws, added to c.
+    """
+    c, d = at
+    change, rate, faster = product_motion(a, at, spin)
+    speed = np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0]
+    slopes = law_slopes + taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
+    rates = spring_rates(a.springs, d.product, change)
+    return rates, slopes, spring_rates(a.springs, d.product, faster) + _slope_changes(a, d, rate, change)
+
+
+def circulatory(a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array) -> Any:
+    """Circulatory stiffness Sᵀ(c + ρ'(s))F, (n_v, n_v), dense or sparse like the arrays."""
+    S, slopes, F = circulatory_parts(a, at, spin, law_slopes)
+    return S.T @ scale_rows(F, slopes)
+
+
+def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
+    """Changes of ∂ℓ/∂Π Π̇ of lengths, angles and ropes with those of the products (p, n_v), at their rates (p,)."""
+    springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
+    at = springs.length_product
+    length = scale_rows(change[at], -0.25 * d.product[at] ** -1.5 * rate[at])
+    s, c, s_rate, c_rate = d.product[sine], d.product[cosine], rate[sine], rate[cosine]
+    size = s**2 + c**2
+    twist = 2.0 * (c * s_rate - s * c_rate) / size
+    by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
+    by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
+    changes = stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
+    if not springs.ropes.number:
+        return changes
+    return stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)

@@ -1,0 +1,146 @@
+"""Springs and constraints that act as contacts at rest.
+
+A gap is g = ±m − c of a measure m of world vectors. A compliant contact is a spring on m with its potential V(−g) where
+it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force. Where friction holds,
+the point of contact stays along the tangents, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..contacts.laws import Hertz, Rigid
+from ..joints.rows.connection import Connection, Form, Gap, Measure, Row
+from ..joints.rows.laws import Angle, Law, Length, Offset
+from ..joints.rows.vectors import BodyVector, Product, Vector, frame_about
+from ..laws.elastic_laws import ElasticLaw, one_sided, potential
+from .model.model import Model
+
+KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
+"""Kinds of measures by those of gaps."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Gap of a contact, with its name."""
+
+    name: str
+    contact: Connection
+    gap: Gap
+
+    @property
+    def is_rigid(self) -> bool:
+        """True if it is rigid."""
+        return isinstance(self.gap.law, Rigid)
+
+    @property
+    def friction(self) -> float:
+        """Coefficient of friction."""
+        return float(getattr(self.gap.law, "friction", 0.0))
+
+    @property
+    def holding(self) -> float:
+        """Stiffness of the anchor of a compliant contact that sticks [N/m]; zero of a smooth law of slip."""
+        return float(getattr(self.gap.law, "holding", 0.0))
+
+    @property
+    def value(self) -> float:
+        """Measure at which the gap closes."""
+        return self.gap.sign * self.gap.offset
+
+    @property
+    def has_tangents(self) -> bool:
+        """True for a point against a plane, which friction can hold without a torque."""
+        sticks = self.is_rigid or self.holding > 0.0
+        return sticks and self.gap.kind == "offset" and self.gap.radii == (0.0, 0.0) and self.friction > 0.0
+
+    def spring(self, law: ElasticLaw | None = None) -> Connection:
+        """Spring with the potential of the contact, or another law of the extension m − m₀."""
+        kind: Any = KINDS[self.gap.kind]
+        measure = Measure(kind, self._products(), 0.0, 0.0, self.value, law=law or self.law())
+        return self._as(Form(measures=(measure,)))
+
+    def law(self) -> ElasticLaw:
+        """Elastic law of a compliant contact as a function of the extension m − m₀."""
+        own, sign = self.gap.law, self.gap.sign
+        if not isinstance(own, Hertz):
+            return self.one_sided(own.stiffness)
+        k = own.stiffness
+
+        def depth(x: float) -> float:
+            return max(-sign * x, 0.0)
+
+        energy: Callable[[float], float] = lambda x: 0.4 * k * depth(x) ** 2.5  # noqa: E731
+        return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
+
+    def one_sided(self, stiffness: float) -> ElasticLaw:
+        """Law of a linear force that acts where the gap is closed."""
+        return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
+
+    def row(self) -> Connection:
+        """Constraint that keeps the gap closed."""
+        products, value = self._products(), self.value
+        law: Law
+        if self.gap.kind == "offset":
+            law = Offset(products[0], value)
+        elif self.gap.kind == "distance":
+            law = Length(products[0], value)
+        else:
+            law = Angle(products[0], products[1], value)
+        return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
+
+    def held(self, dim: int) -> Connection:
+        """Constraints that hold the point of contact along the tangents."""
+        apart, normal, _ = self.gap.vectors
+        rows = [Row(f"tangent {k + 1}", Offset(Product(apart, t), None)) for k, t in enumerate(_tangents(normal, dim))]
+        return self._as(Form(rows=tuple(rows)), name=f"{self.name}: friction")
+
+    def sprung(self, stiffness: float, dim: int) -> Connection:
+        """Springs that hold the point of contact along the tangents."""
+        apart, normal, _ = self.gap.vectors
+        own = [
+            Measure("component", (Product(apart, t),), stiffness, 0.0, None, f"tangent {k + 1}")
+            for k, t in enumerate(_tangents(normal, dim))
+        ]
+        return self._as(Form(measures=tuple(own)), name=f"{self.name}: friction")
+
+    def _as(self, form: Form, name: str | None = None) -> Connection:
+        return Connection("contact", self.contact.ports, label=name or self.name, form=form)
+
+    def _products(self) -> tuple[Product, ...]:
+        v, w, u = self.gap.vectors
+        if self.gap.kind == "distance":
+            return (Product(v, v),)
+        return (Product(v, w),) if self.gap.kind == "offset" else (Product(v, w), Product(v, u))
+
+
+def touches_of(mechanism: Model, what: str) -> list[Touch]:
+    """Gaps of all contacts; raises ValueError for those that cannot rest."""
+    touches = []
+    for contact in mechanism.connections:
+        if contact.form.group is not None:
+            raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
+        for k, gap in enumerate(contact.form.gaps):
+            if gap.kind not in KINDS:
+                raise ValueError(
+                    f"{what} takes contacts of points and balls, and stops; {contact.name!r} is another one"
+                )
+            name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
+            touches.append(Touch(name, contact, gap))
+    return touches
+
+
+def _tangents(normal: Vector, dim: int) -> list[Vector]:
+    """Directions of the section of a plane that are perpendicular to its normal."""
+    own = normal.fixed if normal.plus is None else normal.plus.direction
+    assert own is not None
+    unit = np.array(own) / np.linalg.norm(own)
+    directions = [(-unit[1], unit[0])] if dim == 2 else list(frame_about(tuple(unit.tolist())))
+    made = [tuple(float(x) for x in d) for d in directions]
+    if normal.plus is None:
+        return [Vector(fixed=d) for d in made]
+    return [Vector(plus=BodyVector(normal.plus.port, d)) for d in made]

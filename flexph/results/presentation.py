@@ -1,0 +1,97 @@
+"""Presentation of results: runs as labelled arrays, and companion data of other packages in their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..display.labelled import Labels, Variable
+from ..numerics.arguments import warn
+from ..numerics.arrays import Array
+
+if TYPE_CHECKING:
+    import h5py
+
+
+AXES = ("x", "y", "z")
+PARTS = {
+    "centre": ("axis", "m", "centre of mass"),
+    "rotation": ("rotation_entry", "1", "kept entries of the rotation"),
+    "deformation": ("", "m or 1", "deformation"),
+    "velocity": ("axis", "m/s", "velocity of the centre of mass"),
+    "spin": ("spin_axis", "rad/s", "spin in the axes of the body"),
+    "deformation_rate": ("", "m/s or 1/s", "rate of the deformation"),
+    "stress": ("", "N or N m", "generalised stress"),
+}
+"""Parts of a body: name of the dimension of its entries (its own one if empty), unit and description."""
+
+
+def time_of(times: Array) -> Variable:
+    """Labelled coordinate of the saved times."""
+    return Variable(("time",), np.asarray(times), "s", "time")
+
+
+def state_variables(
+    parts: Mapping[str, slice], states: Array, *, dim: int
+) -> tuple[dict[str, Variable], dict[str, Variable]]:
+    """Labelled variables for the parts of states (k, n), and coordinates of their dimensions.
+
+    ``dim`` is 0 for general systems.
+    """
+    variables: dict[str, Variable] = {}
+    coordinates: dict[str, Variable] = {}
+    for name, at in parts.items():
+        values = np.asarray(states[:, at])
+        body, _, kind = name.rpartition(".")
+        axis, unit, words = PARTS.get(kind, ("", "", "")) if dim and body else ("", "", "")
+        own, long_name = axis if _fits(axis, values, dim) else "", f"{words} of {body}" if words else name
+        if values.shape[1] == 1:
+            variables[name] = Variable(("time",), values[:, 0], unit, long_name)
+            continue
+        variables[name] = Variable(("time", own or f"{name} entry"), values, unit, long_name)
+        if own == "axis":
+            coordinates[own] = Variable((own,), np.array(AXES[:dim]), "", "axis of the world")
+        elif own == "spin_axis":
+            coordinates[own] = Variable((own,), np.array(AXES), "", "axis of the body")
+    return variables, coordinates
+
+
+def _fits(axis: str, values: Array, dim: int) -> bool:
+    """True if a part has one entry for each axis: bodies of many nodes have more."""
+    sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
+    return sizes.get(axis) == values.shape[1]
+
+
+def sensor_labels(
+    times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
+) -> Labels:
+    """Readings of sensors at the saved times as labelled arrays."""
+    variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
+    for quantity in quantities:
+        values, name = np.asarray(measured(quantity)), str(quantity)
+        dims = ("time", *(f"{name} entry" if k else "component" for k in range(values.ndim - 1)))
+        if dims[1:] == ("component",) and values.shape[1] <= 3:
+            dims = ("time", f"axis{values.shape[1]}")
+            coordinates[dims[1]] = Variable(dims[1:], np.array(AXES[: values.shape[1]]), "", "component")
+        elif dims[1:] == ("component",):
+            dims = ("time", f"{name} entry")
+        variables[name] = Variable(dims, values, quantity.unit, f"{'rate of ' * quantity.is_rate}{name}")
+    return Labels("time", variables, coordinates, attrs)
+
+
+GROUP = "flexph.saved"
+
+
+def write_companions(run: Any, file: h5py.File) -> None:
+    """Add the data of all entry points to the file of a run; warn and leave out what cannot be made."""
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()(run, file)
+        except OSError:
+            raise
+        except Exception as error:  # a picture must not cost the run
+            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            warn(f"the run is saved without its {entry.name}: {told}", RuntimeWarning)

@@ -1,4 +1,0 @@
-"""Presentation of results for readers and for other packages: labels of runs, and companion data in their files.
-
-Imports: display, numerics.
-"""

@@ -1,6 +1,0 @@
-"""Multibody systems as Dirac structure, Lagrangian submanifold and resistive relation ([rigid] definitions 3-7).
-
-:mod:`.dirac` contains D and R, :mod:`.lagrangian` the energy, :mod:`.whole` the composed system.
-
-Imports: flexph.dirac, flexph.numerics, rigid.system.
-"""

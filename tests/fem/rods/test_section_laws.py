@@ -1,0 +1,250 @@
+"""Laws of the cross-sections of rods and cables: N(ε), M(κ), slack, softening, by schedules."""
+
+from dataclasses import replace
+from math import cos, exp, sin
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import fem
+from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, spherical, torque, weld
+from flexph.changes import lock
+from flexph.integration.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.laws import backlash, bilinear, force_law, one_sided, polynomial, potential, scheduled, table
+from flexph.models import load_model, write_model
+from flexph.sensors import energy
+
+SECTION = fem.RodSection(
+    axial=1e3, shear=(800.0, 800.0), torsion=30.0, bending=(50.0, 50.0), mass=1.0, inertia=(0.02, 0.01, 0.01)
+)
+HARD = polynomial(50.0, 0.0, 400.0)
+SOFT = potential(lambda x: 500.0 * (1.0 - exp(-x)) ** 2, lambda x: 1e3 * (1.0 - exp(-x)) * exp(-x))
+YIELDING = bilinear(50.0, second=20.0, beyond=0.2)
+SLACK = one_sided(1e3, side="tension")
+BREATHES = scheduled(HARD, lambda t: 1.0 + 0.5 * sin(30.0 * t))
+LAWS = {
+    (2, "stiff and slack"): {"M3": HARD, "N": SLACK},
+    (2, "soft by functions"): {"M3": YIELDING, "N": SOFT, "Q2": polynomial(800.0)},
+    (2, "by a schedule"): {"M3": BREATHES, "N": scheduled(1e3, lambda t: 1.0 + t)},
+    (3, "all"): {"M3": HARD, "M2": YIELDING, "N": SLACK, "T": HARD, "Q3": polynomial(800.0)},
+    (3, "by a schedule"): {"T": BREATHES, "N": scheduled(SLACK, lambda t: 2.0 - t)},
+}
+ROUND_OFF = 1e-13
+"""Balance of a step and changes of momenta over the energy and the momenta."""
+
+
+def rod(dim=2, laws=None, **options):
+    return fem.rod(2.0, None, SECTION, elements=3, dim=dim, laws=laws, **options)
+
+
+def cable(dim=2, laws=None, **options):
+    return fem.cable(2.0, mass_per_length=0.5, axial=1e3, bending=0.5, elements=4, dim=dim, laws=laws, **options)
+
+
+def tumbling(body, speed=3.0, seed=1):
+    """A free body whose nodes have random velocities."""
+    mechanism, rng = connect({"a": body}, []), np.random.default_rng(seed)
+    start = mechanism.consistent_state(mechanism.assemble())
+    x = start.x.copy()
+    for part in ("a.velocity", "a.spin"):
+        if part in mechanism.layout.parts:
+            own = mechanism.layout.parts[part]
+            x[own] = speed * rng.standard_normal(own.stop - own.start)
+    return mechanism, replace(start, x=x)
+
+
+def flown(body, method=None, end=0.4, speed=3.0):
+    mechanism, start = tumbling(body, speed)
+    return integrate(mechanism, start, np.linspace(0.0, end, 21), method=method or Exact())
+
+
+# --- in motion --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [Exact(), Exact4()], ids=["Exact", "Exact4"])
+@pytest.mark.parametrize("kind", LAWS, ids=lambda kind: f"{kind[1]}, {kind[0]}")
+def test_energy_and_momenta_of_a_tumbling_rod(kind, method):
+    """At long steps, in which its strains are of the order of one, slack and beyond kinks."""
+    run = flown(rod(kind[0], LAWS[kind]), method)
+    assert np.abs(run.ledger.residual).max() <= ROUND_OFF * run.ledger.scale
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.ptp(momentum, axis=0).max() <= ROUND_OFF * max(np.abs(momentum).max(), 1.0)
+    works = {"by a schedule"} & {kind[1]}
+    assert bool(run.ledger.work) == bool(works)
+    if not works:
+        assert np.ptp(run.ledger.total_energy) <= 20 * ROUND_OFF * run.ledger.scale
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_energy_of_a_slack_cable(dim):
+    """While its parts fly apart and together."""
+    run = flown(cable(dim, {"N": SLACK}, damping=fem.Damping(stiffness=1e-3)), end=0.1, speed=0.3)
+    assert np.abs(run.ledger.residual).max() <= ROUND_OFF * run.ledger.scale
+    assert (run.ledger.dissipation["a"] >= 0.0).all()
+    tension = run.states[:, run.mechanism.layout.parts["a.stress"]][1:, :9]
+    assert tension.min() == 0.0 < tension.max()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_linear_laws_are_the_stiffness_of_the_section(dim):
+    """A law is evaluated by its strain, a stiffness by the stress as a state: equal up to what steps are solved to."""
+    names = ("N", "M3") if dim == 2 else ("N", "T", "M2", "M3")
+    own = {"N": 1e3, "T": 30.0, "M2": 50.0, "M3": 50.0}
+    lawful = flown(rod(dim, {name: polynomial(own[name]) for name in names}))
+    plain = flown(rod(dim))
+    np.testing.assert_allclose(lawful.states, plain.states, rtol=0, atol=1e-9 * np.abs(plain.states).max())
+    np.testing.assert_allclose(lawful.ledger.total_energy, plain.ledger.total_energy, rtol=1e-12)
+
+
+def test_a_schedule_does_the_work_of_its_factor():
+    """A rod held stretched by ε between two walls while its EA doubles: ½ EA ε² L more, forces follow."""
+    doubles = scheduled(1e3, lambda t: 1.0 + t)
+    pulled = [weld("a.root", GROUND), force("a.tip", name="F")]
+    mechanism = connect({"a": rod(2, {"N": doubles})}, pulled)
+    stretched = mechanism.equilibrium(mechanism.assemble(), inputs={"F": [100.0, 0.0]})
+    wall = lock(weld("a.tip", GROUND, name="wall"), at=0.0)
+    pull = {"F": lambda t: [100.0, 0.0]}
+    run = integrate(mechanism, stretched, np.linspace(0.0, 1.0, 11), inputs=pull, changes=[wall])
+    assert run.ledger.work["a"].sum() == pytest.approx(0.5 * 1e3 * 0.1**2 * 2.0, rel=1e-12)
+    assert run.states[-1][mechanism.layout.parts["a.stress"]][::3] == pytest.approx(200.0, rel=1e-12)
+
+
+# --- at rest ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("law", "moment"), [(HARD, 30.0), (YIELDING, 14.0)], ids=["hard", "yielding"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_moment_bends_a_rod_to_the_circle_of_its_law(dim, law, moment):
+    """M(κ) = M: a circle of curvature κ, whose chord p = 2 shortens by 1e-4 of its length."""
+    laws = {"M3": law} | ({"M2": law} if dim == 3 else {})
+    mechanism = connect({"a": rod(dim, laws)}, [weld("a.root", GROUND), torque("a.tip", name="M")])
+    given = {"M": [moment] if dim == 2 else [0.0, 0.0, moment]}
+    state = mechanism.equilibrium(mechanism.assemble(), inputs=given)
+    k = brentq(lambda x: float(law.force(x)) - moment, 0.0, 10.0)
+    circle = [sin(2.0 * k) / k, (1.0 - cos(2.0 * k)) / k, 0.0]
+    np.testing.assert_allclose(mechanism.position(state, "a.tip"), circle[:dim], rtol=0, atol=2e-4)
+    own = state.x[mechanism.layout.parts["a.stress"]].reshape(-1, 3 if dim == 2 else 6)
+    np.testing.assert_allclose(own[:, -1], moment, rtol=2e-3)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_force_stretches_a_cable_by_its_table(dim):
+    measured = table([-1.0, 0.0, 0.1, 0.2, 1.0], [-100.0, 0.0, 100.0, 150.0, 200.0])
+    root = hinge("a.root", GROUND) if dim == 2 else spherical("a.root", GROUND)
+    mechanism = connect({"a": cable(dim, {"N": measured})}, [root, force("a.tip", name="F")])
+    state = mechanism.equilibrium(mechanism.assemble(), inputs={"F": [125.0, *[0.0] * (dim - 1)]})
+    assert mechanism.position(state, "a.tip")[0] == pytest.approx(2.0 * 1.15, rel=1e-12)
+    assert state.x[mechanism.layout.parts["a.stress"]][:9] == pytest.approx(125.0, rel=1e-12)
+    # a string of the length 2.3 m and the mass 1 kg: ω₁ = ½π/L √(F/μ) for a free end that no mass holds across is not
+    # that of a hinge; its axial motion has the tangent stiffness 500 N: ω = ½π/2 √(500/0.5), two decimals by 4 elements
+    exponents = mechanism.spectrum(state, inputs={"F": [125.0, *[0.0] * (dim - 1)]})
+    assert np.abs(exponents.frequencies - 0.25 * np.pi * np.sqrt(500.0 / 0.5)).min() <= 0.01
+
+
+def test_small_motions_have_the_tangent_of_the_law():
+    """A rod under a moment beyond the kink bends as one with the second stiffness; at rest with the first one."""
+    given = {"M": [6.0]}
+    both = [bilinear(50.0, second=20.0, beyond=0.02), polynomial(20.0)]
+    both = [connect({"a": rod(2, {"M3": law})}, [weld("a.root", GROUND), torque("a.tip", name="M")]) for law in both]
+    loaded = both[0].equilibrium(both[0].assemble(), inputs={"M": [50.0 * 0.02 + 20.0 * 0.28]})
+    plain = both[1].equilibrium(both[1].assemble(), inputs=given)
+    first = both[0].spectrum(loaded, inputs={"M": [6.6]}).frequencies
+    np.testing.assert_allclose(first[0], both[1].spectrum(plain, inputs=given).frequencies[0], rtol=3e-3)
+    at_rest = connect({"a": rod()}, [weld("a.root", GROUND)])
+    np.testing.assert_allclose(
+        eigenfrequencies(both[0].linearize(both[0].assemble()), count=3),
+        eigenfrequencies(at_rest.linearize(at_rest.assemble()), count=3),
+        rtol=1e-9,
+    )
+
+
+# --- doors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("laws", "message"),
+    [
+        ({"M2": HARD}, "no resultant 'M2': a rod has 'N', 'Q2', 'M3'"),
+        ({"N": backlash(1.0, play=0.1)}, r"laws\['N'\] must have no force and a positive stiffness at strain zero"),
+        ({"N": table([-1.0, 1.0], [1.0, 3.0])}, "must have no force"),
+        ({"N": 3.0}, r"laws\['N'\] must be an ElasticLaw, got float 3.0"),
+        ({"N": force_law(lambda x, v, t: x)}, r"laws\['N'\] must be an ElasticLaw, got ForceLaw"),
+    ],
+)
+def test_wrong_laws_are_refused(laws, message):
+    with pytest.raises(ValueError, match=message):
+        rod(2, laws)
+
+
+def test_a_cable_has_a_law_of_its_tension_only():
+    with pytest.raises(ValueError, match="no resultant 'M': a cable has 'N'"):
+        cable(2, {"M": HARD})
+
+
+@pytest.mark.parametrize("method", [Decaying(), ExactGauss()], ids=["Decaying", "ExactGauss"])
+def test_methods_that_do_not_know_strains_of_nodes_refuse_them(method):
+    with pytest.raises(ValueError, match="body of nodes"):
+        flown(rod(2, {"M3": HARD}), method)
+
+
+def test_laws_of_time_are_refused_where_there_is_none():
+    mechanism, start = tumbling(rod(2, {"M3": BREATHES}))
+    with pytest.raises(ValueError, match="takes no laws that depend on time"):
+        mechanism.linearize(mechanism.assemble())
+    with pytest.raises(ValueError, match="of a state alone"):
+        integrate(mechanism, start, [0.0, 0.01]).measured(energy("elastic a"))
+    steady, start = tumbling(rod(2, {"M3": HARD}))
+    with pytest.raises(ValueError, match="laws of cross-sections"):
+        steady.phdae(start)
+
+
+def test_a_run_with_laws_is_saved_and_refused_by_other_laws(tmp_path):
+    run = flown(rod(2, {"M3": HARD, "N": SOFT}), end=0.04)
+    run.save(tmp_path / "run.h5")
+    again = Solution.load(tmp_path / "run.h5", tumbling(rod(2, {"M3": HARD, "N": SOFT}))[0])
+    np.testing.assert_array_equal(again.states, run.states)
+    with pytest.raises(ValueError, match="mechanism"):
+        Solution.load(tmp_path / "run.h5", tumbling(rod(2, {"M3": YIELDING, "N": SOFT}))[0])
+
+
+TEXT = """
+materials: {steel: {young: 1 MPa, density: 1000, poisson: 0.3}}
+sections: {square: {width: 10 mm, height: 10 mm}}
+bodies:
+  a:
+    kind: rod
+    length: 1 m
+    material: steel
+    section: square
+    elements: 2
+    dim: 2
+    laws:
+      N: {kind: one_sided, stiffness: 100 N, side: tension}
+      M3: {kind: bilinear, stiffness: 2, second: 1, beyond: 0.1}
+  c:
+    kind: cable
+    length: 1 m
+    mass_per_length: 0.1
+    axial: 100
+    bending: 0.01
+    elements: 2
+    dim: 2
+    laws: {N: {kind: scheduled, law: 100 N, factor: 1 + t}}
+connections:
+  - {kind: weld, first: a.root, second: ground}
+  - {kind: hinge, first: c.root, second: a.tip}
+"""
+
+
+def test_laws_of_model_files(tmp_path):
+    """Read, written and read again they are those of Python."""
+    (tmp_path / "model.yaml").write_text(TEXT)
+    first = load_model(tmp_path / "model.yaml").mechanism
+    write_model(tmp_path / "again.yaml", first)
+    for read in (first, load_model(tmp_path / "again.yaml").mechanism):
+        laws = [part.law.law for name in ("a", "c") for part in read.bodies[name].elasticity.laws]
+        named = [str(one_sided(100.0, side="tension")), str(bilinear(2.0, second=1.0, beyond=0.1))]
+        assert [str(law) for law in laws[:2]] == named
+        assert str(laws[2]).startswith("scheduled(polynomial(100)")
+        assert laws[2].factor(2.0) == 3.0
