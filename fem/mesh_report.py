@@ -1,4 +1,4 @@
-"""Report on a mesh: cells, regions, mass and inertia, quality, possible ports; command ``flexph mesh FILE``."""
+"""Report on a mesh: cells, regions, mass and inertia, quality, and possible ports."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import click
 import numpy as np
 
 from flexph.bodies.inertia import contract
-from flexph.console.machine import AS_JSON, print_json
 from flexph.meshes.cell_types import DIMENSION, EDGES, dimension
 from flexph.meshes.contents import MeshContents, refuse_left_out, shortened
 from flexph.meshes.files.reading import Source, read_contents
@@ -258,21 +256,3 @@ def _mass_lines(report: MeshReport) -> list[str]:
 
 def _vector(values: Array) -> str:
     return "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(values)) + ")"
-
-
-@click.command("mesh")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
-@click.option("--unit", default=1.0, show_default=True, help="unit of the lengths in the file [m]: 1e-3 for mm")
-@click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
-@AS_JSON
-def command(file: str, density: float | None, unit: float, omit: tuple[str, ...], as_json: bool) -> None:
-    """Report on a mesh: cells, regions, volume, mass and inertia, quality, and possible ports."""
-    try:
-        report = mesh_report(file, density, unit=unit, omit=omit)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    if as_json:
-        print_json({"file": file, **values(report)})
-    else:
-        click.echo(words(report))

@@ -6,8 +6,8 @@ from .integration.integrate import integrate as integrate
 from .integration.inverse_dynamics import InverseDynamics as InverseDynamics
 from .integration.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .integration.simulator import Simulator as Simulator
-from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event
+from .integration.times.options import Checkpoint as Checkpoint
 from .joints import GROUND as GROUND
 from .joints import cylindrical as cylindrical
 from .joints import distance as distance

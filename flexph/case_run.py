@@ -126,7 +126,7 @@ def _computed(
     reporting: Reporting,
 ) -> Written:
     """Compute a case, with checkpoints at intervals of ``every`` seconds unless None, and write its results."""
-    from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
+    from flexph.integration.times.options import runs_kept  # it loads scipy, which a list of cases does not need
 
     warned: list[str] = []
     with (

@@ -1,4 +1,9 @@
-"""A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh."""
+"""A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh.
+
+A linear strain misses the moments of the axial force on the bending relative to the body frame (Euler buckling). The
+Euler load is that of a column supported as the frame is: clamped at the root, or simply supported at the chord.
+In space both strains miss lateral-torsional buckling, whose closed form has torsion held at one end.
+"""
 
 from __future__ import annotations
 

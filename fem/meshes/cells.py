@@ -1,4 +1,7 @@
-"""Cells of solid meshes as data: nodes, faces, shape functions, quadrature, and polynomials through points."""
+"""Cells of solid meshes as data: nodes, faces, shape functions, quadrature, and polynomials through points.
+
+Nodes follow :mod:`flexph.meshes.cell_types`; shape functions and quadrature are scikit-fem's, reordered to match.
+"""
 
 from __future__ import annotations
 

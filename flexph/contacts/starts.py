@@ -11,8 +11,7 @@ from ..kernels.arrays import Arrays
 from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
-from ..kernels.resolution import coordinate_size, lever
-from ..kernels.state import Configuration, Derived, touching_points
+from ..kernels.state import Configuration, Derived, coordinate_size, lever, touching_points
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.nonlinear import ValidityWarning

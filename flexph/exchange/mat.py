@@ -1,4 +1,7 @@
-"""Linear systems as MATLAB files, whose elements are checked before scipy reads them."""
+"""Linear systems as MATLAB files, whose elements are checked before scipy reads them.
+
+scipy's reader would follow a wrong tag out of the process's memory. Checksums of compressed elements are verified.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Durable, atomic writing of files: in a temporary folder, synchronised, moved to the final path; deferred signals."""
+"""Durable, atomic writing of files: in a temporary folder, synchronised, moved to the final path; deferred signals.
+
+A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is kept: the
+file that it refers to is replaced. The temporary folder is on the same file system as the final path.
+"""
 
 from __future__ import annotations
 

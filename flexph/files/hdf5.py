@@ -1,4 +1,8 @@
-"""Safe opening of HDF5 files, with all values in the file itself, and writing with errors for a full disk."""
+"""Safe opening of HDF5 files, with all values in the file itself, and writing with errors for a full disk.
+
+Links, virtual datasets and external storage can read other files; a fill value or a filter can expand to any number of
+bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checked reading of files from other sources: sizes, NumPy archives, XML; errors are unified."""
+"""Checked reading of files from other sources: sizes, NumPy archives, XML; errors are unified.
+
+Entities of XML document types can expand to huge texts or read other files.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from ..control.control_loops import Controller, check_known
 from ..integration.controllers import loops_of
-from ..integration.methods import Exact, MechanismMethod
+from ..integration.methods.exact import Exact
+from ..integration.methods.method import MechanismMethod
 from ..integration.simulator import Simulator
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State

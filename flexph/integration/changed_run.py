@@ -24,13 +24,12 @@ from ..results.state_view import MechanismView
 from ..results.statics import static_solution
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
-from .methods import MechanismMethod
+from .methods.method import MechanismMethod
 from .times.events import ON_ZERO, Event, event_value
-from .times.grid import SAME_TIME, ascending_from
-from .times.options import RunOptions
+from .times.options import SAME_TIME, RunOptions, ascending_from
 
 if TYPE_CHECKING:
-    from .times.checkpoint import Checkpoint
+    from .times.options import Checkpoint
 
 
 def run_with_changes(

@@ -10,15 +10,14 @@ from ..control.control_loops import Controller, ControlLoops
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.state import State
-from .methods import Exact4, ExactGauss, MechanismMethod
+from .methods.exact import Exact4, ExactGauss
+from .methods.method import MechanismMethod
 
 
 def loops_of(
     mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
-) -> ControlLoops | None:
-    """Control loops of a run, or None; raises ValueError if the method or mechanism does not take them."""
-    if not controllers:
-        return None
+) -> ControlLoops:
+    """Control loops of a run; raises ValueError if the method or mechanism does not take them."""
     loops = ControlLoops(mechanism, controllers, start)
     if loops.called and method.tolerance is not None:
         raise ValueError(

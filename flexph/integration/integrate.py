@@ -27,11 +27,11 @@ from .changed_run import go_on, run_with_changes
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
 from .mechanism_run import run_mechanism
-from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
+from .methods.exact import Exact
+from .methods.general import DiscreteGradient, Library
+from .methods.method import GeneralMethod, MechanismMethod, Method
 from .methods.names import NAMES, call_of
-from .times.checkpoint import Checkpoint, as_checkpoint, next_checkpoint
-from .times.grid import ascending
-from .times.options import Events, Observe, RunOptions
+from .times.options import Checkpoint, Events, Observe, RunOptions, as_checkpoint, ascending, next_checkpoint
 from .times.signature import signature_of
 from .whole_results import flat_start, kept_whole, layout_of, load_result
 
@@ -235,7 +235,7 @@ def integrate(
             raise ValueError(
                 f"controllers are for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
             )
-        if isinstance(start, State):
+        if isinstance(start, State) and start.controllers:
             check_known(start, options.controllers)
         by = _run_of(system, method)
         if changes is not None or isinstance(start, Solution):

@@ -22,7 +22,7 @@ from ..numerics.memo import read_only
 from ..results.solution import Solution
 from ..systems.inputs import Input, Table
 from .integrate import integrate
-from .methods import MechanismMethod
+from .methods.method import MechanismMethod
 
 Motion = Callable[[float], Any] | Connection
 

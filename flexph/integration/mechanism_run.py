@@ -12,34 +12,30 @@ import numpy as np
 
 from ..control.control_loops import ControlLoops
 from ..control.state_feedback import Unusable
-from ..mechanisms.model.consistency import Checked
+from ..mechanisms.model.consistency import Checked, shortest_step, work_of_weights
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import table_of
-from ..mechanisms.poses.resolution import shortest_step, work_of_weights
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from ..results.signature import mechanism_signature
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
-from ..results.validity import moves_from_rest, warn_of_doubts
+from ..results.validity import long_drives, moves_from_rest, of_long_drives, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import ValidityWarning
 from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
 from .blocks.pairs import PairBlocks
 from .controllers import loops_of, springs_set_by
-from .methods import MechanismMethod
-from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
+from .methods.method import MechanismMethod
+from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs
 from .schemes.of_method import scheme_from
 from .schemes.record import recorder_of, solution_of
 from .schemes.scheme import StepStart
-from .times.events import ContinuedWatch
-from .times.grid import ascending_from, refuse_short
+from .times.events import ContinuedWatch, Observer
 from .times.journal import Journal, StartForm, opened
-from .times.loop import Messages, Run, follow, progress_bar
-from .times.observer import Observer
-from .times.options import RunOptions
-from .times.protocols import Entry
+from .times.loop import Entry, Messages, Run, follow, progress_bar
+from .times.options import RunOptions, ascending_from, refuse_short
 from .times.sampled import ControlledForcing, one_by_one
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
@@ -66,7 +62,7 @@ def run_mechanism(
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
-    loops = loops_of(mechanism, start, method, options.controllers)
+    loops = loops_of(mechanism, start, method, options.controllers) if options.controllers else None
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     scheme, checked = scheme_from(mechanism, start, method, forcing)

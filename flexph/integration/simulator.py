@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from ..control.control_loops import Controller, check_known
 from ..control.trial_steps import outputs_at
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.consistency import shortest_step
 from ..mechanisms.model.state import State
-from ..mechanisms.poses.resolution import shortest_step
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
@@ -17,11 +17,12 @@ from ..numerics.step_failed import StepFailed
 from ..sensors.panel import StepPanel
 from ..sensors.quantities import Quantity
 from .controllers import loops_of
-from .methods import Exact, MechanismMethod
+from .methods.exact import Exact
+from .methods.method import MechanismMethod
 from .schemes.failures import explain_step
 from .schemes.of_method import scheme_from
 from .simulator_steps import ControlledSteps, HeldInputs, OuterInputs, PlainSteps, Steps, forcing_of
-from .times.grid import SPACINGS
+from .times.options import SPACINGS
 
 
 @checked
@@ -89,7 +90,7 @@ class Simulator:
     def restore(self, state: State) -> None:
         """Continue from a state, such as an earlier one, to the same bits; raises ValueError as for the constructor."""
         check_known(state, self.controllers)
-        loops = loops_of(self.mechanism, state, self.method, self.controllers)
+        loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
         self._shortest, self._anchors, self._began = shortest_step(at), state.anchors, bool(state.joint_forces)
         self._steps: Steps = PlainSteps(scheme, state) if loops is None else ControlledSteps(scheme, state, loops)

@@ -19,7 +19,7 @@ from ..results.signature import mechanism_signature
 from ..results.trajectory import Trajectory
 from ..switching.system import SwitchingPHDAE
 from ..switching.trajectory import SwitchingTrajectory
-from .times.checkpoint import Checkpoint
+from .times.options import Checkpoint
 from .times.signature import Signature, difference
 
 

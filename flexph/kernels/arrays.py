@@ -97,11 +97,11 @@ class Arrays(NamedTuple):
     pull_pairs: Any  # (k, 2p), forces on those pairs to forces on nodes
     node_turns: Any  # (k, t), 1 for nodes that turn with a turning body
     translating: Any  # (k·d, b·d), 1 for nodes that move with a centre of mass
-    resolution: Array  # (4,), see kernels.resolution
+    resolution: Array  # (4,), see kernels.state
     joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
     of_length: Array  # (n,), √(m/M_ii): flexible coordinate with the inertia of a unit displacement of its body
-    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.resolution
+    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.state
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()

@@ -91,7 +91,7 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
 def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:
     """Rates Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
     t, product = a.rolling, d.product
-    own = curve_sums(a.curves, d.on_curves, rate, t.free.size)
+    own = curve_sums(a.curves, d.on_curves, rate, t.free.size) if a.curves else np.zeros(t.free.size)
     if not t.row.size:
         return own
     return own + rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from flexph.changes.plan import with_changes
 from flexph.control.control_loops import ControlLoops
 from flexph.integration.controllers import loops_of
-from flexph.integration.methods import Exact, MechanismMethod
+from flexph.integration.methods.exact import Exact
+from flexph.integration.methods.method import MechanismMethod
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked

@@ -21,7 +21,8 @@ from flexph.integration.inverse_dynamics import (
     driven_start,
     inverse_dynamics,
 )
-from flexph.integration.methods import Exact, MechanismMethod
+from flexph.integration.methods.exact import Exact
+from flexph.integration.methods.method import MechanismMethod
 from flexph.integration.schemes.of_method import scheme_from
 from flexph.kernels.state import derive
 from flexph.mechanisms.mechanism import Mechanism

@@ -1,4 +1,8 @@
-"""The page of a report: sections of blocks, interactive charts, and their file with all scripts in it."""
+"""The page of a report: sections of blocks, interactive charts, and their file with all scripts in it.
+
+``npm ci && npm run build`` in ``browser`` bundles what draws the charts with uPlot into ``charts.js.gz``, which is what
+reports take.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ..numerics.memo import NamedFields
 from ..systems.nonlinear import PHDAE
 
 if TYPE_CHECKING:
-    from ..mechanisms.poses.resolution import Resolution
+    from ..mechanisms.model.consistency import Resolution
 
 
 SYSTEM = "system"
@@ -328,7 +328,6 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
     """Largest energy [J] that some states have gained, or others lost, since the first of ``states`` (k, n).
 
     For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
-
     A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains
     ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz. Gains and
     losses are summed separately and the larger sum counts, at up to MEASURED of the states.
@@ -353,6 +352,6 @@ def carried_energy(system: PHDAE, x: Array) -> float:
 
 
 def _gradient(system: PHDAE, x: Array) -> Array:
-    """Gradient ∇H = Eᵀz."""
+    """Gradient ∇H = Eᵀz of the energy at a state."""
     gradient: Array = system.E(x).T @ system.z(x)
     return gradient

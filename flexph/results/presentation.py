@@ -1,4 +1,8 @@
-"""Presentation of results: runs as labelled arrays, and companion data of other packages in their files."""
+"""Presentation of results: runs as labelled arrays, and companion data of other packages in their files.
+
+An entry ``NAME = "module:function"`` of the group ``flexph.saved`` is called as ``function(run, file)`` and adds groups
+to the file: numbers and texts, which readers of the run leave alone.
+"""
 
 from __future__ import annotations
 

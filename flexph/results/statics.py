@@ -10,9 +10,9 @@ import numpy as np
 from ..kernels.state import derive
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
+from ..mechanisms.model.consistency import resolution
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import State, configuration
-from ..mechanisms.poses.resolution import resolution
 from ..numerics.arguments import checked
 from .ledger import make_ledger
 from .solution import Solution

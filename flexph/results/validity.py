@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..bodies.nodal_body import nodes_of
-from ..joints.rows.laws import Angle
+from ..joints.rows.laws import Alignment, Angle, Law
 from ..joints.rows.vectors import Ground
 from ..kernels.state import derive
 from ..mechanisms.model.constraints import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
-from ..mechanisms.model.time_table import law_products, laws
+from ..mechanisms.model.time_table import Anchors, TimeTable, law_products, law_values, laws, table_of
 from ..numerics.arguments import warn
+from ..numerics.arrays import Array
 from ..systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ ELSEWHERE = 0.02
 """Travel relative to the size of the mechanism, or turn [rad], above which a run from rest has moved."""
 JUMP = 0.1
 """Velocity defect, relative to the largest speed, above which a run warns: a resolved motion has the square of hω."""
+
+LOOKED_AT = 20
+"""Number of steps of a run whose drives are checked."""
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
@@ -90,7 +94,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _unbounced(solution: Solution) -> list[str]:
-    """Warning about contacts that closed without restitution because impacts follow faster than steps resolve."""
+    """Warnings about contacts that closed without restitution, because impacts follow faster than steps resolve."""
     ledger, names = solution.ledger, solution.mechanism.once(_bouncing)
     if not names:
         return []
@@ -204,3 +208,45 @@ def _defects(solution: Solution) -> list[str]:
             f"{cause}"
         )
     return doubts
+
+
+def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
+    """Text on a drive that moves further than a step can follow, with a step that can; empty if there is none.
+
+    Of an angle a step sees sine and cosine: it cannot tell more than half a turn from less the other way, and may fail
+    beyond a quarter. Displacements are unlimited in steps that are solved.
+    """
+    try:
+        before, after = (table.values(t) for t in span)
+    except ValueError:
+        return ""
+    for k, (law, own) in enumerate(zip(laws(mechanism), law_values(mechanism), strict=True)):
+        moved, most, unit = _moved(mechanism, law, before[own], after[own], solved=solved)
+        if callable(law.value) and moved > most and not (solved and unit == "m"):
+            name, moves = mechanism.constraint_names[k], "turns" if unit == "rad" else "moves"
+            return (
+                f"{name} {moves} by {moved:.3g} {unit} from t = {span[0]:.6g} s to {span[1]:.6g} s, and a step follows "
+                f"less than {most:.3g} {unit}: take steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
+            )
+    return ""
+
+
+def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
+    """Text of :func:`of_long_drives` for some of the solved steps between the times of a grid."""
+    table, steps = table_of(mechanism, anchors), len(grid) - 1
+    if not table.varies or steps < 1:
+        return ""
+    some = np.unique(np.linspace(0, steps - 1, LOOKED_AT).astype(int)).tolist()
+    spans = ((float(grid[k]), float(grid[k + 1])) for k in some)
+    return next((told for span in spans if (told := of_long_drives(mechanism, table, span, solved=True))), "")
+
+
+def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
+    """Distance by which a drive moves in a step, the largest one allowed, and their unit."""
+    if isinstance(law, Alignment):
+        cosine = 0.5 * (np.sum(before * after) - 1.0)
+        return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"
+    moved = float(np.abs(after - before).max(initial=0.0))
+    if isinstance(law, Angle):
+        return moved, np.pi if solved else 0.5 * np.pi, "rad"
+    return moved, float(mechanism.network.arrays.lengths[1]), "m"

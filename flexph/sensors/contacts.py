@@ -10,8 +10,7 @@ import numpy as np
 from ..kernels.contacts.gap_arrays import Contacts
 from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
 from ..kernels.contacts.laws import forces_at, friction_at
-from ..kernels.resolution import coordinate_size
-from ..kernels.state import node_arms, touching_points, touching_velocities
+from ..kernels.state import coordinate_size, node_arms, touching_points, touching_velocities
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
 from ..mechanisms.model.time_table import Anchors

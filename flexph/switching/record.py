@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..integration.general.system_run import SystemRun
-from ..integration.times.observer import Observer
+from ..integration.times.events import Observer
 from ..numerics.arrays import Array
 from ..results.ledger import Ledger, join_ledgers, system_ledger
 from .arrival import Instant

@@ -14,12 +14,12 @@ from ..consistency.equations import with_algebraic
 from ..integration.general.one_step import one_step_method
 from ..integration.general.stepper import start_at
 from ..integration.general.system_run import SystemRun
-from ..integration.methods import GeneralMethod, Library
+from ..integration.methods.general import Library
+from ..integration.methods.method import GeneralMethod
 from ..integration.methods.names import call_of
-from ..integration.times.grid import ascending, saved_times
+from ..integration.times.events import Observer
 from ..integration.times.loop import Messages, follow, progress_bar
-from ..integration.times.observer import Observer
-from ..integration.times.options import RunOptions
+from ..integration.times.options import RunOptions, ascending, saved_times
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed

@@ -122,7 +122,7 @@ class _Disc:
         return PositionMap.of_terms(span.stop, tuple(terms))
 
     def _turned_height(self, turned: Array) -> Array:
-        """Part of the height that depends on the orientation and pivot: ``n·(R X − through) − ρ √(1 − (n·a)²)``."""
+        """Part of the height due to the orientation, ``n·(R X − through) − ρ √(1 − (n·a)²)``, with the pivot."""
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)

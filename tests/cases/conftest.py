@@ -10,10 +10,13 @@ LEAST = 10_000
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pictures():
-    """Drawn ones have something in them."""
+def pictures(request):
+    """Drawn ones have something in them; fast tests do not lay them out, which is half of drawing."""
+    fast = request.config.getoption("markexpr") == "not slow"
 
     def save(figure, path, **options):
+        if fast:
+            figure.set_layout_engine("none")
         draw(figure, path, **options)
         assert Path(path).stat().st_size > LEAST, path
 

@@ -67,7 +67,8 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
         (four_particle, 2, 2),
         pytest.param(andrews_squeezer, 20, 28, marks=pytest.mark.slow),  # joints, 7 unit circles, length of the spring
         pytest.param(hinged_beam, 3, 15, marks=pytest.mark.slow),
-        (flexible_pendulum, 3, 15),  # the joint, a rotation matrix, 6 relations of deformations and stresses
+        # the joint, a rotation matrix, 6 relations of deformations and stresses
+        pytest.param(flexible_pendulum, 3, 15, marks=pytest.mark.slow),
         (point_masses, 2, 2),
         (rigid_slider_crank, 3, 3),
         (gyroscope, 0, 6),  # a rotation matrix

@@ -90,7 +90,12 @@ def expected(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("number", "moment"),
-    [(signal.SIGKILL, (0, 0.32)), (signal.SIGTERM, (0, 0.32)), (signal.SIGKILL, (1, 0.7)), (signal.SIGINT, (1, 0.7))],
+    [
+        (signal.SIGKILL, (0, 0.32)),
+        (signal.SIGTERM, (0, 0.32)),
+        pytest.param(signal.SIGKILL, (1, 0.7), marks=pytest.mark.slow),
+        (signal.SIGINT, (1, 0.7)),
+    ],
 )
 def test_an_ended_run_is_resumed_to_the_same_tables(number, moment, tmp_path, expected):
     FAULTS[moment] = send(number)

@@ -89,7 +89,7 @@ def test_other_commands_that_are_broken_off_print_nothing(command, tmp_path, mon
 
     (tmp_path / "a.yaml").write_text("{}")
     case = Case(swing, write, GOOD.checks, system=interrupted)
-    monkeypatch.setattr("fem.mesh_report.mesh_report", interrupted)
+    monkeypatch.setattr("fem.mesh_command.mesh_report", interrupted)
     monkeypatch.setattr("flexph.models.commands.loaded", interrupted)
     monkeypatch.setattr("flexph.cli.written_summaries", interrupted)
     subject = {"list": [], "analyze": ["swing"]}.get(command, [tmp_path / "a.yaml"])

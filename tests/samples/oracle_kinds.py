@@ -1,6 +1,7 @@
 """Every kind of body, joint, force element and contact in a small mechanism: each is a line of a table."""
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -66,12 +67,14 @@ A, B = "a.tip", "b.pin"
 SKEW, OTHER = (0.6, 0.0, 0.8), (0.0, 0.8, 0.6)
 
 
+@cache  # bodies keep what is computed from them
 def beam(dim, elements=2, **options):
     """A beam whose matrices have entries of order one."""
     thirds = {f"p{i}": i * elements / 12 for i in range(1, 6)}
     return fem.beam(0.5 * elements, SOFT, STRIP, elements=elements, dim=dim, stations=thirds, damping=DAMPED, **options)
 
 
+@cache
 def block(dim):
     """A rigid body with its centre of mass off its origin."""
     inertia = 0.1 if dim == 2 else (0.2, 0.3, 0.42)
@@ -280,6 +283,7 @@ ROPE = {"mass_per_length": 1.0, "axial": 20.0, "bending": 2.0}
 RUBBER = fem.NeoHooke(8.0, 10.0)
 
 
+@cache
 def solid(dim, strain, *, degree=1, law=None):
     """A block of one cell under its own name for its faces."""
     plane = {"plane": "strain", "thickness": 0.5} if dim == 2 else {}

@@ -16,6 +16,7 @@ from flexph.mechanisms.model.time_table import TimeTable, anchor
 from flexph.numerics.gauss_tableau import gauss
 
 COMPLEX_STEP = 1e-30
+POSES = {}
 
 
 class OracleStep:
@@ -101,10 +102,19 @@ def random_step(mechanism, *, seed=0, size=0.1, radius=1.0):
     return own, rng.standard_normal(own.unknowns)
 
 
+def without_joints(mechanism):
+    """Pose of the bodies of a mechanism without joints, computed once for the same bodies."""
+    key = tuple((name, id(body)) for name, body in mechanism.bodies.items())
+    if key not in POSES:
+        bodies = dict(mechanism.bodies)  # kept: another body could have the same address later
+        POSES[key] = bodies, connect(bodies, [], gravity=mechanism.gravity).assemble()
+    return POSES[key][1]
+
+
 def random_state(mechanism, rng, size):
     """Bodies near where they are placed without joints, turned, bent and moving; stresses and springs with force."""
     layout, turning = mechanism.layout, mechanism.network.arrays.turning
-    pose = connect(dict(mechanism.bodies), [], gravity=mechanism.gravity).assemble()
+    pose = without_joints(mechanism)
     b, d = pose.centres.shape
     turns = np.isin(np.arange(b), turning)[:, None]
     spins = (b, 1 if d == 2 else 3)

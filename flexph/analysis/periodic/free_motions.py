@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lstsq, qr
 
-from ...kernels.resolution import displacement_sizes, lever
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, derive, displacement_sizes, lever
 from ...linear.elimination import null_space
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import rates_at, velocities_of

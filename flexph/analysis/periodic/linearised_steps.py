@@ -18,8 +18,7 @@ from ...integration.schemes.scheme import EvaluatedState, StepStart
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import spring_operator, strain_of, strain_rates
 from ...kernels.gradient import Velocities, flatten, unflatten
-from ...kernels.resolution import displacement_sizes, lever
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, derive, displacement_sizes, lever
 from ...kernels.strains import end_stiffness
 from ...mechanisms.model.constraints import constraint_gap, rates_at
 from ...mechanisms.model.constraints import moved as corrected

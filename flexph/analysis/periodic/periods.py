@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...joints.rows.connection import measures
-from ...kernels.resolution import displacement_sizes, lever
-from ...kernels.state import Configuration
+from ...kernels.state import Configuration, displacement_sizes, lever
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State

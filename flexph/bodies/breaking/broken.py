@@ -19,6 +19,8 @@ def element_at(name: str, body: Any, s: float) -> int:
     """Number of the element of a rod or cable at a length s [m]; raises ValueError for others and off its length."""
     if not isinstance(body, NodalBody) or body.pieces is None:
         raise ValueError(f"rupture({name!r}): only elements of fem.rod and fem.cable break")
+    if body.flow is not None:
+        raise ValueError(f"rupture({name!r}): a hose with a flow does not break, as its fluid would leave there")
     borders = body.pieces.borders
     if not borders[0] <= s <= borders[-1]:
         raise ValueError(f"s must be on {name!r}, 0 to {borders[-1]} m, got {s} m")

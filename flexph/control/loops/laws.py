@@ -91,7 +91,7 @@ def look_along(a: Agreement) -> float:
 
 
 def _meet(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s of law k where it meets its line; see flexph.control.laws.laws."""
+    """Set rate, force and ∂f/∂s of law k where it meets its line; see flexph.control.laws."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
     elif w.kind[k] == LIMIT:
@@ -156,7 +156,7 @@ def _alone(w: Laws, forces: Vec) -> float:
 def _meet_all(w: Laws) -> bool:
     """Write forces at which all laws meet their lines into ``w.met``; False if the iteration does not converge.
 
-    See flexph.control.laws.meeting.
+    See flexph.control.laws.
     """
     m = w.column.size
     off = cython.declare(cython.double)

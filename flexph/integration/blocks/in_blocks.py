@@ -14,8 +14,7 @@ from ...control.control_loops import ControlLoops
 from ...numerics.arrays import Array
 from ..loops.steps.controls import GOES_ON, TOO_SMALL, UNSOLVED
 from ..times.events import Watch
-from ..times.loop import Accepted, Going, Run
-from ..times.protocols import Entry
+from ..times.loop import Accepted, Entry, Going, Run
 from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
 from . import saving

@@ -1,4 +1,16 @@
-"""Steps of mechanisms with rigid contacts: impulses between steps, and pairs of steps judged by their error."""
+"""Steps of mechanisms with rigid contacts: impulses between steps, and pairs of steps judged by their error.
+
+Impulses of the joints reflect the velocity defect e = G v + ∂g/∂t between steps. With S = G M⁻¹Gᵀ, μ = S⁻¹e and
+b = −∂g/∂t prescribed by drives (zero for joints), the velocities
+
+    v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
+
+the work of the drives. Both momenta stay, as under all forces of joints. It is a step of the exact scheme of length 0.
+
+Where a gap closes in a step, velocities jump, and differences of mean velocities say nothing. But where steps are split
+at impacts, positions at the end of a step have an error that falls with its length as without impacts: a step of 2h
+makes four times the error of a pair of h.
+"""
 
 from __future__ import annotations
 

@@ -17,10 +17,9 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import Library
-from ..times.events import Watch
+from ..methods.general import Library
+from ..times.events import Observer, Watch
 from ..times.loop import Messages, Run, follow, keep, progress_bar
-from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.step_size import tolerances_of_states
 from .library import SOLVERS, Problem, Solver, SolverFailed

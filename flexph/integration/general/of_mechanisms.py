@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms.equations.phdae import as_phdae
-from ...mechanisms.model.consistency import check_consistent, refuse_redundant
+from ...mechanisms.model.consistency import check_consistent, refuse_redundant, shortest_step
 from ...mechanisms.model.range_of_validity import warn_of_range
 from ...mechanisms.model.state import State
 from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers
-from ...mechanisms.poses.resolution import shortest_step
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
-from ..methods import GeneralMethod, Library
-from ..times.grid import ascending_from, refuse_short
-from ..times.options import RunOptions
+from ..methods.general import Library
+from ..methods.method import GeneralMethod
+from ..times.options import RunOptions, ascending_from, refuse_short
 from .run import integrate_system
 
 if TYPE_CHECKING:

@@ -15,14 +15,15 @@ from ...discretisation.parametrized import dirac_form, gradient_pair
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, subspaces
 from ...systems.nonlinear import PHDAE
-from .. import methods
+from ..methods.general import DiracDissipative, DiscreteGradient, Gauss
+from ..methods.method import GeneralMethod
 from .stepper import OneStepMethod
 
 if TYPE_CHECKING:
     from .stepper import OneStepMethod
 
 
-def one_step_method(method: methods.GeneralMethod, system: PHDAE) -> OneStepMethod:
+def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
     """Select the one-step method for a system, with its completion of algebraic states; raises ValueError without any.
 
     It keeps the Jacobian of its last iteration: each run makes a separate one.
@@ -36,17 +37,17 @@ def _equations(method: Any, system: PHDAE) -> OneStepMethod:
 
 
 @_equations.register
-def _gradient(method: methods.DiscreteGradient, system: PHDAE) -> OneStepMethod:
+def _gradient(method: DiscreteGradient, system: PHDAE) -> OneStepMethod:
     return OwnPair(system) if method.gradient == "pair" else gradient_pair(system, method.gradient)
 
 
 @_equations.register
-def _dirac(method: methods.DiracDissipative, system: PHDAE) -> OneStepMethod:
+def _dirac(method: DiracDissipative, system: PHDAE) -> OneStepMethod:
     return dirac_form(system)
 
 
 @_equations.register
-def _gauss(method: methods.Gauss, system: PHDAE) -> OneStepMethod:
+def _gauss(method: Gauss, system: PHDAE) -> OneStepMethod:
     return gradient_pair(system, "midpoint") if method.order == 2 else GaussCollocation(system, method.order // 2)
 
 

@@ -18,7 +18,7 @@ from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ...systems.particle_terms import ParticleTerms
-from ..methods import GeneralMethod
+from ..methods.method import GeneralMethod
 from ..times.loop import Block, Run
 from .particle_arrays import ITERATION, OWN_PAIR, Space, space_of, table_of
 from .particle_steps import take_steps

@@ -21,14 +21,12 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import GeneralMethod, Library
-from ..times.events import Watch
-from ..times.grid import ascending, refuse_short, saved_times
+from ..methods.general import Library
+from ..methods.method import GeneralMethod
+from ..times.events import Observer, Watch
 from ..times.journal import StartForm, opened
-from ..times.loop import Messages, follow, prescribed, progress_bar
-from ..times.observer import Observer
-from ..times.options import RunOptions
-from ..times.protocols import Entry
+from ..times.loop import Entry, Messages, follow, prescribed, progress_bar
+from ..times.options import RunOptions, ascending, refuse_short, saved_times
 from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl

@@ -10,9 +10,8 @@ from ...numerics.arrays import Array
 from ...results.ledger import exchanged_energy, system_ledger
 from ...results.trajectory import Trajectory
 from ...systems.nonlinear import PHDAE, ValidityWarning
-from ..times.loop import Run
-from ..times.observer import Observer
-from ..times.protocols import Watch
+from ..times.events import Observer
+from ..times.loop import Run, Watch
 from ..times.recorder import COUNTS, Column, Recorder
 
 

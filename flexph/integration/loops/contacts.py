@@ -11,11 +11,11 @@ from scipy.sparse.csgraph import connected_components
 
 from ...bodies.nodal_body import nodes_of
 from ...bodies.ports import find_port
+from ...contacts.broad_phase import contact_sides
 from ...contacts.loops.island_space import LARGEST
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.laws import in_tables
-from ...kernels.sides import contact_sides
 from ...mechanisms.model.accounts import KINDS, WAYS, Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...contacts.broad_phase import BroadPhase, broad_phase
+from ...contacts.broad_phase import BroadPhase, are_apart, broad_phase
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.laws import held_in
-from ...kernels.sides import are_apart
 from ...numerics.arrays import Array
 from .memory.data import Index
 from .points import node_sides

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...kernels.resolution import displacement_sizes, lever
+from ...kernels.state import displacement_sizes, lever
 from ...mechanisms.model.redundancy import weights
 from ...numerics.loops.views import stored
 from .memory.connection_data import Redundancy

@@ -21,7 +21,8 @@ from ...mechanisms.model.state import State
 from ...numerics.gauss_tableau import gauss
 from ...systems.inputs import Forcing
 from ..loops.build import LARGEST, cost_of_factor, has_full_matrices
-from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
+from ..methods.exact import Decaying, Exact, Exact4, ExactGauss
+from ..methods.method import MechanismMethod
 from ..times.step_size import Tolerance, read_tolerance
 from .scheme import MIDPOINT, PAIR, SINGLE, SUBSTEPS, InitialValueProblem, Scheme
 
@@ -43,8 +44,9 @@ def scheme_from(
     table.references.forcing = forcing
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
-    refuse_overlaps(mechanism.network.arrays, at, scheme.accounts.gap_name)
-    if not start.memory.size:
+    if mechanism.network.arrays.contacts.number:
+        refuse_overlaps(mechanism.network.arrays, at, scheme.accounts.gap_name)
+    if mechanism.network.arrays.contacts.number and not start.memory.size:
         warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, at)
     return scheme, checked
 

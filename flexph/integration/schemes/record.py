@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.poses.resolution import resolution
+from ...mechanisms.model.consistency import resolution
 from ...results.ledger import Ledger, make_ledger
 from ...results.result import Occurrences
 from ...results.solution import Solution
-from ..times.observer import Observer
+from ..times.events import Observer
 from ..times.recorder import COUNTS, Column, Recorder
 from .scheme import StepStart
 

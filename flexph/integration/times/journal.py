@@ -17,7 +17,7 @@ import numpy as np
 from ...files.durable import leftovers, locked, remove
 from ...files.trees import read_tree, write_tree
 from ...numerics.arguments import warn
-from .checkpoint import Checkpoint, CheckpointWarning
+from .options import Checkpoint, CheckpointWarning
 from .signature import Signature, difference
 
 Tree = Mapping[str, Any]

@@ -65,7 +65,7 @@ class Holding(NamedTuple):
     inputs: Array
 
     def step(self, start: Any, time: float) -> HeldStep:
-        """See :class:`flexph.integration.times.protocols.Stepper`."""
+        """See :class:`flexph.integration.times.loop.Stepper`."""
         return HeldStep(self.stepper.step(start, time), self.inputs)
 
 

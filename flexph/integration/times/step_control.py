@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded
-from .loop import Accepted, Run
-from .protocols import Memory
+from .loop import Accepted, Memory, Run
 from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
 
 

@@ -33,7 +33,7 @@ class DividedSteps(ABC):
         self._held, self._begun = loops.held.copy(), loops.joined.kept()
 
     def step(self, start: StepStart, time: float) -> JoinedResult:
-        """See :class:`flexph.integration.times.protocols.Stepper`."""
+        """See :class:`flexph.integration.times.loop.Stepper`."""
         return self.steps(start, time)[0]
 
     def steps(self, start: StepStart, time: float, begun: Any = None, divisions: int = 0) -> tuple[JoinedResult, Array]:

@@ -20,8 +20,7 @@ from ..blocks.block_stepper import BlockStepper
 from ..blocks.in_blocks import single
 from ..blocks.saving import Window
 from ..loops.memory.structures import Calls, Rows, Within, nothing_within
-from ..times.loop import Going
-from ..times.protocols import Entry
+from ..times.loop import Entry, Going
 from ..times.sampled import JoinedResult, plan_of
 from .agreed_steps import held_in_loops
 from .calls import CallsByStep, Chunk, call, calls_read_compiled

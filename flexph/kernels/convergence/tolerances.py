@@ -68,8 +68,7 @@ class Tolerances(NamedTuple):
         rate.
     mixed
         Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction
-        leaves strains that are not small, and large stresses. From 1e-3 on rods, cables and rubber take the same
-        iterations.
+        leaves strains that are not small, and large stresses. Up to 1e-3 all samples take as many iterations.
     noise
         Correction below which the Jacobian is kept, as corrections are round-off.
     iterations, searches

@@ -14,7 +14,7 @@ from ...bodies.ports import frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection
 from ...kernels.arrays import Arrays, joined_part, prepared
-from ...kernels.resolution import constraint_measures, resolution_terms
+from ...kernels.state import constraint_measures, resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
 from .connection_arrays import (

@@ -144,14 +144,14 @@ class AccountRows:
         losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
         return (*losses, JOINED) if self.joins else losses
 
+    def port_of(self, spring: int) -> int:
+        """Number of the external port of a spring whose stiffness an input sets; its work has this account."""
+        return self._ports.index(self._springs[spring])
+
     @property
     def first_row(self) -> int:
         """First column of the works of joints, driven ones first."""
         return len(self._inputs) + self.references.size + self.scheduled.size + len(FLOWS) * self.flowing.size
-
-    def port_of(self, spring: int) -> int:
-        """Number of the external port of a spring whose stiffness an input sets; its work has this account."""
-        return self._ports.index(self._springs[spring])
 
     @property
     def judges(self) -> bool:

@@ -14,9 +14,18 @@ from ...joints.rows.laws import Angle
 from ...kernels.arrays import Arrays
 from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
-from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.rolling import squares
-from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
+from ...kernels.state import (
+    Configuration,
+    Derived,
+    constraint_sizes,
+    constraint_sums,
+    derive,
+    displacement_sizes,
+    lever,
+    node_arms,
+    vectors,
+)
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...kernels.resolution import displacement_sizes, lever
+from ...kernels.state import displacement_sizes, lever
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors

@@ -12,8 +12,7 @@ from ...bodies.nodal_body import AnyBody, FramedBody
 from ...bodies.ports import first_frame
 from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import velocity_count
-from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, constraint_sizes, derive, displacement_sizes, lever
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.singular_systems import nearest_change

@@ -15,8 +15,7 @@ from ...joints.rows.vectors import Ground
 from ...kernels.arrays import Arrays, total
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
-from ...kernels.resolution import lever
-from ...kernels.state import constraint_sums, node_arms, products, vectors
+from ...kernels.state import constraint_sums, lever, node_arms, products, vectors
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.factors.singular_systems import nearest_change

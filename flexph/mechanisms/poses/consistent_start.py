@@ -14,8 +14,7 @@ from ...bodies.nodal_body import FramedBody, nodes_of
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
-from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, constraint_sizes, derive, displacement_sizes, lever
 from ...numerics import checks as check
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...bodies.nodal_body import FramedBody, NodalBody
 from ...joints.rows.connection import Connection, Measure
-from ...kernels.resolution import displacement_sizes, lever
+from ...kernels.state import displacement_sizes, lever
 from ...laws.resistive_relations import Relation
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array

@@ -14,8 +14,7 @@ from ...joints.rows.connection import Connection
 from ...joints.rows.laws import Contact, Rolling
 from ...joints.rows.vectors import Ground, PortName
 from ...kernels.gradient import is_sparse, kept, scale_both, scale_rows, stacked_rows, velocity_count
-from ...kernels.resolution import lever
-from ...kernels.state import Configuration
+from ...kernels.state import Configuration, lever
 from ...numerics.arrays import Array, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.rotations import unit_sweeps

@@ -17,8 +17,7 @@ from scipy import sparse
 
 from ...joints.rows.connection import measures
 from ...kernels.continuous import mass_of
-from ...kernels.resolution import constraint_sizes
-from ...kernels.state import derive
+from ...kernels.state import constraint_sizes, derive
 from ...numerics.arrays import Array
 from ..model.accounts import Accounts
 from ..model.constraints import angle_rows, gap_of, rates_at, spring_states, velocities_of, with_velocities

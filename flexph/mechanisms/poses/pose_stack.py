@@ -10,7 +10,7 @@ import numpy as np
 
 from ...display.tables import listed
 from ...kernels.gradient import row_weights
-from ...kernels.resolution import lever
+from ...kernels.state import lever
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, unit_sweeps
 from ..model.constraints import angle_rows

@@ -13,9 +13,8 @@ from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.gradient import blocks_of, is_sparse, scale_both
 from ...kernels.rates.on_curves import add_curve_forces
-from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.rolling import add_forces, gains
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, derive, displacement_sizes, lever
 from ...kernels.stiffness.forms import inertia_force
 from ...kernels.stiffness.steady_slopes import has_dampers, slip_product_forces, steady_rates, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness

@@ -9,8 +9,7 @@ import numpy as np
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import mass_of, strain_of, strain_rates
 from ...kernels.gradient import scale_both
-from ...kernels.resolution import displacement_sizes
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, derive, displacement_sizes
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array
 from ..model.consistency import check_consistent

@@ -11,8 +11,7 @@ import scipy
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_other_laws
-from ...kernels.resolution import displacement_sizes
-from ...kernels.state import Configuration
+from ...kernels.state import Configuration, displacement_sizes
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections

@@ -26,9 +26,8 @@ from ...kernels.gradient import (
     stacked_rows,
     velocity_count,
 )
-from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.springs import damping_slopes, taut
-from ...kernels.state import node_arms, node_points, products, vectors
+from ...kernels.state import constraint_sizes, displacement_sizes, lever, node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
 from ...laws.elastic_laws import ElasticLaw
 from ...numerics.arrays import Array, dense, widened

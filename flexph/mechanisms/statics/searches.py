@@ -17,8 +17,7 @@ import numpy as np
 
 from ...integration.loops.statics.values import Held, Loads, has_static_loops
 from ...kernels.continuous import mass_of
-from ...kernels.resolution import displacement_sizes
-from ...kernels.state import Configuration
+from ...kernels.state import Configuration, displacement_sizes
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections
 from ..model.constraints import constraint_gap, extent, spring_forces

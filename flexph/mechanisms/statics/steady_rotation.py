@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...joints.rows.vectors import Ground
-from ...kernels.resolution import constraint_sizes
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, constraint_sizes, derive
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, skew, spin_map, spins

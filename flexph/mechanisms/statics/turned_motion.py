@@ -14,8 +14,7 @@ from scipy import sparse
 from ...joints.rows.connection import measures
 from ...kernels.continuous import curve_slips
 from ...kernels.gradient import block_diagonal, product_matrix
-from ...kernels.resolution import constraint_sizes, displacement_sizes
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, constraint_sizes, derive, displacement_sizes
 from ...kernels.stiffness.tangent import Forces, generalised_force
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation, skew

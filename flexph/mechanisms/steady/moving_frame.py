@@ -16,8 +16,7 @@ from scipy.linalg import block_diag, lstsq
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import mass_of
 from ...kernels.gradient import velocity_count
-from ...kernels.resolution import constraint_sizes, displacement_sizes
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, constraint_sizes, derive, displacement_sizes
 from ...kernels.stiffness.steady_slopes import row_slopes
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, skew, spin_map, spin_skew, spins, turned_spins, unit_sweeps

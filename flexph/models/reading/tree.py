@@ -1,4 +1,8 @@
-"""YAML 1.2 as plain data with the line and column of each value, and errors of model files with their position."""
+"""YAML 1.2 as plain data with the line and column of each value, and errors of model files with their position.
+
+ruamel.yaml composes the nodes; no objects are constructed from tags. Refused are duplicate names, tags, merge keys,
+anchors that contain themselves or multiply beyond a bound, deep nesting and large files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Draws every chart of the page: elements of class `fx-chart` with panels in them, as flexph/report/page.py wrote them.
+// Draws every chart of the page: elements of class `fx-chart` with panels in them, as flexph/report/charts.py wrote them.
 import uPlot from "uplot";
 import base from "uplot/dist/uPlot.min.css";
 import own from "./charts.css";

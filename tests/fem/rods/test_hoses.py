@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 import fem
 from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, weld
-from flexph.integration.methods import Decaying, Exact, Exact4
+from flexph.methods import Decaying, Exact, Exact4
 from flexph.models import load_model, write_model
 from flexph.numerics.rotations import rotation
 from flexph.sensors import energy

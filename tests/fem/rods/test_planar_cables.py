@@ -21,7 +21,7 @@ from flexph import (
 )
 from flexph.contacts import KelvinVoigt, Plane, Rigid, contact
 from flexph.export import write_series
-from flexph.integration.methods import Decaying, Exact4, ExactGauss
+from flexph.methods import Decaying, Exact4, ExactGauss
 from flexph.models import load_model, write_model
 from flexph.scenes import pose_scene
 

@@ -32,11 +32,11 @@ from flexph import (
 )
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.export import write_modes, write_series
-from flexph.integration.methods import Decaying, Exact4, ExactGauss
 from flexph.joints import CoulombFriction, bushing
 from flexph.kernels.state import derive
 from flexph.kernels.strains import strain_stresses
 from flexph.mechanisms.model.state import configuration
+from flexph.methods import Decaying, Exact4, ExactGauss
 from flexph.models import ModelError, load_model, write_model
 from flexph.scenes import pose_scene
 from flexph.view import html_fragment

@@ -21,10 +21,10 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.integration.methods import Exact, Exact4
 from flexph.kernels.state import derive
 from flexph.kernels.strains import strain_stresses, strains
 from flexph.mechanisms.model.state import configuration
+from flexph.methods import Exact, Exact4
 
 LONG_STEPS = pytest.mark.filterwarnings("ignore:.*in a step of.*phase is not accurate")
 

@@ -25,7 +25,7 @@ from flexph import (
     weld,
 )
 from flexph.export import write_modes, write_series
-from flexph.integration.methods import Decaying, ExactGauss
+from flexph.methods import Decaying, ExactGauss
 from flexph.models import ModelError, load_model, write_model
 from flexph.scenes import pose_scene
 

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 import fem
 from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, spherical, torque, weld
 from flexph.changes import lock
-from flexph.integration.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.laws import backlash, bilinear, force_law, one_sided, polynomial, potential, scheduled, table
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model, write_model
 from flexph.sensors import energy
 
@@ -190,7 +190,7 @@ def test_methods_that_do_not_know_strains_of_nodes_refuse_them(method):
 
 def test_laws_of_time_are_refused_where_there_is_none():
     mechanism, start = tumbling(rod(2, {"M3": BREATHES}))
-    with pytest.raises(ValueError, match="takes no laws that depend on time"):
+    with pytest.raises(ValueError, match="takes no laws of rods that depend on time"):
         mechanism.linearize(mechanism.assemble())
     with pytest.raises(ValueError, match="of a state alone"):
         integrate(mechanism, start, [0.0, 0.01]).measured(energy("elastic a"))

@@ -59,7 +59,11 @@ def test_mathieus_equation_with_linearised_steps_of_gauss(damping):
     assert np.prod(found.multipliers).real == pytest.approx(math.exp(-3.0 * damping * period), abs=1e-10)
 
 
-@pytest.mark.parametrize(("edge", "near"), [(mathieu_a, 6.7), (mathieu_b, 9.1)], ids=["lower", "upper"])
+@pytest.mark.parametrize(
+    ("edge", "near"),
+    [(mathieu_a, 6.7), pytest.param(mathieu_b, 9.1, marks=pytest.mark.slow)],
+    ids=["lower", "upper"],
+)
 def test_the_first_band_of_instability_has_the_edges_of_mathieus_equation(edge, near):
     """Multipliers are −1 at ω = 2 √(ω₀²/a₁(q)), q = 2 a/l, l = 2L/3, by the tabulated characteristic values."""
 

@@ -9,8 +9,8 @@ import fem
 import rigid
 from flexph import GROUND, Solution, connect, force, hinge, integrate, spring_damper
 from flexph.changes import rupture, with_changes
-from flexph.integration.methods import Exact, Exact4
 from flexph.laws import one_sided
+from flexph.methods import Exact, Exact4
 from flexph.models import ModelError, load_model
 from flexph.scenes import motion_scene
 from flexph.sensors import energy
@@ -119,6 +119,14 @@ def test_what_cannot_break_is_refused(change, message):
     mechanism, start = hung(rod())
     with pytest.raises(ValueError, match=message):
         integrate(mechanism, start, TIMES, inputs=PULL, changes=[change()])
+
+
+def test_a_hose_does_not_break():
+    flow = fem.Flow(0.1, 1.0)
+    hose = fem.cable(2.0, mass_per_length=0.1, axial=1e4, bending=0.01, elements=2, dim=2, flow=flow)
+    mechanism, start = hung(hose)
+    with pytest.raises(ValueError, match="a hose with a flow does not break"):
+        integrate(mechanism, start, TIMES, inputs=PULL, changes=[rupture("rope", 0.7, at=0.01)])
 
 
 def test_an_element_breaks_once():

@@ -7,7 +7,7 @@ import rigid
 from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
 from flexph.control.linear.plants import Plant
-from flexph.integration.times.checkpoint import Checkpoint
+from flexph.integration.times.options import Checkpoint
 from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])

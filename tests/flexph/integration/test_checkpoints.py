@@ -21,8 +21,8 @@ from sample_mechanisms import CASES
 
 from flexph import Checkpoint, Event, IntegrationError, IntegrationInterrupted, integrate
 from flexph.files import durable
-from flexph.integration.times import journal, recorder, rows_on_disk
-from flexph.integration.times.checkpoint import CheckpointWarning, runs_kept
+from flexph.integration.times import journal, recorder
+from flexph.integration.times.options import CheckpointWarning, runs_kept
 from flexph.methods import (
     IDA,
     Decaying,
@@ -233,7 +233,7 @@ def test_rows_stay_in_memory_where_the_disk_is_full(writes, tmp_path, monkeypatc
 
     rows_on_disk_file = tempfile.TemporaryFile
     monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
-    monkeypatch.setattr(rows_on_disk.tempfile, "TemporaryFile", Full)
+    monkeypatch.setattr(recorder.tempfile, "TemporaryFile", Full)
     whole = of_particles(Gauss(4))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

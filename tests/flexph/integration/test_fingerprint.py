@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flexph.integration.times.fingerprint import fingerprint
+from flexph.integration.times.signature import fingerprint
 
 
 @dataclass(frozen=True)

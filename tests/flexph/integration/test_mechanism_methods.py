@@ -222,7 +222,7 @@ def test_collocation_agrees_with_the_reference(method, steps, speed, reference):
     assert velocity < speed
 
 
-@pytest.mark.parametrize("method", ["radau", "bdf", "ida"])
+@pytest.mark.parametrize("method", ["radau", pytest.param("bdf", marks=pytest.mark.slow), "ida"])
 def test_adaptive_methods_agree_to_their_tolerance(method, reference):
     """Errors of 20 to 100 steps add up, each below the tolerance times the size of a state: 6 rad/s, a metre."""
     pytest.importorskip(EXTRAS[method][0])

@@ -94,7 +94,10 @@ def test_a_steady_rotation_with_a_law(law):
     assert mechanism.position(rest, "mass.point") == pytest.approx((place, 0.0, 0.0), abs=1e-12)
 
 
-@pytest.mark.parametrize("motor", [lambda x, v, t: 2.0 * v - 10.0, lambda x, v, t: v**3 - 125.0])
+@pytest.mark.parametrize(
+    "motor",
+    [pytest.param(lambda x, v, t: 2.0 * v - 10.0, marks=pytest.mark.slow), lambda x, v, t: v**3 - 125.0],
+)
 def test_a_force_law_to_the_ground_drives_a_steady_rotation(motor):
     """It balances at the spin at which it vanishes, 5 rad/s, and at no other; a run stays there."""
     mechanism = rotor(

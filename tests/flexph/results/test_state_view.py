@@ -6,8 +6,8 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, LinearPHDAE, connect, hinge, integrate, spherical
-from flexph.integration.methods import DiscreteGradient, Exact, Gauss, Radau
 from flexph.integration.times.events import Event
+from flexph.methods import DiscreteGradient, Exact, Gauss, Radau
 from flexph.results.state_view import MechanismView, StateView
 from flexph.sensors import energy, stress
 

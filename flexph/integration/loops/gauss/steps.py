@@ -212,7 +212,7 @@ def _square_up(m: Memory, dim: int, b: int) -> None:
 
 
 def _is_open(m: Memory) -> bool:
-    """True if position constraints do not hold at the end of the step (see kernels.constraint_sizes)."""
+    """True if position constraints do not hold at the end of the step (see kernels.state)."""
     length = reference_length(m)
     for i in range(m.run_gap.size):
         size = length if m.joints_holds_points[i] > 0.0 else 1.0

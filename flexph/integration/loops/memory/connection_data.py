@@ -51,7 +51,7 @@ class Joints(NamedTuple):
     derivative: Index
     steepness: Vector
     resisting: Index
-    joins_points: Vector  # (v,), see kernels.constraint_sizes
+    joins_points: Vector  # (v,), see kernels.state
     holds_points: Vector  # (g,)
     lengths: Vector  # (2,)
     of_length: Vector  # (n,), flexible coordinates of the inertia of a length of one

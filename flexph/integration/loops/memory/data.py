@@ -51,7 +51,7 @@ class Inertia(NamedTuple):
     mean: Matrix  # (n, d), φ̄ of the body of a coordinate
     form: Tensor  # (b, (1 + s + s²) d, d), with the mass: M, N_a and K_ab get φ̄ᵀ form φ̄ by the shift
     is_asked: Number  # 1 if Python holds M, N_a and K_ab (see loops.wide.kept_block), and forms are zero
-    resolution: Vector  # (4,), see kernels.resolution
+    resolution: Vector  # (4,), see kernels.state
 
 
 class Elastic(NamedTuple):

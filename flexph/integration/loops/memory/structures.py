@@ -12,7 +12,7 @@ from .data import Index
 
 
 class Rows(NamedTuple):
-    """Records of a run: a row for every saved step, the last for the current one (see schemes.start.StepResult)."""
+    """Records of a run: a row for every saved step, the last for the current one (see schemes.scheme.StepResult)."""
 
     state: Array
     energy: Array

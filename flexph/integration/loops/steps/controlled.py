@@ -145,7 +145,7 @@ def _divide(times: Array, start: float, end: float, h: float) -> None:
 
 
 def _error(pair: Pair, energy: float) -> float:
-    """Error of a pair, divided by its tolerance (see flexph.integration.blocks.pair_error)."""
+    """Error of a pair, divided by its tolerance (see flexph.integration.blocks.pairs)."""
     squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 

@@ -25,7 +25,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def reference_length(m: Memory) -> float:
-    """Reference length of the constraints on points [m], see flexph.kernels.constraint_sizes."""
+    """Reference length of the constraints on points [m], see flexph.kernels.state."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
         for k in range(m.at_vector.shape[1]):
@@ -142,7 +142,7 @@ def _body_torque(m: Memory, b: int, i: int) -> float:
 
 
 def coordinate_size(m: Memory) -> float:
-    """Largest absolute coordinate of a body, or of a node relative to its body [m], see flexph.kernels.resolution."""
+    """Largest absolute coordinate of a body, or of a node relative to its body [m], see flexph.kernels.state."""
     size = 0.0
     for b in range(m.at_r.shape[0]):
         for i in range(m.at_r.shape[1]):

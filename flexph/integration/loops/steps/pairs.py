@@ -1,4 +1,4 @@
-"""Pairs of equal steps with an estimate of their error (see flexph.integration.blocks.pair_error)."""
+"""Pairs of equal steps with an estimate of their error (see flexph.integration.blocks.pairs)."""
 
 from __future__ import annotations
 
