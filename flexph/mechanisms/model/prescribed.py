@@ -231,18 +231,18 @@ class References:
     def __init__(self, mechanism: Model, anchored: Array) -> None:
         self.anchored = anchored
         self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
+        self._controlled = mechanism.once(controlled)
         self._still, self._flows = np.zeros(anchored.size), mechanism.once(_of_flows)
         self._timed = mechanism.once(_of_strains), self._flows
-        self._controlled = mechanism.once(controlled)
-        has_factors = self._scheduled or self._controlled or any(self._timed)
-        self._factors = np.ones(anchored.size if has_factors else 0)
+        varies = bool(self._scheduled or self._controlled or any(self._timed))
+        self._factors, self._varies = np.ones(anchored.size if varies else 0), varies
         self.forcing: Forcing | None = None
         self._before: dict[float, Array] = {}
 
     @property
     def moves(self) -> bool:
         """True if a reference or a factor is a function of time."""
-        return bool(self._moving or self._factors.size)
+        return bool(self._moving or self._varies)
 
     @property
     def width(self) -> int:
@@ -270,12 +270,6 @@ class References:
             values[[i for i, _ in self._controlled]] = 1.0 + inputs[[k for _, k in self._controlled]]
         return values
 
-    def _with_factors(self, moved: Array, t0: float, t1: float) -> Array:
-        """Row of changes of the references with the factors and speeds at both ends."""
-        timed = [[_asked(*own, t) for own in functions] for functions in self._timed for t in (t0, t1)]
-        first = self._first(t0)
-        return np.concatenate([moved, first, first if t1 == t0 else self.factors(t1), *timed])
-
     def _first(self, time: float) -> Array:
         """Factors at the beginning of a step, at which a controller that was called there has no effect yet."""
         values = self.factors(time)
@@ -295,9 +289,15 @@ class References:
             while len(self._before) > KEPT:
                 del self._before[next(iter(self._before))]
 
+    def _with_factors(self, moved: Array, ends: tuple[float, float], factors: tuple[Array, Array]) -> Array:
+        """Row of changes of the references with the factors and speeds at both ends."""
+        timed = [[_asked(*own, t) for own in functions] for functions in self._timed for t in ends]
+        return np.concatenate([moved, *factors, *timed])
+
     def held_at(self, time: float) -> Array:
         """Row of a step of length zero: no changes, and the factors at its time."""
-        return self._with_factors(self._still, time, time)
+        factors = self._first(time)
+        return self._with_factors(self._still, (time, time), (factors, factors))
 
     def moved(self, t0: float, t1: float) -> Array:
         """Row of a step from t0 to t1: changes of the references, and factors at both ends."""
@@ -307,7 +307,7 @@ class References:
             for i, name, function in self._moving:
                 name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return self._with_factors(moved, t0, t1) if self._factors.size else moved
+        return self._with_factors(moved, (t0, t1), (self._first(t0), self.factors(t1))) if self._varies else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -326,9 +326,9 @@ class References:
             rows[:, i] = np.diff(_sampled(f"{name}: the reference", function, times))
         rows[:, count : count + 2 * self._factors.size] = 1.0
         if self._controlled:
-            first, own = self._first(float(times[0])), [i for i, _ in self._controlled]
+            own = [i for i, _ in self._controlled]
             values = np.array([self.factors(t)[own] for t in times.tolist()])
-            values[0] = first[own]
+            values[0] = self._first(float(times[0]))[own]
             rows[:, [count + i for i in own]], rows[:, [2 * count + i for i in own]] = values[:-1], values[1:]
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
