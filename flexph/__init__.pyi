@@ -36,11 +36,11 @@ from .mechanisms.connected_bodies import connect as connect
 from .mechanisms.mechanism import Mechanism as Mechanism
 from .mechanisms.model.state import Pose as Pose
 from .mechanisms.model.state import State as State
-from .results.result import InputError as InputError
-from .results.result import IntegrationError as IntegrationError
-from .results.result import IntegrationInterrupted as IntegrationInterrupted
 from .results.solution import Solution as Solution
 from .results.trajectory import Trajectory as Trajectory
+from .results.unfinished import InputError as InputError
+from .results.unfinished import IntegrationError as IntegrationError
+from .results.unfinished import IntegrationInterrupted as IntegrationInterrupted
 from .studies.parameter_study import study as study
 from .systems.linear import LinearPHDAE as LinearPHDAE
 from .systems.nonlinear import PHDAE as PHDAE

@@ -32,7 +32,7 @@ from flexph.files.durable import (
     termination_interrupts,
 )
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
-from flexph.results.result import Unfinished
+from flexph.results.unfinished import Unfinished
 
 INTERRUPTED = 130
 """Exit status of a command ended by Ctrl-C, as in a shell."""

@@ -18,10 +18,11 @@ from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import begun, booked, joined
-from ..results.result import InputError, IntegrationError, IntegrationInterrupted, Occurrences, Unfinished
+from ..results.result import Occurrences
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
+from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods.method import MechanismMethod

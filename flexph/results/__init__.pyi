@@ -2,12 +2,12 @@
 
 from .contact_history import ContactHistory as ContactHistory
 from .ledger import Ledger as Ledger
-from .result import InputError as InputError
-from .result import IntegrationError as IntegrationError
-from .result import IntegrationInterrupted as IntegrationInterrupted
 from .result import Occurrences as Occurrences
 from .sections import SectionForces as SectionForces
 from .sections import section_forces as section_forces
 from .solution import Solution as Solution
 from .statics import static_solution as static_solution
 from .trajectory import Trajectory as Trajectory
+from .unfinished import InputError as InputError
+from .unfinished import IntegrationError as IntegrationError
+from .unfinished import IntegrationInterrupted as IntegrationInterrupted

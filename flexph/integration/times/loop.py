@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ...display.bars import Bar, NoBar, progress
 from ...numerics.arrays import Array
 from ...numerics.step_failed import TimedError
-from ...results.result import InputError, IntegrationError, IntegrationInterrupted
+from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .events import Observer
 from .journal import Journal
 from .recorder import Recorder, Values

@@ -34,7 +34,7 @@ from flexph import (
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import Sampled
 from flexph.methods import Exact
-from flexph.results.result import InputError
+from flexph.results.unfinished import InputError
 from flexph.sensors import gap
 
 CASES = {

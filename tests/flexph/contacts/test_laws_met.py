@@ -10,7 +10,7 @@ from flexph import GROUND, connect, integrate, spherical
 from flexph.contacts import Plane, Rigid, Sphere, contact
 from flexph.integration.loops import stepper
 from flexph.methods import Exact
-from flexph.results.result import IntegrationError
+from flexph.results.unfinished import IntegrationError
 
 
 def block(*, metre=1.0, second=1.0, kilogram=1.0, at=0.3, turned=0.02, restitution=0.3):

@@ -9,7 +9,7 @@ import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.methods import Exact
-from flexph.results.result import IntegrationError
+from flexph.results.unfinished import IntegrationError
 
 
 def random_mechanism(rng):

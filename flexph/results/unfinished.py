@@ -1,0 +1,37 @@
+"""Exceptions of runs that ended before their last time, with the finished part."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+
+class Unfinished(BaseException):
+    """Base of exceptions that end a run before its last time; ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Any) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """State for pickling: without the solution if that contains functions that cannot be pickled."""
+        try:
+            pickle.dumps(self.solution)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            return type(self), (f"{self} (its solution could not be transferred: {error})", None)
+        return type(self), (str(self), self.solution)
+
+
+class IntegrationError(Unfinished, ArithmeticError):
+    """Error of a step that could not be solved; ``solution`` holds the finished steps."""
+
+
+class InputError(Unfinished, ValueError):
+    """Error of a step for another reason, usually in a drive or an input; the cause is chained.
+
+    ``solution`` holds the finished steps.
+    """
+
+
+class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
+    """Interruption of a run (Ctrl-C); ``solution`` holds the finished steps."""
