@@ -4,6 +4,7 @@ Half a minute, as each case is computed and drawn; checks that take more than a 
 """
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -198,10 +199,13 @@ def test_a_run_writes_its_files(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_case_reports_its_run(name, tmp_path, monkeypatch):
-    """All cases have a report, and it tells of a run where the result has one."""
+    """All cases have a report with their pictures, results, checks and parameters."""
     monkeypatch.setenv("FLEXPH_REPORT", "1")
     words = ["run", name, "--out", str(tmp_path / "out"), *CASES[name][1].split()]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     assert "no report" not in result.output
-    assert (tmp_path / "out" / "report.html").stat().st_size > 4e6
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<title>{name}</title>" in page
+    assert {"Pictures", "Result", "Validation", "Parameters"} <= set(re.findall(r"<h2[^>]*>(.*?)</h2>", page))
+    assert "data:image/png" in page
