@@ -49,7 +49,11 @@ class Result:
 
 
 def pipe(speed: float, share: float, elements: int, *, held: bool = False) -> tuple[Mechanism, State]:
-    """A pipe with a dimensionless speed u and share β of its fluid, clamped or between two hinges, and its rest."""
+    """Mechanism of a pipe that conveys fluid, and its state of equilibrium.
+
+    ``speed`` is the dimensionless speed u of the fluid, ``share`` its part β of the whole mass. The pipe is clamped at
+    its root with a free end, or, if ``held``, hinged at both ends.
+    """
     flow = fem.Flow(share * MASS, speed / LENGTH * np.sqrt(BENDING / (share * MASS)))
     hose = fem.cable(
         LENGTH,
@@ -69,7 +73,7 @@ def pipe(speed: float, share: float, elements: int, *, held: bool = False) -> tu
 
 
 def exponents(speed: float, share: float, elements: int, *, held: bool = False) -> Array:
-    """Exponents [1/s] of small motions, those of not negative frequencies by these."""
+    """Exponents [1/s] of small motions with frequencies ≥ 0, in ascending order of frequency."""
     mechanism, rest = pipe(speed, share, elements, held=held)
     values = mechanism.spectrum(rest, inputs={} if held else {"push": [0.0, 0.0]}).values
     upper = values[values.imag > -1e-9]

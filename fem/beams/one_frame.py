@@ -1,8 +1,9 @@
 """A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh.
 
-A linear strain misses the moments of the axial force on the bending relative to the body frame (Euler buckling). The
-Euler load is that of a column supported as the frame is: clamped at the root, or simply supported at the chord.
-In space both strains miss lateral-torsional buckling, whose closed form has torsion held at one end.
+The strain is 'linear' or 'von_karman'. The linear one misses the moments of the axial force on the bending relative to
+the body frame, hence Euler buckling. Its Euler load is that of a column supported as the frame is: clamped at the root,
+or simply supported at the chord. In space neither strain includes lateral-torsional buckling; its critical moment is
+estimated by a closed form for a beam whose torsion is held at one end.
 """
 
 from __future__ import annotations

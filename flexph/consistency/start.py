@@ -73,7 +73,10 @@ class VaryingConditions:
         return x
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """Nearest state with g = 0, relative to the sizes of the states; x₀ itself if algebraic states solve g = 0."""
+        """State with g = 0 near x0, with the least changes relative to the sizes of the states.
+
+        If the system has algebraic states, x0 is returned unchanged, as :meth:`with_algebraic` solves g = 0 for them.
+        """
         if self.has_algebraic:
             return x0
         return self._solved(x0, np.diag(np.where(fixed, 0.0, self.size))[:, ~fixed])

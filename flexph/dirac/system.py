@@ -177,13 +177,16 @@ class PortHamiltonian(Remade):
         return split.form(D.graph, self._sizes(D)[1] - inner)
 
     def phdae(self) -> PHDAE:
-        """System as a :class:`flexph.PHDAE` with states x (or ξ) and multipliers λ of the constrained form.
+        """System as a :class:`flexph.PHDAE` with states x (or ξ, the parameters of a storage) and multipliers λ.
 
-        If inputs or resistances feed through, or are constrained, the efforts of resistive and external ports are
-        additional algebraic states: ``e_R`` of a resistive port has the name of the port (for a linear relation these
-        are the coordinates of its possible efforts, for a flow-controlled one f_R), and so has y of an external port.
-        The choice of multipliers is made at the sample and holds along a run. E is the identity for states x, X'(ξ) for
-        ξ.
+        If inputs or resistances feed through, or efforts of these ports are constrained, there are algebraic states for
+        all resistive and external ports, in parts with the names of the ports: the effort e_R of a resistive port (for
+        a flow-controlled relation its flow f_R, for a linear one the coordinates of its possible efforts), and the
+        output y of an external port.
+
+        Multipliers are chosen at the sample and kept along a run, which ends with an error where they are not
+        determined any more. E is the identity in the rows of x, X'(ξ) in those of ξ, and zero in the rows of all other
+        states.
         """
         D = self._ordered(self.energy.states(self.sample))
         names = Layout(self.storage, tuple(self.resistive), self.external, dict(D.ports), dict(self.resistive))

@@ -24,10 +24,12 @@ LOOKS = 8
 
 @dataclass(eq=False)
 class Bound:
-    """Function w of (t, x) that is ≤ 0 while a mode lasts, and its present value.
+    """Guard or validity function w(t, x) of a mode, with its value at the last step.
 
-    ``armed``: it has been below zero (for guards without direction: away from zero) since the mode was entered. It
-    ``waits`` after its condition was false, until it has been below zero again.
+    With a direction, w is ≤ 0 while the mode lasts, and the mode may be left when w rises through zero; a guard without
+    direction may be left at any change of sign. ``condition`` is asked when this happens. If it is false, the mode goes
+    on, and a bound with a direction ``waits``: it cannot end the mode until w has been below zero again. ``armed``: w
+    was below zero (without direction: away from zero) since the mode was entered, so that a crossing can be located.
     """
 
     function: Function

@@ -51,9 +51,10 @@ def integrate_system(
     dim: int | None = None,
     view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
-    """See :func:`flexph.integrate`; ``dim`` is the number of components of a load given once for all elements.
+    """Integrate a general system; arguments as for :func:`flexph.integrate`.
 
-    ``view`` gives events and observers a state with its names, by default those of the parts of the system.
+    ``dim`` is the dimension of a mechanism: an input with ``dim`` entries is one load density for all elements.
+    ``view`` wraps a state for events and observers, which read its parts by name, by default those of ``system``.
     """
     if isinstance(method, Library):
         require(method.name)

@@ -93,7 +93,11 @@ class Plane:
         return tuple(rows)
 
     def _rates(self, tangent: Direction) -> tuple[Weighed, ...]:
-        """Terms of the velocity of the port over the plane, along a tangent of the world (in the plane of its body)."""
+        """Terms of the velocity of the port relative to the plane, along a tangent direction.
+
+        On the ground, in 2D, or on a body there, this is one term. On a moving body in space the tangent is fixed in
+        the world, and there is one term for each of the two directions fixed in the body.
+        """
         if self.upright is None:
             return (Weighed(self.place(tangent), self.one),)
         fixed = Vector(fixed=tangent)

@@ -78,7 +78,7 @@ class Group(NamedTuple):
         )
 
     def near(self, points: Array, reach: float) -> Index:
-        """Sorted numbers of the pairs with gaps up to ``reach`` [m], with the members at points (n, d)."""
+        """Sorted indices of the pairs with gaps of at most ``reach`` [m], with the members at points (n, d)."""
         widest = float(np.sort(self.radius)[-2:].sum())
         one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
@@ -159,7 +159,10 @@ class Contacts(NamedTuple):
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 
     def near(self, points: Array, reach: float) -> Index:
-        """Numbers of all single gaps, and of the gaps of groups up to ``reach`` [m] with nodes at points (k, d)."""
+        """Indices of all single gaps, and of those gaps of groups that are at most ``reach`` [m] wide.
+
+        ``points`` (k, d) are the positions of the nodes. All single gaps are included, whatever their width.
+        """
         firsts = self._firsts
         own = [group.near(points[group.node], reach) + firsts[k] for k, group in enumerate(self.groups)]
         return np.concatenate([np.arange(self.kind.size), *own])

@@ -41,7 +41,10 @@ class Mean(NamedTuple):
 
 
 def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | None:
-    """Contribution of all nodal bodies, None without any; ``stiffness`` of all stresses, sparse (m, m)."""
+    """Kernel arrays of all nodal bodies together; None if there are none.
+
+    ``stiffness`` (m, m), sparse, maps strains to stresses, for the stresses of all bodies, nodal or not.
+    """
     frame = stress = vectors = products = 0
     parts: list[tuple[NodalBody, tuple[int, int, int, int]]] = []
     for body in bodies.values():

@@ -23,7 +23,10 @@ ALIKE = cython.declare(cython.double, 1e-3)
 
 
 def accelerate(a: Acceleration, count: int) -> None:
-    """Replace ``a.correction`` by the accelerated correction, ``count`` corrections after the first."""
+    """Replace ``a.correction`` by its Anderson-accelerated value, and keep the move and the change of the last one.
+
+    ``count`` is the number of accelerated corrections before this one; at 0 the correction stays as it is.
+    """
     n = a.x.size
     depth = a.moves.shape[0] - 1
     if count > 0:

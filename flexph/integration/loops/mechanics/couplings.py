@@ -35,7 +35,11 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add the rows 'end of a vector − W times the unknowns that move it' to a sparse border."""
+    """Add the equations e − W v = 0 to a sparse border, in which the ends e of the vectors are unknowns of their own.
+
+    W is the derivative of the end of a vector with respect to the unknowns v of the border that move it; the rows of
+    ``system.W`` for e itself are set to the identity.
+    """
     value = cython.declare(Number)
     for v in range(m.border_e.shape[0]):
         for i in range(dim):

@@ -240,7 +240,10 @@ def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def run_ahead(m: Memory, dim: int, h: float) -> None:
-    """Write the stresses to first order after a correction, which is subtracted, into ``nodal.ahead``."""
+    """Write into ``nodal.ahead`` the end stresses after a Newton correction, linearised about the present ones.
+
+    The correction is one that will be subtracted from the unknowns.
+    """
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, dim, h, b)

@@ -39,10 +39,12 @@ def closing_time(
     size: float,
     shortest: float,
 ) -> float:
-    """Time when the first of the contacts closes whose bodies overlap at the end; NaN if not solved.
+    """Earliest time at which a gap closes, among the gaps that were open and are closed at ``end``; NaN if not solved.
 
-    The search starts from a time when the gap is open, in a mechanism of a size [m]. After a bounce this is later than
-    ``begin``; ``begin`` is returned if no part longer than the fraction ``shortest`` of the whole opens the gap.
+    The least of these gaps is searched for its zero. If it is not open at ``begin`` (just after a bounce), the interval
+    is halved towards ``begin`` until the gap is open at a time; ``begin`` is returned if it is not open at any of these
+    times, down to the fraction ``shortest`` of the interval. The ``size`` [m] of the mechanism sets the tolerance below
+    which a gap counts as closed.
     """
     first = begin
     before = _least(m, m.touch_before)

@@ -167,7 +167,7 @@ def _coupled(law: LawSpace, island: Island) -> Coupled:
 
 
 def _chain(law: LawSpace, island: Island) -> Chain:
-    """Work space of the law of an island by its bodies."""
+    """Work space for solving the contact laws of an island in body velocities, as views of the arrays of ``law``."""
     n = law.rate.shape[2]
     N = n * island.bodies
     half = n * island.reach + n - 1

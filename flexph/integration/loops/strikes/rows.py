@@ -23,7 +23,7 @@ ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
 
 def stand(m: Memory, dim: int) -> None:
-    """Set the levers and frames of the bodies to those at ``at``."""
+    """Set levers and inverse rotations of the bodies, ``trial.lever`` and ``trial.inverse``, from the pose ``at``."""
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -116,7 +116,10 @@ def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) ->
 
 
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
-    """Add the flexible coordinates at a node of V, W or U to the rows."""
+    """Add the entries of the flexible coordinates to the rows of a contact, for one node of one of its vectors.
+
+    The vector is V, W or U; the node is at its tip or at its foot.
+    """
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
     sign = 1.0 if end == 0 else -1.0
