@@ -74,7 +74,7 @@ def test_what_is_in_cases_is_read_from_their_programs():
     assert own["woodpecker-toy"].category == "Contact and impact" and own["robot-arm"].category == "Control"
     assert own["flexible-rope"].category == "Rods and cables" and own["lc-circuit"].category == "Circuits and machines"
     assert sum(one.category == OTHER for one in own.values()) < len(own) // 3
-    assert own["solid-crank-slider"].captions["peaks"].startswith("Largest von Mises stress over time")
+    assert own["solid-crank-slider"].captions["peaks"].startswith("The largest von Mises stress over time")
     assert all(text == "" or text.endswith(".") for one in own.values() for text in one.captions.values())
 
 

@@ -506,7 +506,7 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
     return replace(base, name=f"scheduled({base}, {'function' if named == '<lambda>' else named})", factor=factor)
 
 
-@quantities(law=("N/m", "N*m/rad"))
+@quantities(law=STIFFNESSES)
 @checked
 def controlled(law: float | ElasticLaw) -> ElasticLaw:
     """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with the input u of the spring.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..bodies.nodal_body import nodes_of
+from ..bodies.ports import find_port
 from ..joints.rows.laws import Alignment, Angle, Law
 from ..joints.rows.vectors import Ground
 from ..kernels.state import derive
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
     from .solution import Solution
 
+HANGS = 0.1
+"""Depth of a centre of mass below a plane, relative to its distance from the touching port, at which a body hangs."""
 UNBALANCED = 1e-9
 """Balance residual, relative to the energy, above which a run warns, far above round-off."""
 RESTING = 1e-9
@@ -143,8 +146,10 @@ def _beneath(solution: Solution) -> list[str]:
             name, normal = str(point).partition(".")[0], np.array(gap.vectors[1].fixed)
             if len(nodes_of(solution.mechanism.bodies[name])) > 1:
                 continue
+            _, port = find_port(str(point), solution.mechanism.bodies)
+            reach = float(np.linalg.norm(port.position - solution.mechanism.bodies[name].centre))
             height = (solution[f"{name}.centre"] - np.array(ground.position)) @ normal
-            if height[0] > 0.0 > height.min():
+            if height[0] > 0.0 and -height.min() > HANGS * reach > 0.0:
                 since = solution.times[np.argmax(height < 0.0)]
                 return [
                     f"the centre of mass of {name!r} comes below the plane of {connection.name!r} from t = "

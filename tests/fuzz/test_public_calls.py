@@ -27,7 +27,7 @@ RESULTS = {
     "ConstrainedForm", "ContactHistory",
     "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "Floquet", "FrequencyResponse", "ImpassePoint",
     "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
-    "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LoadPort", "Mechanism",
+    "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LimitLoad", "LoadPort", "Mechanism",
     "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",
     "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",

@@ -114,13 +114,10 @@ def test_a_force_law_between_bodies(name):
     assert run.ledger.largest_residual <= 1e-13
 
 
-@pytest.mark.parametrize(
-    "method, remedy", [(Exact4(), r"take Exact\(\)"), (ExactGauss(), r"take Exact\(\), or a force")]
-)
-def test_methods_that_take_no_force_laws_name_it(method, remedy):
+def test_steps_back_in_time_take_no_force_laws():
     mechanism = connect(
         {"a": rigid.point(1.0)}, [spring_damper("a.point", RAIL, law=force_law(lambda x, v, t: x), length=1.0)]
     )
     start = mechanism.consistent_state(mechanism.assemble({"a": (1.2, 0.0, 0.0)}))
-    with pytest.raises(ValueError, match=remedy):
-        integrate(mechanism, start, [0.0, 1.0], method=method)
+    with pytest.raises(ValueError, match=r"take Exact\(\)"):
+        integrate(mechanism, start, [0.0, 1.0], method=Exact4())
