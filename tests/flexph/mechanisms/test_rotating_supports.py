@@ -268,5 +268,5 @@ def test_a_drive_that_does_not_keep_the_spin_is_refused():
 @pytest.mark.slow
 def test_a_spin_that_fades_is_no_steady_rotation():
     mechanism = connect({"disc": disc()}, [revolute("disc.c", CENTRE, axis=Z, friction=viscous(0.1))])
-    with pytest.raises(ArithmeticError, match="take a spin away unless a drive of that rate holds it"):
+    with pytest.raises(ArithmeticError, match="stop a rotation unless a drive of that rate keeps it up"):
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 30.0))
