@@ -18,6 +18,8 @@ def checked_laws(body: str, laws: Mapping[str, ElasticLaw] | None, names: Sequen
     own: dict[int, ElasticLaw] = {}
     for name, law in (laws or {}).items():
         check.lookup("resultant", name, dict.fromkeys(names), f"a {body}")
+        if law.is_controlled:
+            raise ValueError(f"laws[{name!r}] must not be {law}: inputs set the stiffness of springs only")
         force, stiffness = (float(of(0.0)) for of in (law.force, law.stiffness))
         if not (abs(force) <= ROUND_OFF * law.scale and stiffness > 0.0):
             raise ValueError(

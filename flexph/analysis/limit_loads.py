@@ -82,7 +82,7 @@ def limit_load(
     Raises
     ------
     ValueError
-        If there is no equilibrium without inputs.
+        If there is no equilibrium without inputs, and for flows along rods and cables.
     ArithmeticError
         If the equilibrium holds up to ``largest``.
 
@@ -105,6 +105,8 @@ def limit_load(
     largest = check.positive("largest", largest)
     if not inputs:
         raise ValueError("inputs must have the load of an external port, which is scaled")
+    if mechanism.network.arrays.flows:
+        raise ValueError("limit_load takes no flows along rods and cables (fem.Flow), which flutter: see spectrum")
     if any(c.touches for c in mechanism.connections):
         return _of_contacts(mechanism, pose, inputs, time=time, largest=largest)
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady_rotation(mechanism, None, None))
@@ -129,11 +131,12 @@ def _of_contacts(
     low, first = 0.0, at(0.0)
     if first.state is None:
         raise ValueError(f"without inputs the mechanism must rest in the pose: {first.message}")
-    high, held, lost = 1.0, first, at(1.0)
+    high = min(1.0, largest)
+    held, lost = first, at(high)
     while lost.state is not None:
-        low, held, high = high, lost, 2.0 * high
-        if high > largest:
-            raise ArithmeticError(f"the equilibrium holds up to {low:g} times the inputs")
+        if high == largest:
+            raise ArithmeticError(f"the equilibrium holds up to {largest:g} times the inputs")
+        low, held, high = high, lost, min(2.0 * high, largest)
         lost = at(high)
     for _ in range(HALVINGS):
         if high - low <= NARROW * high:

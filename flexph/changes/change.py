@@ -77,6 +77,11 @@ class Change:
         return self.name if self.s is None else f"{self.name} at {self.s}"
 
     @property
+    def is_strength(self) -> bool:
+        """True if a part breaks at a tension, which it may exceed from the start on."""
+        return self.kind == "rupture" and isinstance(self.when, Quantity) and self.when.kind.startswith(TENSION)
+
+    @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
         """Function of (t, state) that is zero at the instant of the change, or an Event.
 
@@ -233,7 +238,8 @@ def rupture(
     s : float, optional
         Place along a rod or cable [m]; the element there breaks.
     tension : float, optional
-        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring.
+        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring. A part
+        with more at the start breaks there.
     at : float, optional
         Instead of a tension, a time [s].
     when : Event, callable or Quantity, optional
@@ -274,6 +280,10 @@ def rupture(
     return Change("rupture", part, at, when, reaches, s)
 
 
+TENSION = "tension"
+"""Beginning of the kind of the sensor of a tension at which a part breaks."""
+
+
 def tension_of(part: str, s: float | None) -> Quantity:
     """Largest tension [N] of the element of a rod or cable at s, or elastic force of a spring."""
 
@@ -289,7 +299,7 @@ def tension_of(part: str, s: float | None) -> Quantity:
         return lambda x: float(x[own].max())
 
     place = "" if s is None else f" at {s:.6g} m"
-    return Quantity(f"tension{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)
+    return Quantity(f"{TENSION}{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)
 
 
 def place_of(part: str, s: float | None) -> float:

@@ -134,7 +134,7 @@ class _ChangedRun:
 
     def run(self, start: State) -> Solution:
         """Run to the last time, or to an event that ends it."""
-        state, due = start, self._due(start.time)
+        state, due = start, self._due(start.time, exceeded=self._exceeded(start))
         try:
             while True:
                 state, booking = self._changed(state, due)
@@ -251,9 +251,19 @@ class _ChangedRun:
         """Terminal event of a condition."""
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
-    def _due(self, time: float, part: Solution | None = None) -> list[Action]:
+    def _exceeded(self, start: State) -> list[str]:
+        """Names of the ruptures by a tension that is exceeded at the start."""
+        mechanism = self.plan.mechanism(self.holding)
+        view = MechanismView(mechanism, static_solution(mechanism, start).states[0])
+        strengths = [action for action in self._next() if action.change.is_strength]
+        return [a.name for a in strengths if _value(a.name, self.conditions[a.name], view, start.time) >= 0.0]
+
+    def _due(self, time: float, part: Solution | None = None, exceeded: Sequence[str] = ()) -> list[Action]:
         """Changes that happen at a time: those whose condition is met, and those whose time has come."""
-        met = [] if part is None else [name for name, given in self._conditions() if self._is_met(given, part, name)]
+        if part is None:
+            met = list(exceeded)
+        else:
+            met = [name for name, given in self._conditions() if self._is_met(given, part, name)]
         due: list[Action] = []
         waits: set[str] = set()
         for action in self.pending:

@@ -527,7 +527,7 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw:
     -------
     ElasticLaw
         For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. ``Exact`` and ``Decaying`` take
-        it with steps of given lengths, ``Exact4`` without controllers.
+        it with steps of given lengths, and ``Exact4``.
 
     Raises
     ------

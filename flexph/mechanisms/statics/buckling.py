@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SEARCH = Corrections(most=12, settled=1e-12, stagnated=1e-9, diverged=1e3)
 """Limits of the iteration for an equilibrium under a share of the loads, relative to the size of the mechanism."""
+APART = 1e-6
+"""Relative distance of factors that are tried in place of one under which the stiffness is singular."""
 SETTLED = 1e-8
 """Relative change of the factor at which the search for a bifurcation ends."""
 NARROW = 1e-5
@@ -141,16 +143,21 @@ def _lost(under: Callable[[float], Problem], last: _Point, largest: float) -> tu
 def _between(under: Callable[[float], Problem], below: _Point, above: _Point) -> _Point:
     """Point between a stable and an unstable one at which the least ω² vanishes."""
 
-    def square(factor: float) -> float:
-        point = _point(under(factor), factor, below.c)
-        if point is None:
-            raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads")
-        return point.square
+    ends = {point.factor: point for point in (below, above)}
 
-    factor = scipy.optimize.brentq(square, below.factor, above.factor, xtol=SETTLED * above.factor, rtol=SETTLED)
-    point = _point(under(float(factor)), float(factor), below.c)
-    assert point is not None
-    return point
+    def at(factor: float) -> _Point:
+        if factor in ends:
+            return ends[factor]
+        for shifted in (factor, factor - APART * above.factor, factor + APART * above.factor):
+            if (point := _point(under(shifted), shifted, below.c)) is not None:
+                return point
+        raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads")
+
+    width = SETTLED * above.factor
+    factor = scipy.optimize.brentq(
+        lambda factor: at(factor).square, below.factor, above.factor, xtol=width, rtol=SETTLED
+    )
+    return at(float(factor))
 
 
 def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:

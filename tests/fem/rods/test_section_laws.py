@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 import fem
 from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, spherical, torque, weld
 from flexph.changes import lock
-from flexph.laws import backlash, bilinear, force_law, one_sided, polynomial, potential, scheduled, table
+from flexph.laws import backlash, bilinear, controlled, force_law, one_sided, polynomial, potential, scheduled, table
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model, write_model
 from flexph.sensors import energy
@@ -248,3 +248,8 @@ def test_laws_of_model_files(tmp_path):
         assert [str(law) for law in laws[:2]] == named
         assert str(laws[2]).startswith("scheduled(polynomial(100)")
         assert laws[2].factor(2.0) == 3.0
+
+
+def test_a_controlled_law_is_refused():
+    with pytest.raises(ValueError, match="must not be controlled"):
+        fem.cable(1.0, mass_per_length=1.0, axial=1e3, bending=1.0, elements=2, dim=2, laws={"N": controlled(1e3)})

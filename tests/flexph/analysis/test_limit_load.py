@@ -7,7 +7,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, force, slider, spring_damper, weld
+from flexph import GROUND, connect, force, hinge, slider, spring_damper, torsion_spring, weld
 from flexph.analysis import limit_load
 from flexph.contacts import Plane, Rigid, contact
 
@@ -153,3 +153,32 @@ def test_limits_that_are_not_there_are_told():
     with pytest.raises(ValueError, match="must have a stable equilibrium"):
         limit_load(free, free.assemble(), {"push": (1.0, 0.0)})
     assert np.isfinite(limit_load(mechanism, pose, {"push": lambda t: (1.0 + t, 0.0)}, time=1.0).factor)
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 6.5, 7.0, 7.3])
+def test_a_bifurcation_is_found_where_a_load_of_the_search_is_singular(stiffness):
+    spring = torsion_spring("b.root", GROUND, stiffness=stiffness, angle=0.5 * np.pi)
+    column = connect({"b": rigid.bar(2.0, 1.0)}, [hinge("b.root", GROUND), spring, force("b.tip", name="load")])
+    limit = limit_load(column, column.assemble({"b": (0.0, 0.0, 0.5 * np.pi)}), {"load": (0.0, -1.0)})
+    assert limit.factor == pytest.approx(0.5 * stiffness, rel=1e-5)  # P l = k; l = 2 m
+
+
+@pytest.mark.parametrize("largest", [3.0, 0.9])
+def test_a_limit_below_the_largest_factor_is_found(largest):
+    block = rigid.body(2.0, inertia=0.1, ports={"left": (-0.2, -0.1), "right": (0.2, -0.1)})
+    feet = contact(
+        ["block.left", "block.right"], Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(friction=0.3), name="feet"
+    )
+    mechanism = connect({"block": block}, [feet, force("block.left", name="push")], gravity=(0.0, -10.0))
+    pose, load = mechanism.assemble({"block": (0.0, 0.1, 0.0)}), 6.0 / (0.9 * largest)
+    limit = limit_load(mechanism, pose, {"push": (load, 0.0)}, largest=largest)
+    assert limit.factor == pytest.approx(0.9 * largest, rel=1e-4)  # μ m g = 6 N
+    with pytest.raises(ArithmeticError, match=f"holds up to {0.8 * largest:g} times"):
+        limit_load(mechanism, pose, {"push": (load, 0.0)}, largest=0.8 * largest)
+
+
+def test_hoses_have_no_limit_load():
+    hose = fem.cable(1.0, mass_per_length=0.8, axial=1e5, bending=1.0, elements=2, dim=2, flow=fem.Flow(0.2, 5.0))
+    mechanism = connect({"hose": hose}, [weld("hose.root", GROUND), force("hose.tip", name="load")])
+    with pytest.raises(ValueError, match="takes no flows"):
+        limit_load(mechanism, mechanism.assemble(), {"load": (-1.0, 0.0)})

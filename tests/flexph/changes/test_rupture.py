@@ -155,3 +155,12 @@ def test_a_rupture_in_a_model_file(tmp_path):
     file.write_text(TEXT.replace("CHANGE", "{release: rope, s: 500 mm, at: 5 ms}"))
     with pytest.raises(ModelError, match="s and tension go with rupture"):
         load_model(file)
+
+
+def test_a_part_above_its_strength_at_the_start_breaks_there():
+    tie = spring_damper("m.point", GROUND.at(-1.0, 0.0), length=0.9, stiffness=100.0, name="tie")
+    mechanism = connect({"m": rigid.point(1.0)}, [tie])
+    start = mechanism.consistent_state(mechanism.assemble({"m": (0.0, 0.0, 0.0)}))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 21), changes=[rupture("tie", tension=5.0)])
+    assert run.ledger.dissipation["rupture tie"].sum() == pytest.approx(0.5 * 100.0 * 0.1**2, rel=1e-12)
+    np.testing.assert_allclose(run.position("m.point"), 0.0, atol=1e-14)
