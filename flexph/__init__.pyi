@@ -1,5 +1,33 @@
 """The public names of the root: each is loaded when it is asked for."""
 
+from . import analysis as analysis
+from . import bodies as bodies
+from . import changes as changes
+from . import circuits as circuits
+from . import consistency as consistency
+from . import contacts as contacts
+from . import control as control
+from . import descriptor as descriptor
+from . import dirac as dirac
+from . import discrete_gradients as discrete_gradients
+from . import discretisation as discretisation
+from . import exchange as exchange
+from . import export as export
+from . import fmu as fmu
+from . import interconnection as interconnection
+from . import joints as joints
+from . import laws as laws
+from . import linear as linear
+from . import mechanisms as mechanisms
+from . import methods as methods
+from . import models as models
+from . import plot as plot
+from . import report as report
+from . import results as results
+from . import sensors as sensors
+from . import studies as studies
+from . import switching as switching
+from . import systems as systems
 from .analysis.report import analyze as analyze
 from .bodies.body import Body as Body
 from .integration.integrate import integrate as integrate

@@ -64,3 +64,12 @@ def test_the_list_of_cases_loads_neither_scipy_nor_a_case():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert "four-bar" in run.stdout
     assert run.stderr.split() == []
+
+
+def test_every_namespace_that_the_help_names_is_an_attribute():
+    code = (
+        "import flexph, re; names = re.findall(r'``flexph[.](\\w+)``', flexph.__doc__); "
+        "assert len(names) > 20; print(*[n for n in names if not hasattr(flexph, n)])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.split() == []
