@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..joints.rows.connection import refuse_other_laws
 from ..mechanisms.limits import Held, held_at
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest
 from ..mechanisms.statics.balance import problem
 from ..mechanisms.statics.buckling import lost_stability
+from ..mechanisms.statics.equilibrium import refuse_nonholonomic
 from ..mechanisms.statics.steady_rotation import steady_rotation
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -36,7 +38,7 @@ class LimitLoad:
     message : str
         The same in a sentence, with the name of the contact.
     state : State
-        Equilibrium at the limit, or as near to it as the search came.
+        Equilibrium at the limit; without contacts at 99.9 % of the factor, where it is stable still.
     """
 
     factor: float
@@ -82,7 +84,7 @@ def limit_load(
     Raises
     ------
     ValueError
-        If there is no equilibrium without inputs, and for flows along rods and cables.
+        If there is no equilibrium without inputs, and for force laws, hysteresis, nonholonomic joints and flows.
     ArithmeticError
         If the equilibrium holds up to ``largest``.
 
@@ -105,8 +107,8 @@ def limit_load(
     largest = check.positive("largest", largest)
     if not inputs:
         raise ValueError("inputs must have the load of an external port, which is scaled")
-    if mechanism.network.arrays.flows:
-        raise ValueError("limit_load takes no flows along rods and cables (fem.Flow), which flutter: see spectrum")
+    refuse_other_laws(mechanism, "analysis.limit_load", has_schedules=True)
+    refuse_nonholonomic(mechanism, "analysis.limit_load")
     if any(c.touches for c in mechanism.connections):
         return _of_contacts(mechanism, pose, inputs, time=time, largest=largest)
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady_rotation(mechanism, None, None))

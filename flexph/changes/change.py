@@ -68,18 +68,13 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Name of the joint."""
+        """Name of the joint or part."""
         return self.joint if isinstance(self.joint, str) else self.joint.name
 
     @property
     def subject(self) -> str:
-        """What changes: the joint, or the place of a body; changes of one subject happen in their order."""
+        """Joint, or place of a body, that changes; changes of one subject happen in their order."""
         return self.name if self.s is None else f"{self.name} at {self.s}"
-
-    @property
-    def is_strength(self) -> bool:
-        """True if a part breaks at a tension, which it may exceed from the start on."""
-        return self.kind == "rupture" and isinstance(self.when, Quantity) and self.when.kind.startswith(TENSION)
 
     @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
@@ -280,11 +275,11 @@ def rupture(
     return Change("rupture", part, at, when, reaches, s)
 
 
-TENSION = "tension"
-"""Beginning of the kind of the sensor of a tension at which a part breaks."""
+class Tension(Quantity):
+    """Sensor of a tension at which a part breaks, at the start, too, if it is exceeded there."""
 
 
-def tension_of(part: str, s: float | None) -> Quantity:
+def tension_of(part: str, s: float | None) -> Tension:
     """Largest tension [N] of the element of a rod or cable at s, or elastic force of a spring."""
 
     def of_state(mechanism: Any) -> Any:
@@ -299,7 +294,7 @@ def tension_of(part: str, s: float | None) -> Quantity:
         return lambda x: float(x[own].max())
 
     place = "" if s is None else f" at {s:.6g} m"
-    return Quantity(f"{TENSION}{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)
+    return Tension(f"tension{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)
 
 
 def place_of(part: str, s: float | None) -> float:

@@ -45,13 +45,14 @@ class Plan:
         own = {c.name: c for c in mechanism.connections}
         added = [c for c in self._added if c.name not in own]
         self.union = mechanism.replace(joints=[*mechanism.connections, *added]) if added else mechanism
+        self._known = {frozenset(c.name for c in m.connections): m for m in (self.union, self.base)}
 
     def mechanism(self, holding: frozenset[str]) -> Mechanism:
         """Mechanism with the connections of these names, those that hold."""
-        for known in (self.base, self.union):
-            if holding == {c.name for c in known.connections}:
-                return known
-        return self.union.replace(joints=[c for c in self.union.connections if c.name in holding])
+        if holding not in self._known:
+            joints = [c for c in self.union.connections if c.name in holding]
+            self._known[holding] = self.union.replace(joints=joints)
+        return self._known[holding]
 
     def _joint(self, change: Change) -> Connection:
         """Connection that a change names: one of the mechanism, or one that an earlier change has let begin."""
@@ -109,6 +110,8 @@ class Plan:
             own = {c.name: c for c in (*self.base.connections, *self._added)}
             if not check.lookup("rod, cable or spring", change.name, own).form.measures:
                 raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
+            if change.s is not None:
+                raise ValueError(f"rupture({change.name!r}): a spring has no place s along it, got {change.s}")
             return self._released(change, name)
         element = element_at(change.name, self.base.bodies[change.name], place_of(change.name, change.s))
         if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
@@ -120,10 +123,12 @@ class Plan:
     def _released(self, change: Change, name: str) -> Action:
         joint = self._joint(change)
         if joint.input is not None:
-            raise ValueError(f"release({change.name!r}): it is an external port; give its input as a function of time")
+            raise ValueError(
+                f"{change.kind}({change.name!r}): it is an external port; give its input as a function of time"
+            )
         holds = self._holding.get(joint.name, joint.name)
         if holds is None:
-            raise ValueError(f"release({change.name!r}): it was released before")
+            raise ValueError(f"{change.kind}({change.name!r}): it was released before, or broken")
         is_locked = holds != joint.name
         self._holding[joint.name] = joint.name if is_locked else None
         return Action(change, name, joint.name if is_locked else None, holds)

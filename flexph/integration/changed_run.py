@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies.nodal_body import AnyBody
-from ..changes.change import Change
+from ..changes.change import Change, Tension
 from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
@@ -113,7 +113,7 @@ def _joined(runs: Sequence[Solution], union: Mechanism | None = None) -> Solutio
         added = [c for run in runs[1:] for c in run.mechanism.connections if c.name not in known]
         union = union.replace(joints=[*union.connections, *added]) if added else union
     kept = [run for run in runs if len(run.times) > 1] or runs[:1]
-    whole: Solution = joined([run for run in runs if run is kept[0] or len(run.times) > 1], union)
+    whole: Solution = joined(kept, union)
     return whole
 
 
@@ -253,9 +253,10 @@ class _ChangedRun:
 
     def _exceeded(self, start: State) -> list[str]:
         """Names of the ruptures by a tension that is exceeded at the start."""
-        mechanism = self.plan.mechanism(self.holding)
-        view = MechanismView(mechanism, static_solution(mechanism, start).states[0])
-        strengths = [action for action in self._next() if action.change.is_strength]
+        strengths = [action for action in self._next() if isinstance(action.change.when, Tension)]
+        if not strengths:
+            return []
+        view = MechanismView(self.plan.mechanism(self.holding), start.x)
         return [a.name for a in strengths if _value(a.name, self.conditions[a.name], view, start.time) >= 0.0]
 
     def _due(self, time: float, part: Solution | None = None, exceeded: Sequence[str] = ()) -> list[Action]:

@@ -302,7 +302,7 @@ class Springs(NamedTuple):
 
 def at_time(of: Callable[[ElasticLaw, Any], Any], time: float) -> Callable[[ElasticLaw, Any], Any]:
     """Function of a law and an extension that returns ``of(law, x)`` times the factor of the law at a time."""
-    return lambda law, x: of(law, x) if law.factor is None else law.factor_at(time) * of(law, x)
+    return lambda law, x: law.factor_at(time) * of(law, x)
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

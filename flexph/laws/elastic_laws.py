@@ -499,7 +499,7 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
     """
     base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
     if base.varies:
-        raise ValueError(f"law must have no schedule yet, got {base}")
+        raise ValueError(f"law must have no factor yet, got {base}")
     if not callable(factor):
         raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
     named = getattr(factor, "__name__", "factor")

@@ -335,7 +335,7 @@ class Search:
         own = dict(zip(made.constraint_names, state.multipliers.tolist(), strict=True))
         springs = _tensions(made, state)
         own |= springs
-        pressing = self.pressing(made, state)
+        pressing = self._normal(made, state) | self._pressing(springs)
         needed = {touch.name: float(np.linalg.norm(_friction_of(own, touch))) for touch in held}
         over = [t for t in held if needed[t.name] > (1.0 + SLIPS) * t.friction * pressing[t.name]]
         if not over:

@@ -25,7 +25,7 @@ def test_damage_is_refused(name, tmp_path):
 def test_damage_does_not_end_the_process():
     """Formats with compiled parsers, in a process of its own."""
     names = [name for name in FORMATS if name not in SAFE]
-    count = settings().max_examples // 4 * len(names)
+    count = settings().max_examples // 2 * len(names)
     outcomes = files(min(count, 20_000), names=names)
     assert set(outcomes) <= {"refused", "unchanged", "another"}
     assert outcomes["refused"] > sum(outcomes.values()) // 2

@@ -35,9 +35,9 @@ def double_pendulum(first, second):
 def test_spherical_joints_in_space(first, second):
     """Places and orientations stay to round-off, the balance closes."""
     system, x = double_pendulum(first, second)
-    run = integrate(system.phdae(x), x, np.linspace(0.0, 0.3, 21), progress=False)
+    run = integrate(system.phdae(x), x, np.linspace(0.0, 0.6, 41), progress=False)
     zeta = system.split(run.states).positions
-    assert np.ptp(zeta[:, system.parts["b.position"]], axis=0).min() > 0.02
+    assert np.ptp(zeta[:, system.parts["b.position"]], axis=0).min() > 0.1
     for constraint in system.velocity_constraints:
         assert max(np.abs(constraint.position.value(z)).max() for z in zeta) < 1e-13
     assert {c.name.partition(".")[0] for c in system.coordinates} == {"a", "b"}
@@ -49,11 +49,11 @@ def test_spherical_joints_in_space(first, second):
 def test_orientations_of_parts_agree():
     """Rotation matrices and quaternions: both of second order, to the same motion."""
     gaps = []
-    for steps in (5, 10):
+    for steps in (10, 20):
         ends = []
         for first in ORIENTATIONS:
             system, x = double_pendulum(first, "matrix")
-            run = integrate(system.phdae(x), x, np.linspace(0.0, 0.1, steps + 1), progress=False)
+            run = integrate(system.phdae(x), x, np.linspace(0.0, 0.2, steps + 1), progress=False)
             ends.append(run.states[-1][system.parts["b.position"]])
         gaps.append(np.abs(ends[0] - ends[1]).max())
     assert gaps[1] < max(0.3 * gaps[0], 1e-11)  # a quarter, or the same to round-off

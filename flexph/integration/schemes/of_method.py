@@ -71,7 +71,7 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
         )
     if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
-            f"{method}: impacts at the beginning of steps do not know the factor of a scheduled law there: take "
+            f"{method}: impacts at the beginning of steps do not know laws by a schedule and flows at that time: take "
             "contact='events'"
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE

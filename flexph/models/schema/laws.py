@@ -169,6 +169,6 @@ class Controlled(Entry):
 ELASTIC = (*CONSTANT, Scheduled, Controlled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
-SectionLaw = one_of(ELASTIC)
+SectionLaw = one_of((*CONSTANT, Scheduled))
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

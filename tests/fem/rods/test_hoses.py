@@ -136,6 +136,7 @@ def test_exponents_of_a_cantilever_are_those_of_its_modes(beta, u):
 
 
 def test_a_rod_flutters_as_a_cable():
+    """6e-3: eight elements of the rod are of second order, and its shear is left."""
     np.testing.assert_allclose(exponents(5.0, 0.2, elements=8, kind="rod")[:2], exponents(5.0, 0.2)[:2], rtol=6e-3)
 
 
@@ -144,8 +145,8 @@ def test_flutter_of_a_cantilever():
     critical = brentq(lambda u: exponents(u, 0.2, elements=4).real.max(), 5.0, 6.5, xtol=1e-3)
     assert critical == pytest.approx(5.6, abs=0.05)
     growing = max(exponents(critical, 0.2, elements=4), key=lambda s: s.real)
-    assert growing.imag == pytest.approx(13.7, abs=0.2)
-    assert critical == pytest.approx(brentq(lambda u: by_modes(u, 0.2).real.max(), 5.0, 6.5), rel=3e-3)
+    assert growing.imag == pytest.approx(13.6, abs=0.2)  # the reading of a figure
+    assert critical == pytest.approx(brentq(lambda u: by_modes(u, 0.2).real.max(), 5.0, 6.5), rel=3e-3)  # four elements
 
 
 def test_a_pinned_pipe_buckles_at_pi():
@@ -230,5 +231,9 @@ def test_work_of_an_outlet_is_that_of_its_momentum():
     assert abs(run.ledger.work["a: outlet"]).max() <= 1e-14
     held = connect({"a": cable(flow)}, [weld("a.root", GROUND), force("a.tip", name="F")])
     start = held.equilibrium(held.assemble(), inputs={"F": [0.0, 0.0]})
-    run = integrate(held, start, np.linspace(0.0, 0.01, 101), inputs={"F": lambda t: [0.0, 1.0]})
-    assert run.ledger.work["a: outlet"].sum() < 0.0  # a still pipe that is pushed gives energy to the fluid
+    run = integrate(held, start, np.linspace(0.0, 0.001, 101), inputs={"F": lambda t: [0.0, 1.0]})
+    speed = 0.5 * (run.velocity("a.tip")[1:] + run.velocity("a.tip")[:-1])[:, 1]
+    lost = 0.4 * 3.0 * (speed**2).sum() * 1e-5  # a still pipe that is pushed gives energy to the fluid
+    assert run.ledger.work["a: outlet"].sum() == pytest.approx(
+        -lost, rel=0.05
+    )  # u v·y' is 3 % here, in proportion to time

@@ -55,7 +55,7 @@ CASES = [pytest.param(2, make, id=f"plane: {name}") for name, make in PLANE.item
 CASES += [pytest.param(3, make, id=f"space: {name}") for name, make in SPACE.items()]
 
 
-def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, **kinds):
+def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, whole=False, **kinds):
     """The loops come from a random iterate to the residual, the end and the Jacobian of the oracle."""
     own, y = random_step(mechanism, size=size, radius=radius)
     loops = StepOfLoops(mechanism, own.start, own.given, **kinds)
@@ -65,10 +65,16 @@ def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1
         largest = max(1.0, np.abs(expected).max(initial=0.0))
         np.testing.assert_allclose(value, expected, rtol=0, atol=residual * largest, err_msg=name)
     along = np.eye(y.size)
-    if jacobian == JACOBIAN and y.size > DIRECTIONS:  # equal products with random signs: no entry is another one
-        along = np.random.default_rng(1).choice([-1.0, 1.0], (y.size, DIRECTIONS))
-        jacobian *= np.sqrt(y.size)  # round-off of as many columns, with random signs
+    if jacobian == JACOBIAN and y.size > DIRECTIONS and not whole:
+        along = np.random.default_rng(1).standard_normal((y.size, DIRECTIONS))
+        jacobian *= np.sqrt(y.size)  # each entry is a sum over the columns, of independent round-off
     np.testing.assert_allclose(loops.solved(own.jacobian(y, along)), along, rtol=0, atol=jacobian)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dim, connections", CASES)
+def test_exact_jacobians_agree_in_every_column(dim, connections):
+    agree(joined(dim, *connections()), whole=True)
 
 
 @pytest.mark.parametrize("dim, connections", CASES)

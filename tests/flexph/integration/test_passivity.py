@@ -12,10 +12,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.* velocit.*:UserWarning"),  # those given contradict the joints
 ]
 TIMES = 0.01 * np.arange(31)
-ROUND_OFF = 1e-12
+ROUND_OFF = 1e-13
 """Of the energies that a run exchanges; 400 runs stay below 1e-14."""
-ENDED, UNSOLVED = 0.3, 0.05
-"""Shares of runs that may end before their time, as ropes leave sheaves, and of those with a step that is too long."""
+ENDED, UNSOLVED = 0.15, 0.02
+"""Largest shares of runs that end early, 54 of 400 and 2 of 16, and of those with a step that is too long, 3 of 400."""
+CAUSES = ("leaves a sheave", "come to touch", "could not be solved")
+"""Messages of runs that end early: ropes leave their sheaves, or a step is too long."""
 
 
 @pytest.mark.parametrize("count", [16, pytest.param(400, marks=pytest.mark.slow)])
@@ -32,6 +34,7 @@ def test_random_mechanisms_gain_no_more_energy_than_the_work_that_is_booked(coun
             run = integrate(mechanism, start, TIMES, changes=changes)
         except IntegrationError as error:
             run, ended = error.solution, ended + 1
+            assert any(cause in str(error) for cause in CAUSES), (seed, error)
             unsolved += "could not be solved" in str(error)
         ledger, steps = run.ledger, len(run.times) - 1
         taken += steps
@@ -40,5 +43,5 @@ def test_random_mechanisms_gain_no_more_energy_than_the_work_that_is_booked(coun
             assert gained.max() <= ROUND_OFF * ledger.scale, seed
             assert ledger.residual.max() <= ROUND_OFF * ledger.scale, seed
             assert min(loss.min() for loss in (*ledger.dissipation.values(), np.zeros(1))) >= -ROUND_OFF * ledger.scale
-    assert ended <= ENDED * count and unsolved <= max(UNSOLVED * count, 2)
+    assert ended <= ENDED * count and unsolved <= UNSOLVED * count
     assert taken > 0.7 * count * (len(TIMES) - 1)

@@ -145,7 +145,7 @@ def test_what_cannot_set_a_stiffness_is_refused():
         (lambda: Simulator(mechanism, start), "which a Simulator does not take"),
         (lambda: run.measured(energy("total")), "depends on time"),
         (lambda: controlled(controlled(1.0)), "no factor yet"),
-        (lambda: scheduled(controlled(1.0), math.cos), "no schedule yet"),
+        (lambda: scheduled(controlled(1.0), math.cos), "no factor yet"),
         (lambda: controlled(-1.0), "positive"),
         (lambda: rope(["a.p", "b.p"], law=controlled(1.0)), "for spring_damper and torsion_spring"),
     ):

@@ -183,7 +183,7 @@ def test_what_cannot_have_a_schedule_is_refused():
         mechanism.equilibrium(mechanism.assemble())
     for law, given, message in (
         (-1.0, factor, "must be positive"),
-        (scheduled(1.0, factor), factor, "no schedule yet"),
+        (scheduled(1.0, factor), factor, "no factor yet"),
         (1.0, 3.0, "factor"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -182,7 +182,7 @@ def test_the_symmetric_top_follows_its_closed_solution():
         ends = [run(system, system.state(sample, w0), steps(1.0, n))["positions"][-1] for n in counts]
         errors = [np.abs(read(end) - turn).max() for end in ends]
         assert slopes(counts, errors) == pytest.approx([2.0, 2.0], abs=0.1)
-        assert errors[-1] < 6e-4  # a turn of 3 rad with a phase error of (ωh)²/12
+        assert errors[-1] < 3e-4  # a turn of 3 rad with a phase error of (ωh)²/12
 
 
 @pytest.mark.slow
