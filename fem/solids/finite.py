@@ -18,11 +18,11 @@ from flexph.numerics.rotations import spins
 from ..materials.damping import Damping
 from ..materials.strain_laws import stored_energy
 from ..meshes.regions import region
-from .finite_view import current_tensors, finite_view
 from .loads import face_samples, load_ports, loaded_elements, loaded_region
 from .model import TERMS, SolidModel, block_diagonal
 from .region_samples import measured
 from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
+from .view import current_tensors, finite_view
 
 
 def finite_solid(

@@ -16,9 +16,9 @@ from ..linear.eigenmodes.modes import modes as vibrations
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import filled
-from ..numerics.factors.orthonormal import DEFLATION, orthonormal
 from ..numerics.factors.positive_definite import Solve, prepared_solver
 from ..numerics.memo import Memo, once
+from ..numerics.subspaces import DEFLATION, orthonormal
 from ..systems.linear import LinearPHDAE
 from .body import Body, Port
 from .elasticity import ElasticEnergy

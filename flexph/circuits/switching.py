@@ -16,8 +16,7 @@ from ..switching.transition import Function
 from ..systems.inputs import Forcing, Input
 from .elements import Pulse, Switch
 from .equations import Assembly
-from .model import Model
-from .readings import Readings
+from .model import Model, Readings
 from .systems import to_phdae
 
 JUST_AFTER = 1e-6

@@ -24,8 +24,7 @@ from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
 from ..systems.linear import LinearPHDAE, linear_system, with_multipliers
-from .general import from_general
-from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
+from .general import CHECKSUM, arguments_of, checksum, from_general, names_of, refuse_changed
 
 HEADER = 128
 MATRIX, COMPRESSED = 14, 15

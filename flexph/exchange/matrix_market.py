@@ -14,7 +14,7 @@ from ..files.matrix_market import matrix_market
 from ..files.reading import file_bytes, reading, refuse_huge
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE, linear_system
-from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
+from .general import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 
 FORMAT = "flexph linear system 2"
 NAMES = "system.json"

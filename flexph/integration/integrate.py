@@ -24,8 +24,7 @@ from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .changed_run import go_on, run_with_changes
-from .general.of_mechanisms import integrate_mechanism
-from .general.run import integrate_system
+from .general.run import integrate_mechanism, integrate_system
 from .mechanism_run import run_mechanism
 from .methods.exact import Exact
 from .methods.general import DiscreteGradient, Library

@@ -15,7 +15,7 @@ from ..numerics.arrays import Array
 from ..sensors.quantities import LastStep
 from ..systems.inputs import Forcing
 from .blocks.in_blocks import blocks_of
-from .blocks.saving import Window
+from .blocks.single_steps import Window
 from .times.loop import Accepted, Block, Going
 from .times.sampled import ControlledForcing
 from .with_controllers.sampled_steps import in_chunks

@@ -1,4 +1,4 @@
-"""Equations of motion in continuous time: mass, gyroscopic, strain and spring matrices at a state."""
+"""Equations of motion in continuous time: mass, gyroscopic, strain and spring matrices at a state, world loads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from .springs import resistances, taut
 from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
 from .strains import gradient, strain_stresses
 from .strains import rows as gradient_rows
-from .world_loads import world_loads
 
 
 def shifted(a: Arrays, block: int) -> Any:
@@ -238,3 +237,17 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
         D = strain_rows(a, d) @ moved
         damping = damping + D.T @ scale_rows(a.strains.of_undeformed @ D, beta)
     return damping
+
+
+def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
+    """External inputs in world axes; inputs that follow a section are components on its directions."""
+    if not a.follow_input.size:
+        return inputs
+    loads = inputs.copy()
+    loads[a.follow_input] = np.einsum("fj,fjd->fd", inputs[a.follow_input], arm[a.follow_node])
+    return loads
+
+
+def section_torques(a: Arrays, loads: Array) -> Array:
+    """World torques on the sections with torque inputs, (t, s)."""
+    return (a.input_torque @ loads).reshape(a.torque_body.size, a.n.shape[0])

@@ -20,8 +20,9 @@ from ..joints.rows.connection import Connection, measures
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array, dense
 from ..systems.inputs import Forcing, Input
-from .model.constraints import extent, rates_at, spring_extensions
-from .model.redundancy import explain_redundancy
+from .model.consistency import explain_redundancy
+from .model.constraints import rates_at, spring_extensions
+from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration, flat
 from .model.time_table import Anchors, anchor, table_of
 from .poses.closure import Closure

@@ -14,7 +14,7 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 
 from ..units.words import nearest
-from .schema.contacts import SHAPES
+from .schema.connections import SHAPES
 from .schema.entry import Builder
 from .schema.functions import Driven
 from .schema.runs import PoseEntry, Start
@@ -61,7 +61,7 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
     elif isinstance(given, SHAPES):
-        yield cast(Any, given).port, here.at("port")
+        yield cast("Any", given).port, here.at("port")
     else:
         yield given, here
 

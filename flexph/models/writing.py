@@ -25,8 +25,7 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 
 from .reading.expressions import Expression
-from .schema.connections import CONNECTIONS
-from .schema.contacts import LAWS, SHAPES
+from .schema.connections import CONNECTIONS, LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned

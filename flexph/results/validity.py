@@ -11,7 +11,7 @@ from ..bodies.ports import find_port
 from ..joints.rows.laws import Alignment, Angle, Law
 from ..joints.rows.vectors import Ground
 from ..kernels.state import derive
-from ..mechanisms.model.constraints import extent
+from ..mechanisms.model.model import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import Anchors, TimeTable, law_products, law_values, laws, table_of

@@ -123,7 +123,7 @@ class Transition:
     negative again.
 
     ``reset`` is a :class:`Reset` or a function of (t, x); without one, impulses of the new mode's constraints take the
-    state to a consistent one (:func:`flexph.switching.resets.impulsive`); without constraints the state stays.
+    state to a consistent one (:func:`flexph.switching.arrival.impulsive`); without constraints the state stays.
     """
 
     source: str | Sequence[str]

@@ -14,11 +14,10 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.ranks import singular_vectors
 from flexph.systems.discrete_gradients import Invariants
 
-from .dissipation import force_of
 from .matrix_functions import at
 from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name
 from .probes import RANK, Independence, independence, listed, probes, sizes
-from .terms import PositionMap
+from .terms import PositionMap, force_of
 
 if TYPE_CHECKING:
     from .model import SystemModel

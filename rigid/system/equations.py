@@ -12,13 +12,11 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants, gonzalez, through_invariants
 from flexph.systems.nonlinear import PHDAE
 
-from .dissipation import Resistance, _of_damper, force_of
 from .matrix_functions import at
 from .probes import cautions_of
-from .slopes import Way
+from .slopes import StepMeans, Way, mean_slope
 from .start import gross_defect
-from .step_slope import StepMeans, mean_slope
-from .terms import Damper, ExternalPort, Potential
+from .terms import Damper, ExternalPort, Potential, Resistance, _of_damper, force_of
 
 if TYPE_CHECKING:
     from .model import SystemModel

@@ -14,9 +14,18 @@ from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.nonlinear import Terms
 
-from .dissipation import force_of
 from .matrix_functions import MatrixFunction, at
-from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, Potential, VelocityConstraint, entries, named
+from .terms import (
+    Damper,
+    Dissipation,
+    ExternalPort,
+    PositionConstraint,
+    Potential,
+    VelocityConstraint,
+    entries,
+    force_of,
+    named,
+)
 
 WHOLE = ("positions", "velocities", "lambda", "mu")
 """Names of the parts of every system."""

@@ -15,10 +15,10 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
-from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.factors.positive_definite import positive_solver
 from ...numerics.ranks import pivots, singular_vectors
 from ...numerics.rotations import rigid_motions
+from ...numerics.subspaces import orthonormal
 from ...units.arguments import quantities
 from ..basis import port_names
 from ..body import Body, Port

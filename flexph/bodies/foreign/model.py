@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,10 @@ from ...numerics.factors.ldl import divided, dropped, ldl
 from ...numerics.rotations import spins
 from ..body import Body, Port
 from ..elasticity import Elasticity
-from ..fields import StressField, TensorField, View
+from ..fields import NodeValues, StressField, TensorField, View
 from ..floating.linear_system import linear_body
 from ..inertia import Inertia
 from .matrix_files import file_value, given_matrix
-from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 
 CORNERS = {"vertex": 1, "line": 2, "triangle": 3, "quad": 4, "tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
 """Numbers of nodes of the linear cells of meshio; other names contain their number, such as tetra10."""
@@ -185,4 +185,73 @@ def refuse_dependent(inertia: Inertia) -> None:
         f"shapes must be independent and without rigid motions, but shape {worst} is not: the lowest "
         f"eigenvalue of their mass matrix, with a unit diagonal, is {values[0]:.0e}; take shapes with "
         "enough nodes fixed, or vibrations of the free model, and leave rigid motions out"
+    )
+
+
+COMPONENTS = 6
+PLACES = ("nodes", "cells")
+
+
+def is_mode_stress(given: Any, modes: int) -> bool:
+    """True for an array of tensors of modes: three axes, or six rows for each location and a column for each mode."""
+    shape = np.shape(given)
+    return len(shape) == 3 or (len(shape) == 2 and shape[1] == modes and shape[0] % COMPONENTS == 0)
+
+
+def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
+    """Read tensors (n, 6, k) of k modes and their location, "nodes" or "cells", from axes in any order.
+
+    ``places`` holds the numbers of nodes and cells. Two-dimensional arrays have six rows for each location and columns
+    of modes. Raises ValueError unless exactly one interpretation fits.
+    """
+    values = np.asarray(given, dtype=float)
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"stress {name!r} must be finite, got NaN or infinity")
+    wanted = ", ".join(f"{count} {place}" for place, count in places.items())
+    if values.ndim == 2:
+        values = values.reshape(-1, COMPONENTS, modes)
+        candidates = [(values, place) for place, count in places.items() if count == len(values)]
+    else:
+        candidates = [
+            (np.transpose(values, axes), place)
+            for axes in permutations(range(3))
+            for place, count in places.items()
+            if tuple(values.shape[a] for a in axes) == (count, COMPONENTS, modes)
+        ]
+    if len(candidates) != 1:
+        what = "fits in more than one way" if candidates else "does not"
+        raise ValueError(
+            f"stress {name!r} of modes must have axes of locations ({wanted}), {COMPONENTS} components and {modes} "
+            f"modes, and shape {np.shape(given)} {what}: write (locations, 6, modes), or (locations * 6, modes) if "
+            "axes are equally long, and a third entry 'nodes' or 'cells' if there are equally many of both"
+        )
+    return candidates[0]
+
+
+def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
+    """Tensor field from rows (n·6, m) that act on σ, with components (xx, yy, zz, xy, yz, xz), at nodes or in cells.
+
+    For tensors at nodes, the stress points of a cell are its nodes, with equal weights. Compliances are unknown, so
+    that there is no error indicator.
+    """
+    count, corners = cells.shape
+    own = cells.ravel() if place == "nodes" else np.arange(count)
+    each = corners if place == "nodes" else 1
+    cell = np.repeat(np.arange(count), each)
+    at = sparse.csr_array(sparse.csr_array(rows)[(COMPONENTS * own[:, None] + np.arange(COMPONENTS)).ravel()])
+    mean = sparse.csr_array((np.full(len(own), 1.0 / each), (cell, np.arange(len(own)))), shape=(count, len(own)))
+    shares = np.eye(corners) if place == "nodes" else np.ones((corners, 1))
+    return TensorField(
+        unit=unit,
+        cells=sparse.csr_array(sparse.kron(mean, sparse.eye_array(COMPONENTS)) @ at),
+        drawn=np.arange(count),
+        at=at,
+        positions=points[own] if place == "nodes" else points[cells].mean(axis=1),
+        weights=np.full(len(own), 1.0 / each),
+        cell=cell,
+        nodal=at,
+        spread=sparse.eye_array(len(own)).tocsr(),
+        compliances=np.zeros((0, COMPONENTS, COMPONENTS)),
+        material=np.zeros(len(own), dtype=int),
+        nodes=(NodeValues(0, shares, np.arange(len(own)).reshape(count, each), shares),),
     )

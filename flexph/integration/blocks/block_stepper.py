@@ -1,10 +1,10 @@
-"""Many steps of a stepper in one call, by compiled loops."""
+"""Many steps of a stepper in one call, by compiled loops: sizes of blocks, and the rows that they save."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
 from ..schemes.scheme import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
+from ..times.recorder import LARGEST_PIECE
 from ..times.step_control import ErrorEstimate
-from . import saving
-from .saving import EACH, Save, as_one, time_of_contact
+from .single_steps import as_one, time_of_contact
 from .unsolved import unsolved
 
 if TYPE_CHECKING:
@@ -37,6 +37,50 @@ PILE = 2
 """See Kinds.contact."""
 HALVINGS, PASSINGS = 4, 12
 """Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
+
+
+FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
+"""Least number of steps of the first block; durations [s] between which the size of blocks is kept, as a run can be
+interrupted only at the end of a block."""
+SLOW = 4e-7
+"""Duration of a substep per velocity [s], measured with planar chains; others take half or twice as long. It sets the
+size of the first block."""
+GROWTH = 32
+"""Largest growth factor from one block to the next: the first steps may be easy."""
+
+
+def first_size(substeps: int, velocities: int) -> int:
+    """Number of steps of the first block, with ``substeps`` each."""
+    return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
+
+
+def next_size(size: int, elapsed: float) -> int:
+    """Number of steps of the block after one of ``size`` steps that took ``elapsed`` [s]."""
+    return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
+
+
+def largest_size(numbers: int) -> int:
+    """Largest number of steps of a block that keeps ``numbers`` values for each step."""
+    return max(1, LARGEST_PIECE // numbers)
+
+
+class Save(NamedTuple):
+    """Selection of every ``every``-th step of a run; ``before`` steps precede the block."""
+
+    every: int
+    before: int
+
+    def closes(self, step: int) -> bool:
+        """True if a step of the block, counted from one, is saved."""
+        return (self.before + step) % self.every == 0
+
+    def rows(self, steps: int) -> int:
+        """Number of rows for so many ``steps``, including the open one at their end."""
+        return (self.before % self.every + steps) // self.every + 1
+
+
+EACH = Save(1, 0)
+"""One row for every step."""
 
 
 class BlockStepper:
@@ -76,7 +120,7 @@ class BlockStepper:
     @property
     def first(self) -> int:
         """Number of steps of the first block."""
-        return saving.first_size(self.points, self.scheme.motions)
+        return first_size(self.points, self.scheme.motions)
 
     @property
     def answered(self) -> Answered:
@@ -95,7 +139,7 @@ class BlockStepper:
     def limited(self, rows: int) -> int:
         """Largest number of steps of a block with ``rows`` table rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
-        return saving.largest_size(sum(self.compiled.widths) + of_table)
+        return largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
         """Step start at the initial state of a run."""

@@ -17,11 +17,9 @@ from ..times.events import Watch
 from ..times.loop import Accepted, Entry, Going, Run
 from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
-from . import saving
-from .block_stepper import BlockStepper
+from .block_stepper import EACH, LONGEST, BlockStepper, Save, next_size
 from .gauss import GaussBlocks
 from .pairs import PairBlocks, Standing
-from .saving import EACH, Save
 from .strikes import StrikeBlocks
 
 if TYPE_CHECKING:
@@ -48,10 +46,10 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
             done += entry.reached
             yield entry
         elapsed = time.perf_counter() - clock
-        if isinstance(entry, Accepted) or elapsed > saving.LONGEST:  # the rest of the block was prepared in vain
+        if isinstance(entry, Accepted) or elapsed > LONGEST:  # the rest of the block was prepared in vain
             size = max((asked.stop - before) // 2, 1)
         elif done == asked.stop:
-            size = saving.next_size(size, elapsed)
+            size = next_size(size, elapsed)
 
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
@@ -103,7 +101,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     clock = time.perf_counter()
     with suppress(ValueError):  # of drives and inputs at times that the run does not reach
         for k in range(len(times) - 1):
-            if time.perf_counter() - clock > saving.LONGEST:
+            if time.perf_counter() - clock > LONGEST:
                 return
             step = times[k : k + 2]
             block = blocks.steps(run, step, blocks.table(step), save._replace(before=save.before + k))
@@ -156,7 +154,7 @@ def controlled_in_blocks(
             small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.error.cause(error)
             raise StepControlFailed(f"{small}: {cause}", run.start.time)
         if status == GOES_ON:
-            tries = saving.next_size(tries, time.perf_counter() - clock)
+            tries = next_size(tries, time.perf_counter() - clock)
         if status == UNSOLVED and not blocks.compiled.leaves_list:
             run.reached, run.then = done, (size, known, None if memory is None else memory.kept())
             entry = next(controlled(run, single, control, grid, save_every=save_every, memory=memory))

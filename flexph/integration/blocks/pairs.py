@@ -19,8 +19,7 @@ from ..schemes.scheme import StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl, Tolerance
-from .block_stepper import BlockStepper
-from .saving import EACH, Save
+from .block_stepper import EACH, BlockStepper, Save
 
 
 class PairError(NamedTuple):

@@ -39,7 +39,7 @@ from ..times.loop import Run
 from ..times.step_control import ErrorEstimate, Tried
 from .block_stepper import BlockStepper
 from .pairs import PairError
-from .saving import as_one
+from .single_steps import as_one
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper

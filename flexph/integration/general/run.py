@@ -1,12 +1,12 @@
-"""Runs of general systems by one-step methods and libraries."""
+"""Runs of general systems by one-step methods and libraries; also of mechanisms, as systems of index 2."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -14,10 +14,16 @@ from scipy import sparse
 from ...consistency.equations import Equations
 from ...consistency.start import VaryingConditions, refuse_inconsistent
 from ...discretisation.descriptor_split import null_space_varies
+from ...mechanisms.equations.phdae import as_phdae
+from ...mechanisms.model.consistency import check_consistent, refuse_redundant
+from ...mechanisms.model.consistency import shortest_step as shortest_of_mechanism
+from ...mechanisms.model.range_of_validity import warn_of_range
+from ...mechanisms.model.state import State
+from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
 from ...numerics.step_failed import StepFailed
-from ...results.state_view import StateView
+from ...results.state_view import MechanismView, StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
@@ -26,7 +32,7 @@ from ..methods.method import GeneralMethod
 from ..times.events import Observer, Watch
 from ..times.journal import StartForm, opened
 from ..times.loop import Entry, Messages, follow, prescribed, progress_bar
-from ..times.options import RunOptions, ascending, refuse_short, saved_times
+from ..times.options import RunOptions, ascending, ascending_from, refuse_short, saved_times
 from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
@@ -36,6 +42,10 @@ from .one_step import one_step_method, refuse_alternating
 from .particle_run import ParticleStepper, in_blocks, steps_by_terms
 from .stepper import PairError, StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
 
 ASIDE = 1e-2
 """Relative distance from a state at which equations are evaluated as well: at rest, some terms vanish."""
@@ -195,3 +205,36 @@ def shortest_step(system: PHDAE, x: Array, forcing: Forcing, time: float) -> flo
     return (
         float(np.min(0.5 * np.finfo(float).eps * least[moves] / terms[moves], initial=np.inf)) if moves.any() else 0.0
     )
+
+
+def integrate_mechanism(
+    mechanism: Model,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: GeneralMethod,
+    options: RunOptions,
+) -> Trajectory:
+    """Integrate ``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
+
+    Drives are inputs of their constraint rows: the prescribed rate, taken from differences of the drive within the
+    times. Multipliers of the start are replaced by those that keep the constraints (index 2).
+    """
+    if not isinstance(start, State):
+        raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
+    grid = ascending_from(start.time, times)
+    for name in options.inputs:
+        check.lookup("external port", name, mechanism.network.input_slices)
+    checked = check_consistent(mechanism, start)
+    refuse_short(grid, shortest_of_mechanism(checked))
+    refuse_redundant(checked, "take Exact(redundant='least_norm')")
+    span = (float(grid[0]), float(grid[-1]))
+    system = as_phdae(mechanism, start)
+    options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})
+    x0 = np.concatenate([start.x, start.multipliers])
+    if not isinstance(method, Library):  # libraries do so themselves
+        x0 = start_with_multipliers(mechanism, system, options.inputs, span)
+    view, dim = partial(MechanismView, mechanism), mechanism.layout.dim
+    trajectory = integrate_system(system, x0, grid, method=method, options=options, dim=dim, view=view)
+    warn_of_range(mechanism, trajectory.times, trajectory.states)
+    return trajectory

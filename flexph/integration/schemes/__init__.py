@@ -1,5 +1,5 @@
 """Schemes of the steps of mechanisms: options of a method, starts and ends of steps, records and failures of a run.
 
 Imports: bodies, contacts, control, integration.loops, integration.methods, integration.times, joints.rows, kernels,
-kernels.convergence, kernels.rates, laws, mechanisms, mechanisms.model, numerics, results, systems.
+kernels.convergence, laws, mechanisms, mechanisms.model, numerics, results, systems.
 """

@@ -15,7 +15,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..blocks.block_stepper import BlockStepper
 from ..blocks.pairs import SUMS, PairBlocks
-from ..blocks.saving import as_one as steps_as_one
+from ..blocks.single_steps import as_one as steps_as_one
 from ..blocks.strikes import JudgedPairs
 from ..loops.memory.structures import Rows
 from ..schemes.scheme import StepResult, StepStart

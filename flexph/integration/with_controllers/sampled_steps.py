@@ -15,10 +15,10 @@ from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..blocks import saving
+from ..blocks import block_stepper
 from ..blocks.block_stepper import BlockStepper
 from ..blocks.in_blocks import single
-from ..blocks.saving import Window
+from ..blocks.single_steps import Window
 from ..loops.memory.structures import Calls, Rows, Within, nothing_within
 from ..times.loop import Entry, Going
 from ..times.sampled import JoinedResult, plan_of
@@ -75,7 +75,7 @@ FEW = 16
 
 def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
     """Entries of compiled steps, recorded in chunks of about 0.1 s of computing time."""
-    plan, size = plan_of(run, loops, grid, save_every), saving.FIRST
+    plan, size = plan_of(run, loops, grid, save_every), block_stepper.FIRST
     k = plan.next
     while k < plan.times.size:
         clock = time.perf_counter()
@@ -95,7 +95,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:
-            size = saving.next_size(size, time.perf_counter() - clock)
+            size = block_stepper.next_size(size, time.perf_counter() - clock)
 
 
 def _take(chunk: Chunk) -> None:

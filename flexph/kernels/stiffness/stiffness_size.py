@@ -13,7 +13,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
-from ..continuous import assembled, strain_product_force
+from ..continuous import assembled, section_torques, strain_product_force, world_loads
 from ..faces import face_matrix, face_tangent
 from ..gradient import (
     diagonal_of,
@@ -32,7 +32,6 @@ from ..ropes import rope_curvature, rope_rows
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
-from ..world_loads import section_torques, world_loads
 from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
 from .steady_slopes import circulatory_parts, has_dampers
 from .tangent import Forces, node_motion, weighed_stiffness

@@ -25,11 +25,13 @@ from ..continuous import (
     damping_matrix,
     elastic_stress,
     mass_of,
+    section_torques,
     spring_rates,
     stiffness_of,
     strain_of,
     strain_product_force,
     strain_rows,
+    world_loads,
 )
 from ..faces import face_forces, face_tangent
 from ..gradient import (
@@ -51,7 +53,6 @@ from ..ropes import rope_curvature, rope_rows
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
 from ..strains import curvature, end_stiffness
-from ..world_loads import section_torques, world_loads
 from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
 from .steady_slopes import circulatory, has_dampers
 

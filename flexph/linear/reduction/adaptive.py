@@ -11,7 +11,7 @@ import numpy as np
 from ...display.bars import bar
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
-from ...numerics.factors.orthonormal import extend
+from ...numerics.subspaces import extend
 from ...systems.linear import LinearPHDAE
 from ..elimination import ReductionWarning
 from ..shifted import Shifted

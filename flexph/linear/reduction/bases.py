@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ...numerics.arrays import Array
-from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.factors.sparse_null_space import sparse_null_space
+from ...numerics.subspaces import orthonormal
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed, project
 from ..shifted import Pole, Shifted, Split

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...numerics.arrays import Array, dense
-from ...numerics.factors.orthonormal import extend
+from ...numerics.subspaces import extend
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted
 from .bases import projected, rigid_motions

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.factors.orthonormal import extend
+from ...numerics.subspaces import extend
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted, Solver
 from .bases import projected

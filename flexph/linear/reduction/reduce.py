@@ -10,7 +10,7 @@ import numpy as np
 
 from ...numerics import checks as check
 from ...numerics.arguments import computing
-from ...numerics.factors.orthonormal import orthonormal
+from ...numerics.subspaces import orthonormal
 from ...systems.linear import LinearPHDAE, unknowns
 from ..eigenmodes.modes import modes
 from ..elimination import independent

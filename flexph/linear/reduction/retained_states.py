@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.factors.orthonormal import orthonormal
+from ...numerics.subspaces import orthonormal
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed
 from ..shifted import Pole, Shifted, Split

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...kernels.continuous import section_torques, world_loads
 from ...kernels.state import body_sum, coupled, inertia_products, squares, turns
 from ...kernels.strains import second_derivatives
-from ...kernels.world_loads import section_torques, world_loads
 from ...numerics.arrays import Array
 from ...numerics.rotations import spin_skew
 from .coordinates import node_slopes, product_rows, turned_forces

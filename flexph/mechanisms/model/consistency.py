@@ -24,16 +24,23 @@ from ...kernels.state import (
     larger_coordinate,
     node_size,
 )
-from ...numerics.arrays import Array
+from ...linear.elimination import explain_redundant, null_space
+from ...numerics.arrays import Array, dense
 from ...numerics.memo import Memo, once
-from .constraints import CONSISTENT, angle_rows, extent, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
+from .constraints import CONSISTENT, angle_rows, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
-from .redundancy import explain_redundancy, has_full_rank
+from .model import extent
 from .state import State, configuration
 from .time_table import Prescribed, TimeTable, table_of
 
 if TYPE_CHECKING:
     from .model import Model
+
+
+FEW = 400
+"""Number of rows of a sparse G up to which G Gᵀ is formed as a dense matrix."""
+REGULAR = 1e-4
+"""Least singular value of rows of length 1 above which they are independent: its square exceeds round-off by far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +154,29 @@ def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") 
             f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "
             f"{remedy}"
         )
+
+
+def explain_redundancy(mechanism: Model, G: Any) -> str:
+    """Text that names redundant constraints and those that imply them; empty if G has full rank."""
+    if has_full_rank(G):
+        return ""
+    _, redundant = null_space(G, mechanism.constraint_names)
+    return "; ".join(explain_redundant(names) for names in redundant)
+
+
+def has_full_rank(G: Any) -> bool:
+    """True if G, dense or with few rows, clearly has full rank; False also if this was not decided.
+
+    The criterion is the smallest singular value of the normalised rows, whose square is an eigenvalue of G Gᵀ. It
+    bounds the diagonal entries of a pivoted QR from below.
+    """
+    if not G.shape[0]:
+        return True
+    if not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
+        return False
+    gram = dense(G @ G.T)
+    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
+    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)
 
 
 def _unit_of(mechanism: Model, row: int, unit: str) -> str:

@@ -23,8 +23,6 @@ from ...kernels.state import (
     derive,
     displacement_sizes,
     lever,
-    node_arms,
-    vectors,
 )
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
@@ -52,16 +50,6 @@ def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
     return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
-
-
-def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
-    a = mechanism.network.arrays
-    vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
-    points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
-    lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
-    size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
-    return size if size > 0.0 else 1.0  # without any length, the scale is arbitrary
 
 
 CONSISTENT = 1e-9

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
+import numpy as np
+
 from ...bodies.body import Body
 from ...bodies.breaking.broken import with_broken
 from ...bodies.nodal_body import AnyBody, nodes_of, turning_of
 from ...bodies.ports import frames_of, named
 from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
+from ...kernels.state import node_arms, vectors
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, Remade, once, read_only
 from ...numerics.rotations import entry_count, spins
@@ -177,3 +180,13 @@ class Model(Memo, Remade):
     def input_names(self) -> tuple[str, ...]:
         """Names of the external ports."""
         return tuple(self.network.input_slices)
+
+
+def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
+    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
+    a = mechanism.network.arrays
+    vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
+    points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
+    lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
+    size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
+    return size if size > 0.0 else 1.0  # without any length, the scale is arbitrary

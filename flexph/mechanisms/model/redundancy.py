@@ -1,4 +1,4 @@
-"""Redundant constraints: detection, and multipliers of least norm by a basis of the independent ones."""
+"""Independent combinations of redundant constraints, which give multipliers of least norm."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ...kernels.state import displacement_sizes, lever
-from ...linear.elimination import explain_redundant, null_space
-from ...numerics.arrays import Array, dense
+from ...numerics.arrays import Array
 from ...numerics.ranks import singular_vectors
 
 if TYPE_CHECKING:
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 RANK = 1e-6
 """Singular value, relative to the largest, below which a constraint is redundant. In loops closed to round-off,
 redundant constraints have 1e-15, or its square root if they are redundant at special poses only (Bennett's linkage)."""
-FEW = 400
-"""Number of rows of a sparse G up to which G Gᵀ is formed as a dense matrix."""
-REGULAR = 1e-4
-"""Least singular value of rows of length 1 above which they are independent: its square exceeds round-off by far."""
 
 
 def independent(mechanism: Model, G: Any) -> Any | None:
@@ -69,26 +64,3 @@ def weights(mechanism: Model) -> Array:
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])
-
-
-def explain_redundancy(mechanism: Model, G: Any) -> str:
-    """Text that names redundant constraints and those that imply them; empty if G has full rank."""
-    if has_full_rank(G):
-        return ""
-    _, redundant = null_space(G, mechanism.constraint_names)
-    return "; ".join(explain_redundant(names) for names in redundant)
-
-
-def has_full_rank(G: Any) -> bool:
-    """True if G, dense or with few rows, clearly has full rank; False also if this was not decided.
-
-    The criterion is the smallest singular value of the normalised rows, whose square is an eigenvalue of G Gᵀ. It
-    bounds the diagonal entries of a pivoted QR from below.
-    """
-    if not G.shape[0]:
-        return True
-    if not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
-        return False
-    gram = dense(G @ G.T)
-    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
-    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)

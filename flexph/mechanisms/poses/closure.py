@@ -19,7 +19,8 @@ from ...kernels.state import constraint_sums, lever, node_arms, products, vector
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.factors.singular_systems import nearest_change
-from ..model.constraints import AngleRows, angle_rows, extent, move
+from ..model.constraints import AngleRows, angle_rows, move
+from ..model.model import extent
 from ..model.time_table import TimeTable, anchor, laws
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from ...kernels.gradient import scale_both
 from ...kernels.state import Configuration, derive, displacement_sizes
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array
-from ..model.consistency import check_consistent
-from ..model.constraints import extent, spring_states, velocities_of
-from ..model.redundancy import explain_redundancy
+from ..model.consistency import check_consistent, explain_redundancy
+from ..model.constraints import spring_states, velocities_of
+from ..model.model import extent
 from ..model.state import State, flat
 from .balance import Problem, coordinates, independent_rows, saddle
 

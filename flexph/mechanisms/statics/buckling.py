@@ -16,7 +16,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections
 from ...systems.inputs import Input
-from ..model.constraints import extent
+from ..model.model import extent
 from ..model.state import State, configuration
 from .balance import Problem, moved_by, newton_step, problem
 from .small_motion import shape_parts

@@ -17,7 +17,7 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
 from ...systems.nonlinear import ValidityWarning
-from ..model.constraints import extent
+from ..model.model import extent
 from ..model.state import State, configuration
 from ..model.time_table import laws
 from .balance import Problem, joint_forces, problem, stiffness_at

@@ -18,7 +18,8 @@ from ...kernels.state import Configuration, constraint_sizes, derive, displaceme
 from ...kernels.stiffness.tangent import Forces, generalised_force
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation, skew
-from ..model.constraints import constraint_gap, extent, velocities_of
+from ..model.constraints import constraint_gap, velocities_of
+from ..model.model import extent
 from .balance import Problem, in_motion
 from .balanced_state import round_off_work
 from .steady_rotation import STEADY

@@ -21,7 +21,8 @@ from ...kernels.stiffness.steady_slopes import row_slopes
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, skew, spin_map, spin_skew, spins, turned_spins, unit_sweeps
 from ...systems.inputs import Input
-from ..model.constraints import extent, velocities_of
+from ..model.constraints import velocities_of
+from ..model.model import extent
 from ..model.state import State, configuration
 from ..model.time_table import laws
 from ..statics.balance import Problem, problem

@@ -9,9 +9,8 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation
-from .keywords import Block
+from .keywords import Block, pad
 from .parts import Part
-from .rows import pad
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from ..axes import Axes
 from ..cell_types import NODES
 from ..contents import LeftOut, Place
 from .elements import MASSLESS, POINTS, cell_type
-from .keywords import Block
-from .rows import element_rows, nodes_in, system
+from .keywords import Block, element_rows, nodes_in, system
 from .vocabulary import COORDINATES, MOVING, SECTIONS
 
 Member = str | range | Array

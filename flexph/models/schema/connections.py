@@ -10,14 +10,31 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from flexph import joints as make
-
-from .contacts import CONTACTS
+from ... import contacts, joints
+from ...contacts import laws, shapes
 from .entry import Entry, one_of
-from .fields import TAG, Angle, Direction, End, Length, Matrix, by_shape
+from .fields import TAG, Angle, Direction, End, Length, Matrix, Port, by_shape
 from .from_signature import entry_of
 from .functions import AngleFunction, Driven, LengthFunction, PlaceFunction, Turned
+from .laws import ELASTIC
 from .rotations import RotationValue
+
+MADE = {name: getattr(contacts, name) for name in dir(contacts)}
+SHAPES = tuple(
+    entry_of(makes) for makes in MADE.values() if isinstance(makes, type) and issubclass(makes, shapes.Shape)
+)
+LAWS = tuple(
+    entry_of(makes) for makes in MADE.values() if isinstance(makes, type) and issubclass(makes, laws.ContactLaw)
+)
+Law = one_of(LAWS)
+_SHAPE = one_of(SHAPES)
+Shape = by_shape("a port, which is a point, or a shape", scalar=Port, mapping=_SHAPE)
+Shapes = by_shape("a port, a shape, or a list of them", scalar=Port, mapping=_SHAPE, sequence=list[Shape])
+CONTACTS = (
+    entry_of(contacts.contact, first=Shapes, second=Shapes, law=Law),
+    entry_of(contacts.mutual_contact, shapes=list[Shape], law=Law),
+    entry_of(contacts.stop, law=one_of((*LAWS, *ELASTIC))),
+)
 
 
 class RotationDrive(Entry):
@@ -28,7 +45,7 @@ class RotationDrive(Entry):
     angle: AngleFunction
 
 
-SHEAVE = entry_of(make.Sheave)
+SHEAVE = entry_of(joints.Sheave)
 
 
 def _rope_point(given: Any) -> str:
@@ -65,7 +82,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "torsion_spring": {"angle": Angle},
 }
 """Field types and settings of arguments by the name of the function."""
-MAKERS = sorted((name for name in make.__all__ if name[0].islower()), key=lambda name: (name != "hinge", name))
+MAKERS = sorted((name for name in joints.__all__ if name[0].islower()), key=lambda name: (name != "hinge", name))
 """Names of the functions; the hinge comes first, as errors give it as an example."""
-CONNECTIONS = (*(entry_of(getattr(make, name), **SPECIAL.get(name, {})) for name in MAKERS), *CONTACTS)
+CONNECTIONS = (*(entry_of(getattr(joints, name), **SPECIAL.get(name, {})) for name in MAKERS), *CONTACTS)
 Connection = one_of(CONNECTIONS)

@@ -33,7 +33,7 @@ from flexph.bodies import floating_body, linear_body, reduce_body
 from flexph.bodies.basis import body_basis
 from flexph.bodies.held import Held
 from flexph.bodies.inertia import contract
-from flexph.bodies.quadratic_strain import diverging_spins
+from flexph.bodies.reduced_body import diverging_spins
 from flexph.export import write_modes, write_series
 from flexph.interconnection import constrain
 from flexph.linear import ReductionWarning

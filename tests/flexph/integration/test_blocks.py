@@ -11,7 +11,7 @@ from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 
 import rigid
 from flexph import GROUND, Event, InputError, IntegrationError, connect, drive, hinge, integrate
-from flexph.integration.blocks import saving
+from flexph.integration.blocks import block_stepper
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.loops.memory.codes import DIVERGED, SINGULAR, TEXTS, UNSETTLED
 from flexph.integration.times import recorder
@@ -96,8 +96,8 @@ def test_rows_between_saved_ones_are_merged(method):
 def test_sizes_of_blocks_and_of_pieces_of_rows_change_nothing(monkeypatch, save_every, of_rows):
     """Rows are kept in pieces, here of a few rows, and blocks of steps end within them."""
     whole = run(CASES["damped"](), 75, save_every=save_every)
-    monkeypatch.setattr(saving, "FIRST", 5)
-    monkeypatch.setattr(saving, "SHORTEST", 0.0)
+    monkeypatch.setattr(block_stepper, "FIRST", 5)
+    monkeypatch.setattr(block_stepper, "SHORTEST", 0.0)
     if of_rows:
         monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
     pieces = run(CASES["damped"](), 75, save_every=save_every)
@@ -125,9 +125,9 @@ def test_events_are_found_in_blocks_of_steps(monkeypatch):
     assert len(found.events["turns"].times) == (spin[1:] * spin[:-1] < 0.0).sum() > 0
     at = found.mechanism.layout.parts["rod.spin"]
     assert np.abs(found.events["turns"].states[:, at]).max() < 1e-9 * np.abs(spin).max()
-    monkeypatch.setattr(saving, "FIRST", 1)
-    monkeypatch.setattr(saving, "SLOW", math.inf)
-    monkeypatch.setattr(saving, "GROWTH", 1)
+    monkeypatch.setattr(block_stepper, "FIRST", 1)
+    monkeypatch.setattr(block_stepper, "SLOW", math.inf)
+    monkeypatch.setattr(block_stepper, "GROWTH", 1)
     singly = run(crank_slider(), 125, events=events)
     assert_same(singly, found)
     for name in events:

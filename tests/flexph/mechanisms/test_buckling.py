@@ -11,7 +11,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, spring_damper, weld
 from flexph.mechanisms.statics.equilibrium import not_found
-from flexph.mechanisms.statics.load_steps import LEAST, follow_loads
+from flexph.mechanisms.statics.searches import LEAST, follow_loads
 from flexph.numerics.corrections import Corrected
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from flexph.numerics.factors.symbolic_factor import column_counts, minimum_degree_order
+from flexph.numerics.factors.symmetric_factor import column_counts, minimum_degree_order
 
 pytestmark = pytest.mark.processor
 

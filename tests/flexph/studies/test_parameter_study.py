@@ -14,7 +14,7 @@ from flexph.files.results_folder import FolderRefused
 from flexph.studies import grid, latin_hypercube, sobol, table
 from flexph.studies.execution.engines import Engine
 from flexph.studies.execution.records import read_record, record_path
-from flexph.studies.execution.schedule import Schedule
+from flexph.studies.execution.runs import Schedule
 from flexph.studies.execution.tasks import NotStored, Task, perform
 
 xarray = pytest.importorskip("xarray")

@@ -13,7 +13,7 @@ from flexph import PHDAE, InputError, IntegrationError, IntegrationInterrupted, 
 from flexph.consistency.equations import Equations
 from flexph.methods import DiscreteGradient, Gauss, by_name
 from flexph.switching import At, Every, Guard, Mode, Reset, SwitchingPHDAE, SwitchingTrajectory, Transition
-from flexph.switching.resets import impulsive
+from flexph.switching.arrival import impulsive
 from flexph.systems.inputs import Forcing
 
 GRID = np.linspace(0.0, 1.0, 11)

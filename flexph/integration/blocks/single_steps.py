@@ -1,9 +1,9 @@
-"""Rows and sizes of blocks of steps: which rows are saved, tables of single steps, and two steps as one."""
+"""Single steps of blocks: the table of one step, and a step that is divided into two parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,54 +12,9 @@ from ...kernels.contacts.gaps import vectors_of
 from ...kernels.state import Configuration, derive, touching_points
 from ...numerics.arrays import Array
 from ..schemes.scheme import StepResult, StepStart
-from ..times.recorder import LARGEST_PIECE
 
 if TYPE_CHECKING:
     from ..schemes.scheme import Scheme
-
-
-FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
-"""Least number of steps of the first block; durations [s] between which the size of blocks is kept, as a run can be
-interrupted only at the end of a block."""
-SLOW = 4e-7
-"""Duration of a substep per velocity [s], measured with planar chains; others take half or twice as long. It sets the
-size of the first block."""
-GROWTH = 32
-"""Largest growth factor from one block to the next: the first steps may be easy."""
-
-
-def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block, with ``substeps`` each."""
-    return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
-
-
-def next_size(size: int, elapsed: float) -> int:
-    """Number of steps of the block after one of ``size`` steps that took ``elapsed`` [s]."""
-    return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
-
-
-def largest_size(numbers: int) -> int:
-    """Largest number of steps of a block that keeps ``numbers`` values for each step."""
-    return max(1, LARGEST_PIECE // numbers)
-
-
-class Save(NamedTuple):
-    """Selection of every ``every``-th step of a run; ``before`` steps precede the block."""
-
-    every: int
-    before: int
-
-    def closes(self, step: int) -> bool:
-        """True if a step of the block, counted from one, is saved."""
-        return (self.before + step) % self.every == 0
-
-    def rows(self, steps: int) -> int:
-        """Number of rows for so many ``steps``, including the open one at their end."""
-        return (self.before % self.every + steps) // self.every + 1
-
-
-EACH = Save(1, 0)
-"""One row for every step."""
 
 
 class Window:
