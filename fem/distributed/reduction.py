@@ -1,4 +1,4 @@
-"""Reduction of solids whose cells are distributed over ranks, by responses, inertia relief and modes (Rayleigh-Ritz)."""
+"""Reduction of solids whose cells are distributed over ranks, by static responses, inertia relief and modes."""
 
 from __future__ import annotations
 

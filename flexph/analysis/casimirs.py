@@ -1,4 +1,4 @@
-"""Conserved quantities that do not depend on the Hamiltonian, linear and quadratic in the states ([survey] sec. 4.3)."""
+"""Conserved quantities that do not depend on the Hamiltonian, linear and quadratic ones ([survey] sec. 4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model reduction of bodies: deformations and stresses in the span of a few vectors, quadratic strains of few slopes."""
+"""Model reduction of bodies: deformations and stresses in the span of a few vectors, and their quadratic strains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""General linear port-Hamiltonian form with Q and feedthrough, converted to :class:`LinearPHDAE`, and its names in files."""
+"""General linear port-Hamiltonian form with Q and feedthrough as a :class:`LinearPHDAE`, and its names in files."""
 
 from __future__ import annotations
 
