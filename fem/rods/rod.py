@@ -14,7 +14,7 @@ from flexph.bodies.nodal_body import NodalBody, Pieces
 from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, no_entries
 from flexph.numerics.rotations import rotation, rotation_matrix, spins
 from flexph.units.arguments import quantities
 
@@ -229,7 +229,7 @@ def _frames(
     """Bodies of the nodes, with lumped masses and their ports."""
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
     dim = directors.shape[1]
-    shape, turn, frames = sparse.csr_array((dim, 0)), sparse.csr_array((spins(dim), 0)), []
+    shape, turn, frames = no_entries(dim, 0), no_entries(spins(dim), 0), []
     for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
         inertia = F @ np.diag(own.inertia) @ F.T if dim == 3 else np.full((1, 1), own.inertia[2])
         integrals = rigid_inertia((own.mass + fluid) * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia)

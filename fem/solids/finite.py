@@ -12,7 +12,7 @@ from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
 from flexph.bodies.nodal_body import DirectorStrain, NodalBody, PointLaw, strain_places
 from flexph.numerics import checks as check
-from flexph.numerics.arrays import Array
+from flexph.numerics.arrays import Array, no_entries
 from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping
@@ -31,7 +31,7 @@ def finite_solid(
     """Body of the nodes of a model: rigid regions first, then all other nodes as points."""
     nodes = _nodes(model, ports)
     places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
-    shape = sparse.csr_array((model.dim, 0))
+    shape = no_entries(model.dim, 0)
     frames, laws = _rigid_frames(model, nodes), point_laws(model, law)
     masses = lumped_masses(model)
     for number, mass in zip(nodes.free.tolist(), masses[nodes.free], strict=True):
@@ -109,7 +109,7 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
         arms, own = model.mesh.points[numbers] - origin, masses[numbers]
         inertia = rigid_inertia(own.sum(), own @ arms, (own * arms.T) @ arms, np.zeros((spins(d),) * 2))
-        port = Port(np.zeros(d), sparse.csr_array((d, 0)), sparse.csr_array((spins(d), 0)))
+        port = Port(np.zeros(d), no_entries(d, 0), no_entries(spins(d), 0))
         frames.append(Body(inertia, {name: port}))
     return frames
 

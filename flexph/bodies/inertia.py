@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, no_entries
 from ..numerics.memo import Memo, once
 from ..numerics.rotations import cross, spins
 
@@ -134,7 +134,7 @@ def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Iner
         Mass integrals without flexible coordinates.
     """
     d = len(first)
-    none = sparse.csr_array((0, 0))
+    none = no_entries(0, 0)
     return Inertia(
         mass=mass,
         first=np.asarray(first, dtype=float),

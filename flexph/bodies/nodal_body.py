@@ -12,7 +12,7 @@ from scipy import sparse
 from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, no_entries
 from ..numerics.memo import Described, Memo, once, read_only
 from .body import Body, NodalLoad, Port
 from .elasticity import ElasticEnergy
@@ -116,17 +116,17 @@ class DirectorStrain(ElasticEnergy):
     @once
     def strain(self) -> Any:
         """Strain operator D₀ (m, 0), as there are no flexible coordinates."""
-        return sparse.csr_array((self.size, 0))
+        return no_entries(self.size, 0)
 
     @once
     def slopes(self) -> Any:
         """Slopes of the strains: none, an empty matrix."""
-        return sparse.csr_array((0, 0))
+        return no_entries(0, 0)
 
     @once
     def weights(self) -> Any:
         """Weights of the slopes: none, a matrix without columns."""
-        return sparse.csr_array((self.size, 0))
+        return no_entries(self.size, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,7 +226,7 @@ class NodalBody(Described, Memo):
     def ports(self) -> Mapping[str, Port]:
         """Ports of all nodes, and ports that are means of nodes."""
         own = {name: port for frame in self.frames for name, port in frame.ports.items()}
-        shape = sparse.csr_array((self.dim, 0))
+        shape = no_entries(self.dim, 0)
         return own | {name: Port(w @ self.places, shape, None) for name, w in self.weights.items()}
 
     @property

@@ -311,11 +311,11 @@ def prepared(parts: dict[str, Any]) -> dict[str, Any]:
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
     folded = parts["mean"] is None
-    to = dense if folded else sparse.csr_array
-    nodes, points = (to(_sums(node_body, weights, bodies)) for weights in (np.ones(moves.size), moves))
+    to, sums = dense if folded else sparse.csr_array, _dense_sums if folded else _sparse_sums
+    nodes, points = (sums(node_body, weights, bodies) for weights in (np.ones(moves.size), moves))
     return {
         "columns": _columns(bodies, dim, parts["n"].shape, parts["turning"]),
-        "sum_coordinates": to(_sums(parts["body_u"], np.ones(parts["body_u"].size), bodies)),
+        "sum_coordinates": sums(parts["body_u"], np.ones(parts["body_u"].size), bodies),
         "sum_nodes": nodes,
         "sum_points": points,
         "rise": to(parts["stiffness"] @ parts["strain"]),
@@ -337,9 +337,14 @@ def _columns(bodies: int, dim: int, spins: tuple[int, int], turning: Index) -> C
     return Columns(v, omega, v.size + turning.size * s + np.arange(n))
 
 
-def _sums(index: Index, weights: Array, size: int) -> Any:
+def _sparse_sums(index: Index, weights: Array, size: int) -> Any:
     """Sparse matrix (size, entries) that adds up weighted entries with the same index."""
-    return sparse.csc_array((weights, index, np.arange(index.size + 1)), shape=(size, index.size))
+    return sparse.csr_array(sparse.csc_array((weights, index, np.arange(index.size + 1)), shape=(size, index.size)))
+
+
+def _dense_sums(index: Index, weights: Array, size: int) -> Array:
+    """Matrix (size, entries) that adds up weighted entries with the same index."""
+    return np.where(index == np.arange(size)[:, None], weights, 0.0)
 
 
 def total(index: Index, values: Array, size: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,16 @@ def compact(a: Any) -> Any:
     return sparse.csr_array((matrix.data, *index), shape=matrix.shape)
 
 
+def no_entries(rows: int, columns: int) -> sparse.csr_array:
+    """Matrix of zeros in the CSR format; without rows or columns it is the same one for all, as SciPy takes 70 µs."""
+    return sparse.csr_array((rows, columns)) if rows and columns else _empty(rows, columns)
+
+
+@lru_cache(1024)
+def _empty(rows: int, columns: int) -> sparse.csr_array:
+    return sparse.csr_array((rows, columns))
+
+
 def block_diag(*blocks: Array) -> Array:
     """Dense block-diagonal matrix, also of empty blocks; ten times as fast as SciPy's."""
     matrix = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
@@ -50,9 +61,11 @@ def sparse_block_diag(blocks: Iterable[Any]) -> Any:
     """Block-diagonal matrix of sparse or dense blocks in the CSR format; ten times as fast as SciPy's."""
     own = [b if sparse.issparse(b) and b.format == "csr" else sparse.csr_array(b) for b in blocks]
     own = [b for b in own if b.shape != (0, 0)]
+    if not own:
+        return no_entries(0, 0)
     rows, columns = np.array([(0, 0), *(b.shape for b in own)]).cumsum(axis=0).T
-    if not own or not rows[-1] or not columns[-1]:
-        return sparse.csr_array((rows[-1], columns[-1]))
+    if not any(b.indptr[-1] for b in own):
+        return no_entries(int(rows[-1]), int(columns[-1]))
     if len(own) == 1 and own[0].dtype == float:
         return own[0]
     ends = np.cumsum([0, *(b.indptr[-1] for b in own)])
@@ -68,12 +81,14 @@ def sparse_block_diag(blocks: Iterable[Any]) -> Any:
 
 def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
     """Sum of sparse or dense blocks, each at its first row and column, in the CSR format."""
-    rows, columns, values = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
+    rows, columns, values = [], [], []
     for row, column, block in blocks:
         own = block.tocoo() if sparse.issparse(block) else sparse.coo_array(block)
         rows.append(own.row + row)
         columns.append(own.col + column)
         values.append(own.data)
+    if not values:
+        return no_entries(*shape)
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
     return sparse.coo_array(entries, shape=shape).tocsr()
 
@@ -94,8 +109,23 @@ def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]])
 
 def widened(rows: Any, first: int, size: int) -> Any:
     """Extend rows to ``size`` columns, starting at column ``first``, in the CSR format."""
+    if not rows.shape[1]:
+        return no_entries(rows.shape[0], int(size))
     own = sparse.csr_array(rows)
     return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
+
+
+def stacked(parts: Sequence[Any], columns: int) -> Any:
+    """Rows (r, columns) of sparse matrices in the CSR format, one below the other; three times as fast as SciPy's."""
+    own = [p for p in parts if p.shape[0]]
+    if len(own) == 1:
+        return own[0]
+    if not any(p.nnz for p in own):
+        return no_entries(sum(p.shape[0] for p in own), columns)
+    ends = np.cumsum([0, *(p.indptr[-1] for p in own)])
+    ptr = np.concatenate([[0], *(p.indptr[1:] + end for p, end in zip(own, ends, strict=False))])
+    entries = np.concatenate([p.data for p in own]), np.concatenate([p.indices for p in own]), ptr
+    return sparse.csr_array(entries, shape=(ptr.size - 1, columns))
 
 
 def rows_at(values: Array, columns: Array, size: int) -> Any:

@@ -13,7 +13,7 @@ from flexph.bodies.inertia import rigid_inertia
 from flexph.drawing.shapes import Shape, cylinder_shape, sphere_shape
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.arrays import Array, Numbers
+from flexph.numerics.arrays import Array, Numbers, no_entries
 from flexph.numerics.rotations import spins
 from flexph.units.arguments import quantities
 
@@ -150,7 +150,7 @@ def point(mass: float, dim: int = 2) -> Body:
     """
     mass, s = check.positive("mass", mass, "kg"), spins(dim)
     integrals = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
-    port = Port(check.array("port 'point'", np.zeros(dim), (dim,)), sparse.csr_array((dim, 0)), None)
+    port = Port(check.array("port 'point'", np.zeros(dim), (dim,)), no_entries(dim, 0), None)
     return Body(integrals, {"point": port}, view=_mass_point(np.zeros(dim)), turns=False)
 
 
@@ -162,7 +162,7 @@ def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point
 
 def no_shape(points: Array) -> sparse.csr_array:
     """Empty displacement rows (points · d, 0) for points that do not deform."""
-    return sparse.csr_array((points.size, 0))
+    return no_entries(points.size, 0)
 
 
 def _dimension(inertia: Numbers) -> int:
@@ -211,8 +211,8 @@ def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
 
 
 def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
-    s, none = spins(dim), sparse.csr_array
-    return {name: Port(_place(f"port {name!r}", x, dim), none((dim, 0)), none((s, 0))) for name, x in ports.items()}
+    shape, rotation = no_entries(dim, 0), no_entries(spins(dim), 0)
+    return {name: Port(_place(f"port {name!r}", x, dim), shape, rotation) for name, x in ports.items()}
 
 
 def seen(shape: Shape, dim: int) -> View:

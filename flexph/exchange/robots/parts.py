@@ -13,7 +13,7 @@ from ...bodies.fields import View
 from ...bodies.inertia import rigid_inertia
 from ...joints.rows.vectors import GROUND, PortName
 from ...mechanisms.model.model import PARTS
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, no_entries
 from .carriers import WORLD, Carried
 from .elements import JointElement, LinkElement, free_names
 from .masses import Masses, check_moments, masses_of, together
@@ -30,10 +30,10 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
-    none = sparse.csr_array((3, 0))
+    none = no_entries(3, 0)
     ends = np.array([centre, *list(points.values())[:shown]])
     lines = np.column_stack([np.zeros(len(ends) - 1, dtype=int), np.arange(1, len(ends))])
-    view = View(ends, lines, "line", sparse.csr_array((ends.size, 0)))
+    view = View(ends, lines, "line", no_entries(ends.size, 0))
     return Body(integrals, {name: Port(point, none, none) for name, point in points.items()}, view=view)
 
 

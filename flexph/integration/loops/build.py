@@ -13,7 +13,7 @@ from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import FLOWS, Accounts
-from ...numerics.arrays import Array, dense
+from ...numerics.arrays import Array, dense, no_entries
 from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
@@ -165,7 +165,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     a = mechanism.network.arrays
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
-        a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
+        a = a._replace(mean=no_entries(a.weight.size, 0), viscous=mechanism.network.unshifted["viscous"])
     elif a.mean is None:
         a = a._replace(**mechanism.network.unshifted)
     forms, is_asked = shift_forms(mechanism), is_wide and mechanism.once(has_kept_block)
@@ -219,7 +219,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
 
 def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
     """Nodes of joints and loads; means of points are assigned to the frame that moves them most."""
-    ptr, col, val = _shapes(sparse.csr_array(a.node_shape), count, a.dim)
+    ptr, col, val = _shapes(a.node_shape, count, a.dim)
     means, side = by
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
     body[points.node], follows = means.first, moves.copy()
@@ -234,12 +234,12 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     """Entries of the first ``count`` groups of ``width`` rows: ends of groups, columns, and values (entries, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
-    rows = sparse.csr_array(matrix)
-    if rows.shape[0] * rows.shape[1] <= SMALL:
-        blocks = rows.toarray()[: count * width].reshape(count, width, rows.shape[1])
+    if matrix.shape[0] * matrix.shape[1] <= SMALL:
+        blocks = dense(matrix)[: count * width].reshape(count, width, matrix.shape[1])
         used = blocks.any(axis=1)
         group, column = np.nonzero(used)
         return ends_of(used.sum(axis=1)), column, blocks[group, :, column]
+    rows = sparse.csr_array(matrix)
     col, val = [], []
     for k in range(count):
         own = dense(rows[k * width : (k + 1) * width])

@@ -12,7 +12,7 @@ from ...bodies.body import Body
 from ...bodies.inertia import Contractions, about_centre, square_of
 from ...bodies.nodal_body import AnyBody, nodes_of
 from ...bodies.ports import pieces_of
-from ...numerics.arrays import Array, sparse_block_diag
+from ...numerics.arrays import Array, no_entries, sparse_block_diag, stacked
 from ...numerics.factors.low_rank import Bordered, placed
 from ...numerics.rotations import cross
 
@@ -32,6 +32,8 @@ def _means(bodies: Mapping[str, Body]) -> tuple[Array, Array]:
 
 
 def _without_zeros(entries: Any, shape: tuple[int, int]) -> Any:
+    if not shape[0] or not shape[1]:
+        return no_entries(*shape)
     matrix = sparse.csr_array(entries, shape=shape)
     matrix.eliminate_zeros()
     return matrix
@@ -63,7 +65,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "J": np.array([c.J for c in contractions]),
         "s": np.concatenate([f * c.s for f, c in zip(moving, contractions, strict=True)], axis=2),
         "n": np.concatenate([c.n for c in contractions], axis=1),
-        "stack": stack - border_stack @ border if folded else stack,
+        "stack": stack - border_stack @ border if folded and mean.shape[1] else stack,
         "mean": None if folded else mean,
         "border": None if folded else border,
         "border_stack": None if folded else border_stack,
@@ -85,7 +87,8 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
     """Stack of the sparse block-diagonal matrices M, N_a and K_ab of all bodies (see Contractions)."""
     count = 1 + len(c.n) + c.J.size
-    return sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
+    rows = [sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)]
+    return stacked(rows, rows[0].shape[1])
 
 
 def _moments(bodies: list[Body]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ...joints.rows.connection import Connection, Input
 from ...joints.rows.vectors import BodyVector, axis
 from ...kernels.faces import Faces
 from ...numerics import checks as check
-from ...numerics.arrays import Array, widened
+from ...numerics.arrays import Array, no_entries, sparse_blocks, stacked, widened
 from ...numerics.factors.low_rank import placed
 from ...numerics.rotations import cross, spins
 from .nodal import Mean
@@ -60,19 +60,19 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         body += (index + nodes).tolist()
         moves += [1.0] * len(nodes)
         position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
-        shape = sparse.csr_array((load.positions.size, 0)) if load.shapes is None else load.shapes
+        shape = no_entries(load.positions.size, 0) if load.shapes is None else load.shapes
         shapes.append(widened(shape, start[index], start[-1]))
         if given.follows and isinstance(load, NodalLoad):
             axes = _axes_of(given.port, owner, load)
             body += np.repeat(index + nodes, dim).tolist()
             moves += [0.0] * axes.shape[0]
             position += list(axes)
-            shapes.append(sparse.csr_array((axes.size, int(start[-1]))))
+            shapes.append(no_entries(axes.size, int(start[-1])))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),
         "node_position": np.array(position).reshape(len(body), dim),
-        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]),
+        "node_shape": stacked(shapes, int(start[-1])),
         "load_start": load_start,
         "means": means,
     }
@@ -156,7 +156,7 @@ def load_arrays(
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))
-            count = dim * weights.shape[1]
+            count = dim * (1 if weights is None else weights.shape[1])
         if c.input.follows and _by_frame(c.input, bodies):
             own = first + weights.shape[0] + np.arange(count).reshape(-1, dim)
             follow += [(at + dim * i, axes.tolist()) for i, axes in enumerate(own)]
@@ -166,12 +166,12 @@ def load_arrays(
         slices[c.name] = slice(at, at + count)
         at += count
     s, k = spins(dim), len(nodes["node_body"])
-    shapes = [sparse.csr_array((0, width)), *(placed(psi, (0, first), (s, width)) for *_, first, psi in torques)]
+    shapes = [widened(psi, first, width) for *_, first, psi in torques]
     return {
         "input_node": _force_map(forces, dim, k, at),
         "input_torque": _torque_map([(first, sign) for first, sign, *_ in torques], s, at),
         "torque_body": np.array([body for _, _, body, *_ in torques], dtype=int),
-        "torque_shape": sparse.csr_array(sparse.vstack(shapes)),
+        "torque_shape": stacked(shapes, width),
         "follow_input": np.array([i + np.arange(dim) for i, _ in follow], dtype=int).reshape(len(follow), dim),
         "follow_node": np.array([n for _, n in follow], dtype=int).reshape(len(follow), dim),
     }, slices
@@ -187,24 +187,31 @@ def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tup
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, Any]:
-    """First node of a force or load, and the map from element densities to node forces, sparse (nodes, elements)."""
+    """First node of a force or load, and the map from element densities to node forces, sparse (nodes, elements).
+
+    The map is None for the force at a point.
+    """
     assert c.input is not None
     if c.input.kind == "force":
-        return places[BodyVector(c.input.port)], sparse.eye_array(1)
+        return places[BodyVector(c.input.port)], None
     _, owner, name = split_port(c.input.port, bodies)
     load = owner.loads[name]
     return next(starts), load.weights if isinstance(load, NodalLoad) else sparse.diags_array(load.measures)
 
 
 def _force_map(forces: list[tuple[int, int, Any]], dim: int, nodes: int, inputs: int) -> Any:
+    """Map (dim · nodes, inputs) of element densities to node forces, from those of the loads between scalars."""
+    axes = np.eye(dim)
     blocks = [
-        placed(sparse.kron(weights, sparse.eye_array(dim)), (dim * first, at), (dim * nodes, inputs))
+        (dim * first, at, axes if weights is None else sparse.kron(weights, axes, format="coo"))
         for at, first, weights in forces
     ]
-    return sum(blocks, start=sparse.csr_array((dim * nodes, inputs)))
+    return sparse_blocks((dim * nodes, inputs), blocks)
 
 
 def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
+    if not starts:
+        return no_entries(0, inputs)
     columns = np.array([at + i for at, _ in starts for i in range(s)], dtype=int)
     signs = np.repeat([sign for _, sign in starts], s)
     return sparse.csr_array((signs, (np.arange(columns.size), columns)), shape=(columns.size, inputs))

@@ -83,7 +83,8 @@ def build_network(
     elastic = elastic_arrays(bodies)
     nodal = nodal_parts(bodies, elastic["stiffness"])
     places = len(nodes["node_body"])
-    joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
+    products = _products(numbering, places, dim, is_dense=folded and nodal is None)
+    joined = {**nodes, **products, **inputs}
     nodes, strains = with_nodes(joined, nodal, means)
     inertia, unshifted = inertia_arrays(frames, gravity, folded)
     parts = {**inertia, **elastic, **nodes}
@@ -128,7 +129,8 @@ def _terms(connections: Sequence[Connection], numbering: Numbering) -> list[Term
     return [Term(i, numbering.product(product)) for i, row in enumerate(rows) for product in row.law.products]
 
 
-def _products(numbering: Numbering, nodes: int, dim: int) -> dict[str, Any]:
+def _products(numbering: Numbering, nodes: int, dim: int, *, is_dense: bool) -> dict[str, Any]:
+    """Vectors as combinations of points, and the vectors of products; matrices are dense or sparse."""
     vectors = list(numbering.vectors)
     incidence = np.zeros((len(vectors), nodes))
     fixed, joins = np.zeros((len(vectors), dim)), np.zeros(len(vectors))
@@ -142,11 +144,11 @@ def _products(numbering: Numbering, nodes: int, dim: int) -> dict[str, Any]:
     first = indices(numbering.vectors[p.first] for p in numbering.products)
     second = indices(numbering.vectors[p.second] for p in numbering.products)
     return {
-        "incidence": sparse.csr_array(incidence),
+        "incidence": incidence if is_dense else sparse.csr_array(incidence),
         "vector_fixed": fixed,
         "joins_points": joins,
         "first": first,
         "second": second,
-        "select_first": selection(first, len(vectors)),
-        "select_second": selection(second, len(vectors)),
+        "select_first": selection(first, len(vectors), is_dense=is_dense),
+        "select_second": selection(second, len(vectors), is_dense=is_dense),
     }

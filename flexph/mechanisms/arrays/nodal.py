@@ -193,8 +193,10 @@ def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
     return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
 
 
-def selection(index: np.ndarray, width: int) -> Any:
-    """Selection matrix, sparse (len(index), width)."""
+def selection(index: np.ndarray, width: int, *, is_dense: bool = False) -> Any:
+    """Selection matrix (len(index), width), dense or sparse."""
+    if is_dense:
+        return np.eye(width)[index]
     return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from ...bodies.body import Body
 from ...joints.rows.vectors import Ground
@@ -49,19 +47,18 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
 
 def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
     """Warn of bodies without a given place that no joint, force or contact connects to the ground or a placed body."""
-    numbers, pairs = {name: i for i, name in enumerate(mechanism.bodies)}, []
-    somewhere = {numbers[name] for name in placed if name in numbers}
+    neighbours: dict[str, list[str]] = {name: [] for name in mechanism.bodies}
+    held = [name for name in placed if name in neighbours]
     for c in mechanism.connections:
         if not c.is_load and c.kind != "sensor":
-            own = [numbers[name] for name in c.owners]
-            pairs += [(own[0], other) for other in own[1:]]
-            somewhere |= set(own) if any(isinstance(port, Ground) for port in c.ports) else set()
-    where = np.array(pairs, dtype=int).reshape(-1, 2).T
-    links = sparse.csr_array((np.ones(len(pairs)), (where[0], where[1])), shape=(len(numbers), len(numbers)))
-    groups, group = connected_components(links, directed=False)
-    held = {int(group[i]) for i in somewhere}
-    lost = [name for name, i in numbers.items() if group[i] not in held]
-    if not lost or groups < 2:
+            own = c.owners
+            for other in own[1:]:
+                neighbours[own[0]].append(other)
+                neighbours[other].append(own[0])
+            held += own if any(isinstance(port, Ground) for port in c.ports) else []
+    single, reached = next(iter(neighbours)), _reached(neighbours, held)
+    lost = [name for name in neighbours if name not in reached]
+    if not lost or len(_reached(neighbours, [single])) == len(neighbours):
         return
     listed = f"{', '.join(map(repr, lost[:3]))}{f' and {len(lost) - 3} others' if len(lost) > 3 else ''}"
     warn(
@@ -69,6 +66,16 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
         f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or give a place by "
         f"fixed={{{lost[0]!r}: ...}} or guess={{{lost[0]!r}: ...}}"
     )
+
+
+def _reached(neighbours: Mapping[str, Sequence[str]], starts: Sequence[str]) -> set[str]:
+    """Names that a walk from neighbour to neighbour reaches, with the starts."""
+    reached, ahead = set(starts), list(starts)
+    while ahead:
+        new = [name for name in neighbours[ahead.pop()] if name not in reached]
+        reached.update(new)
+        ahead += new
+    return reached
 
 
 def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:

@@ -233,5 +233,5 @@ def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Ind
 
 def rows_of(matrix: Any) -> tuple[Index, Index, Array]:
     """Row ends, columns and values of a matrix, by rows."""
-    rows = sparse.csr_array(matrix)
-    return rows.indptr, rows.indices, rows.data
+    row, column, value = entries_of(matrix)
+    return np.searchsorted(row, np.arange(matrix.shape[0] + 1)), column, value

@@ -86,8 +86,8 @@ def _second(slopes: Any, weights: Any) -> Second:
 
 def count_products(slopes: Any, weights: Any) -> float:
     """Number of products of two slope entries that the matrices G_i sum."""
-    sizes = np.diff(sparse.csr_array(slopes).indptr).astype(float)
-    return float(np.square(sizes)[sparse.coo_array(weights).col].sum())
+    sizes = np.bincount(entries_of(slopes)[0], minlength=slopes.shape[0]).astype(float)
+    return float(np.square(sizes)[entries_of(weights)[1]].sum())
 
 
 def _second_of_many(slopes: Any, weights: Any) -> Second:

@@ -33,7 +33,7 @@ from ....kernels.state import inertia_products
 from ....numerics.arrays import Array
 from ....numerics.factors.low_rank import without_product
 from ....numerics.factors.positive_definite import positive_solver
-from ..flexible.strain_operator import count_products
+from ..flexible.strain_operator import count_products, entries_of
 from ..memory.data import Index
 from ..memory.memory import Memory
 from .questions import PRODUCTS, RESIST, STRAIN, VISCOUS
@@ -76,9 +76,8 @@ def has_kept_block(mechanism: Model) -> bool:
 def has_many_products(mechanism: Model) -> bool:
     """True if strains are sums of so many products of slopes that sparse matrices are faster than loops over them."""
     a = mechanism.network.arrays
-    slopes = sparse.csr_array(a.slopes)
-    limit = PRODUCTS_OF_FEW if slopes.nnz <= FEW * slopes.shape[0] else PRODUCTS_OF_MANY
-    return count_products(slopes, a.weights) > limit
+    limit = PRODUCTS_OF_FEW if entries_of(a.slopes)[0].size <= FEW * a.slopes.shape[0] else PRODUCTS_OF_MANY
+    return count_products(a.slopes, a.weights) > limit
 
 
 class _Factor:
