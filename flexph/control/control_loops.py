@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -92,7 +92,7 @@ class ControlLoops:
                 ports[f"{c.name}: {port}"] = slice(end + part.start, end + part.stop)
             end += c.size
         self.held = self._held[:count]
-        self.begin: Callable[[float], None] | None = None  # called before the controllers at a time
+        self._before = -np.inf, self.held.copy()  # time of the last call, and the inputs held before it
         return ports
 
     def memories(self) -> dict[str, Any]:
@@ -151,14 +151,17 @@ class ControlLoops:
 
     def call(self, time: float, x: Array, last: LastStep) -> None:
         """Call the controllers that are due at a time, with the state at the end of a step."""
-        if self.begin is not None:
-            self.begin(time)
+        self._before = time, self.held.copy()
         others = False
         for loop in self.called:
             if loop.due() <= time + FITS * loop.given.period:
                 others |= loop.call(time, x, last, self._held)
         if others:
             self._check(f" at t = {time:.6g} s")
+
+    def held_before(self, time: float) -> Array:
+        """Inputs that were held before the controllers were called at a time, (m,)."""
+        return self._before[1] if self._before[0] == time else self.held
 
     def follow(self, step: Any, time: float, start: Any) -> None:
         """Store the multipliers and flows of a step that ends at ``time`` [s], if controllers read them."""

@@ -13,6 +13,7 @@ from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change, Tension
 from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.references import controlled_springs
 from ..mechanisms.model.state import State
 from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
@@ -43,9 +44,8 @@ def run_with_changes(
     changes: Sequence[Change],
 ) -> Solution:
     """See :func:`flexph.integrate`."""
-    for c in mechanism.connections:
-        if c.is_spring_port:
-            raise ValueError(f"changes do not go with springs whose stiffness is an input, such as {c.name!r}")
+    for spring in mechanism.once(controlled_springs):
+        raise ValueError(f"changes do not go with springs whose stiffness is an input, such as {spring.name!r}")
     grid = ascending_from(start.time, times)
     plan = plan_of(mechanism, changes, grid)
     for action in plan.actions:

@@ -9,6 +9,7 @@ import numpy as np
 from ..control.control_loops import Controller, ControlLoops
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
+from ..mechanisms.model.references import controlled_springs
 from ..mechanisms.model.state import State
 from .methods.exact import Exact4, ExactGauss
 from .methods.method import MechanismMethod
@@ -19,6 +20,7 @@ def loops_of(
 ) -> ControlLoops:
     """Control loops of a run; raises ValueError if the method or mechanism does not take them."""
     loops = ControlLoops(mechanism, controllers, start)
+    _refuse_springs(mechanism, loops)
     if loops.called and method.tolerance is not None:
         raise ValueError(
             f"controllers that are called between steps, such as {loops.called[0].name!r}, need steps that are given, "
@@ -59,15 +61,14 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
             raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
 
 
-def springs_set_by(mechanism: Mechanism, loops: ControlLoops) -> bool:
-    """True if inputs set the stiffness of springs; raises ValueError if controllers would do so within steps."""
-    slices = mechanism.network.input_slices
-    springs = {c.name: slices[c.name].start for c in mechanism.connections if c.is_spring_port}
+def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
+    """Raise ValueError for controllers that would set the stiffness of a spring within steps."""
     within = [] if loops.joined is None else loops.joined.entries.tolist()
-    for name, entry in springs.items():
-        if entry in within:
-            raise ValueError(f"the stiffness of {name!r} is for Sampled controllers, which are called between steps")
-    return bool(springs)
+    for spring in mechanism.once(controlled_springs):
+        if spring.entry in within:
+            raise ValueError(
+                f"the stiffness of {spring.name!r} is for Sampled controllers, which are called between steps"
+            )
 
 
 def _takes_any(method: MechanismMethod) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from ..control.control_loops import ControlLoops
 from ..control.state_feedback import Unusable
 from ..mechanisms.model.consistency import Checked, shortest_step, work_of_weights
+from ..mechanisms.model.references import controlled_springs
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import table_of
 from ..numerics.arguments import warn
@@ -26,7 +27,7 @@ from ..systems.inputs import Forcing
 from ..systems.nonlinear import ValidityWarning
 from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
 from .blocks.pairs import PairBlocks
-from .controllers import loops_of, springs_set_by
+from .controllers import loops_of
 from .methods.method import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs
 from .schemes.of_method import scheme_from
@@ -66,8 +67,6 @@ def run_mechanism(
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     scheme, checked = scheme_from(mechanism, start, method, forcing)
-    if loops is not None and springs_set_by(mechanism, loops):
-        loops.begin = scheme.table.references.begin
     refuse_short(grid, shortest_step(checked))
     signature = partial(_signature, mechanism, scheme, grid, method=method, options=options)
     return _Task(mechanism, scheme, checked, grid, options, signature, loops).done()
@@ -106,7 +105,7 @@ class _Task(NamedTuple):
                     by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
                     return self._controlled(run, blocks, by)
                 return self._controlled(run, pairs, partial(controlled, memory=self.loops))
-            if run.watch.active or self.loops.begin is not None:
+            if run.watch.active or self.mechanism.once(controlled_springs):
                 return one_by_one(run, blocks, self.loops, self.grid, every, held_by=held_in_loops)
             return in_chunks(run, blocks, self.loops, self.grid, every)
         if estimate is None:

@@ -9,6 +9,7 @@ from ..control.control_loops import Controller, check_known
 from ..control.trial_steps import outputs_at
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.consistency import shortest_step
+from ..mechanisms.model.references import controlled_springs
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
@@ -77,9 +78,10 @@ class Simulator:
         self.method = method or Exact()
         if self.method.tolerance is not None:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
-        for c in mechanism.connections:
-            if c.is_spring_port:
-                raise ValueError(f"the stiffness of {c.name!r} is an input, which a Simulator does not take: integrate")
+        for spring in mechanism.once(controlled_springs):
+            raise ValueError(
+                f"the stiffness of {spring.name!r} is an input, which a Simulator does not take: integrate"
+            )
         self.mechanism, self.controllers = mechanism, controllers or {}
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)
         self._sensors = StepPanel(mechanism, sensors or {}, start.anchors)

@@ -67,11 +67,6 @@ class Forcing:
         self._constant: Array | None = None
 
     @property
-    def held(self) -> Array | None:
-        """Part of the inputs that controllers hold, (m,); None without controllers."""
-        return None
-
-    @property
     def varying(self) -> Array:
         """True for entries that are functions of time, (m,)."""
         varying = np.zeros(self._size, dtype=bool)
@@ -97,6 +92,10 @@ class Forcing:
             if callable(given):
                 u[self._slices[name]] = self._asked(name, given, time)
         return u
+
+    def before(self, time: float) -> Array:
+        """Inputs at a time [s], before controllers are called at this time."""
+        return self.at(time)
 
     def _constants(self, time: float) -> Array:
         """Constant inputs, zero for others; read-only. ``time`` [s] is part of error messages."""

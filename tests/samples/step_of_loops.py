@@ -23,9 +23,8 @@ class StepOfLoops:
         rows = mechanism.layout.multipliers
         nothing = np.zeros((0, 1)), np.zeros(rows)
         timed = [part.factor is not None for part in a.strains.laws]
-        ends = (*given.factor, *(own[timed] for own in given.strain_factor), *given.speed)
-        is_timed = a.springs.scheduled or any(timed) or a.flows
-        prescribed = np.concatenate([given.moved, *(ends if is_timed else ())])
+        factors = given.factor if a.springs.scheduled else ()
+        prescribed = np.concatenate([given.moved, *factors, *(e[timed] for e in given.strain_factor), *given.speed])
         self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)), prescribed)
         self.m = self.stepper.memory
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)

@@ -12,7 +12,9 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
+from ...kernels.timed import timed_columns
 from ...mechanisms.model.accounts import FLOWS, Accounts
+from ...mechanisms.model.references import controlled_springs
 from ...numerics.arrays import Array, dense, no_entries
 from .border import Frames, make_border
 from .contacts import contacts_of
@@ -261,7 +263,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
     springs.update(spring_laws(a.springs, a.strains)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
-    springs.update(lengths=a.lengths, of_length=a.of_length)
+    springs.update(lengths=a.lengths, of_length=a.of_length, timed=timed_columns(a))
     pairs = a.first[: sizes.products], a.second[: sizes.products]
     return Joints(plus, minus, a.vector_fixed[: sizes.vectors], *pairs, a.term_row, a.term_product, **springs)
 
@@ -297,7 +299,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
     reference = _columns(accounts.references, springs, len(slices))
-    reference[accounts.controlled] = [accounts.port_of(i) for i in accounts.controlled.tolist()]
+    for controlled in mechanism.once(controlled_springs):
+        reference[controlled.spring] = controlled.port
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=reference,

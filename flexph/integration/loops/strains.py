@@ -144,7 +144,6 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         unknown=np.zeros(0, dtype=np.int64),
         holds=holds,
         **{name: own[e] for name, own in lines.items()},
-        schedules=int(lines["schedule"].max() + 1),
         lawful=_lawful(a, lines["law"]),
     )
 
@@ -198,7 +197,7 @@ def no_strains() -> Strains:
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
     empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}
-    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64), "schedules": 0})
+    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64)})
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:

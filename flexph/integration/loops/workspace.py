@@ -109,8 +109,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
-    timed = k.strains.schedules + k.flows.mass.size
-    prescribed = 3 * measured + 2 * timed if k.joints.scheduled or timed else measured
+    prescribed = int(k.joints.timed[-1] @ (1, 2))
     given: Any = (
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),

@@ -35,13 +35,12 @@ def scheme_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
 ) -> tuple[Scheme, Checked]:
     """Scheme of a method from a consistent start, and the check of the start; raises ValueError if there is none."""
-    table = start_table(mechanism, start)
+    table = start_table(mechanism, start, forcing)
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
     _refuse_impulses(method, mechanism)
-    table.references.forcing = forcing
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
     if mechanism.network.arrays.contacts.number:

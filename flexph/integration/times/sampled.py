@@ -22,11 +22,6 @@ class ControlledForcing(Forcing):
         self.given, self.loops = given, loops
 
     @property
-    def held(self) -> Array:
-        """Outputs that the controllers hold, (m,)."""
-        return self.loops.held
-
-    @property
     def varying(self) -> Array:
         """Mask (m,) of the given inputs that are functions of time."""
         return self.given.varying
@@ -34,6 +29,10 @@ class ControlledForcing(Forcing):
     def at(self, time: float) -> Array:
         """Inputs at a time [s]."""
         return self.given.at(time) + self.loops.held
+
+    def before(self, time: float) -> Array:
+        """Inputs at a time [s], before controllers are called at this time."""
+        return self.given.at(time) + self.loops.held_before(time)
 
     def over(self, times: Array) -> Array:
         """Inputs at many times, with the present outputs of the controllers."""

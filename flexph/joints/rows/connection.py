@@ -127,6 +127,11 @@ class Measure:
         return isinstance(self.law, ElasticLaw) and self.law.varies
 
     @property
+    def is_controlled(self) -> bool:
+        """True if an input sets the factor of its law."""
+        return isinstance(self.law, ElasticLaw) and self.law.is_controlled
+
+    @property
     def has_state(self) -> bool:
         """True if it has a stiffness or a law, and with it a state: the force, or the extension."""
         return self.stiffness > 0.0 or self.law is not None
@@ -219,11 +224,6 @@ class Connection(Remade):
     def is_load(self) -> bool:
         """True for an external port alone, without a joint or spring."""
         return self.input is not None and self.input.kind != "factor"
-
-    @property
-    def is_spring_port(self) -> bool:
-        """True for a spring whose stiffness an input sets."""
-        return self.input is not None and self.input.kind == "factor"
 
     @property
     def rows(self) -> tuple[Row, ...]:

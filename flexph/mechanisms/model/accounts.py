@@ -54,7 +54,7 @@ class AccountRows:
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
         self.decaying = decaying
         self.mechanism, self.arrays = mechanism, mechanism.network.arrays
-        self._inputs, self._ports = list(mechanism.network.input_slices.values()), list(mechanism.network.input_slices)
+        self._inputs = list(mechanism.network.input_slices.values())
         self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
         driven_first = np.argsort(np.argsort([not driven for _, driven, _ in self._joints], kind="stable"))
         self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
@@ -93,10 +93,8 @@ class AccountRows:
         relations = zip(own.resisting, own.relations, strict=True)
         self.general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
         self.references = _places(
-            (measure.is_driven or measure.is_scheduled or isinstance(measure.law, ForceLaw)) and name not in self._ports
-            for name, measure in springs
+            (m.is_driven or m.is_scheduled or isinstance(m.law, ForceLaw)) and not m.is_controlled for _, m in springs
         )
-        self.controlled = _places(name in self._ports for name in self._springs)
 
     def _count_contacts(self) -> None:
         touching = [c for c in self.mechanism.connections if c.touches]
@@ -143,10 +141,6 @@ class AccountRows:
         losses = (*losses, *(contacts[i] for i in self.compliant))
         losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
         return (*losses, JOINED) if self.joins else losses
-
-    def port_of(self, spring: int) -> int:
-        """Number of the external port of a spring whose stiffness an input sets; its work has this account."""
-        return self._ports.index(self._springs[spring])
 
     @property
     def first_row(self) -> int:

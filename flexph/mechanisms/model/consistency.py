@@ -30,10 +30,12 @@ from ...numerics.memo import Memo, once
 from .constraints import CONSISTENT, angle_rows, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
 from .model import extent
+from .references import controlled_springs
 from .state import State, configuration
 from .time_table import Prescribed, TimeTable, table_of
 
 if TYPE_CHECKING:
+    from ...systems.inputs import Forcing
     from .model import Model
 
 
@@ -136,13 +138,15 @@ def check_consistent(
     return place.against(table.prescribed(state.time), velocities=velocities and not state.memory.size)
 
 
-def start_table(mechanism: Model, state: State) -> TimeTable:
-    """Time table for a run from a state; raises ValueError if the state has the wrong size."""
+def start_table(mechanism: Model, state: State, forcing: Forcing | None = None) -> TimeTable:
+    """Time table for a run from a state under inputs; raises ValueError if the state has the wrong size."""
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     rows = mechanism.layout.multipliers
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
+    if mechanism.once(controlled_springs):
+        return TimeTable(mechanism, state.anchors, forcing)
     return table_of(mechanism, state.anchors)
 
 

@@ -13,9 +13,11 @@ from ...joints.rows.laws import Law, LawRows, TimeFunction
 from ...kernels.ropes import rope_lengths, wound_off
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .prescribed import References, rate_after, rate_before, rate_doubt, values_at
+from .prescribed import rate_after, rate_before, rate_doubt, values_at
+from .references import References
 
 if TYPE_CHECKING:
+    from ...systems.inputs import Forcing
     from .model import Model
 
 
@@ -109,11 +111,11 @@ class Prescribed(NamedTuple):
 class TimeTable:
     """Coefficients of terms and offsets of rows as functions of time; only those of drives are recomputed.
 
-    ``references`` are the free measures of the springs.
+    ``references`` are the free measures of the springs, and factors that the ``forcing`` of a run may set.
     """
 
-    def __init__(self, mechanism: Model, anchors: Anchors) -> None:
-        self.anchors, self.references = anchors, References(mechanism, anchors.springs)
+    def __init__(self, mechanism: Model, anchors: Anchors, forcing: Forcing | None = None) -> None:
+        self.anchors, self.references = anchors, References(mechanism, anchors.springs, forcing)
         rows = mechanism.once(_law_rows)
         self._laws, self._names, self._driven = rows.laws, mechanism.constraint_names, rows.driven
         self._own, self._terms = rows.values, rows.terms

@@ -26,6 +26,7 @@ from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
 from ..model.constraints import constraint_gap, moved, rates_at, spring_extensions
 from ..model.redundancy import independent
+from ..model.references import controlled_springs
 from ..model.time_table import Anchors, TimeTable
 from .steady_rotation import Steady
 
@@ -96,11 +97,11 @@ class Problem(NamedTuple):
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """Equilibrium problem of a mechanism with the anchors of a pose."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    for c in mechanism.connections:
-        if c.is_spring_port and c.name in inputs:
+    for spring in mechanism.once(controlled_springs):
+        if spring.name in inputs:
             raise ValueError(
-                f"inputs: statics take the stiffness of {c.name!r} without its input: give the law of the stiffness "
-                "that is meant"
+                f"inputs: statics take the stiffness of {spring.name!r} without its input: give the law of the "
+                "stiffness that is meant"
             )
     return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 

@@ -131,6 +131,18 @@ def test_a_file_has_a_stiffness_that_an_input_sets(tmp_path):
     assert to_model(model.mechanism)["connections"][0]["law"] == {"kind": "controlled", "law": 40.0}
 
 
+def test_an_input_below_minus_one_is_refused():
+    """The stiffness k (1 + u) would be negative; at u = -1 it vanishes."""
+    mechanism, start = mass(controlled(40.0))
+    message = "input of 'spring' must be at least -1.*got -1.5 at t = 0"
+    slack = Sampled(function=lambda t, seen: {"spring": -1.0 if t < 0.045 else -1.5}, period=0.05, sensors={})
+    assert integrate(mechanism, start, TIMES[:5], inputs={"spring": -1.0}).ledger.largest_residual < 1e-15
+    with pytest.raises(ValueError, match=message):
+        integrate(mechanism, start, TIMES, inputs={"spring": -1.5})
+    with pytest.raises(ValueError, match=message):
+        integrate(mechanism, start, TIMES, controllers={"slack": slack})
+
+
 def test_what_cannot_set_a_stiffness_is_refused():
     mechanism, start = mass(controlled(40.0))
     pose = mechanism.assemble({"mass": (0.1, 0.0, 0.0)})

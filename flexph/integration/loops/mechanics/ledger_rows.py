@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.timed import STRAINS as _STRAINS
 from ....numerics.arrays import Array
 from ..wide.questions import VISCOUS as _VISCOUS
 
@@ -25,6 +26,7 @@ if not cython.compiled:
     from .slips import record_slips
     from .springs import rope_damping
 
+STRAINS = cython.declare(cython.Py_ssize_t, _STRAINS)
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
@@ -110,7 +112,7 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
             if m.joints_law[i] >= 0:
                 x0 = m.at_spring[m.joints_state[i]]
                 out[m.ledger_reference[i]] += work_of_factor(m, i, x0, x0 + m.trial_extension[i])
-    if m.strains_schedules[0] > 0:
+    if m.joints_timed[STRAINS][1] > 0:
         add_work_of_schedules(m, out)
     if m.flows_mass.size > 0:
         add_flow_works(m, dim, h, out)

@@ -150,7 +150,6 @@ class Strains(NamedTuple):
     width: Vector  # (e,), length that a row with a law has more than its strain
     viscous: Vector  # (e,), undeformed stiffness of rows with a law, for damping
     schedule: Index  # (e,), number of the factor of time, −1 for none
-    schedules: Number
     lawful: Index  # (m,), 1 for stresses of rods and cables with a law; empty without laws
 
 

@@ -83,7 +83,7 @@ cdef struct Memory:
     IVec joints_path_kind
     Mat joints_path_parameter
     IVec joints_laws
-    IVec joints_scheduled
+    IMat joints_timed
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function
@@ -204,7 +204,6 @@ cdef struct Memory:
     Vec strains_width
     Vec strains_viscous
     IVec strains_schedule
-    IVec strains_schedules
     IVec strains_lawful
     IVec points_own
     IVec points_frame

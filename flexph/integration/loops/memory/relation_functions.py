@@ -77,7 +77,6 @@ class SpringLaws(NamedTuple):
     path_kind: Index
     path_parameter: Array
     laws: int
-    scheduled: int
 
 
 def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
@@ -105,7 +104,7 @@ def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
     strength = np.array([own.strength for own in laws])
     count = len(laws) + len(springs.force_laws) + len(springs.hysteresis)
     paths = path_kind, path_parameter
-    return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count, len(springs.scheduled))
+    return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count)
 
 
 def laws_of_lines(strains: Strains) -> list[ElasticLaw]:

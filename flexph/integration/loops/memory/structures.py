@@ -98,7 +98,7 @@ class Table(NamedTuple):
     own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
     own_offset: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
-    moved: Array  # (n or 1, springs), change of free measures; with schedules (n, 3 springs), see References
+    moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.timed
 
 
 class Kinds(NamedTuple):

@@ -1,4 +1,4 @@
 """Strains of nodal bodies in loops: stresses, forces and Jacobian by elements, and the coordinates of cables.
 
-Imports: discrete_gradients, integration.loops.memory, integration.loops.terms, numerics, numerics.loops.
+Imports: discrete_gradients, integration.loops.memory, integration.loops.terms, kernels, numerics, numerics.loops.
 """

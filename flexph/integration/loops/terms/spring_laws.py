@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.timed import FACTORS as _FACTORS
+from ....kernels.timed import STRAINS as _STRAINS
 from ....laws.elastic_laws import STEP as _STEP
 from ....laws.force_laws import REACH as _REACH
 
@@ -14,6 +16,8 @@ if not cython.compiled:
     from ....numerics.loops.views import larger, smaller
     from ..memory.memory import Memory
 
+FACTORS = cython.declare(cython.Py_ssize_t, _FACTORS)
+STRAINS = cython.declare(cython.Py_ssize_t, _STRAINS)
 STEP = cython.declare(cython.double, _STEP)
 REACH = cython.declare(cython.double, _REACH)
 APART = cython.declare(cython.double, 1e-8)
@@ -66,35 +70,35 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     return (5.0 * (first + last) + 4.0 * law_value(m, k, 2, before + 0.5 * change)) / 18.0
 
 
+def timed(m: Memory, kind: int, i: int, end: int) -> float:
+    """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.timed."""
+    return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
+
+
 def mean_factor(m: Memory, i: int) -> float:
     """Mean of the time factor of the law of spring i over the step; 1 for laws without one."""
-    count = m.joints_state.size
-    if m.trial_moved.size <= count:
+    if m.joints_timed[FACTORS][1] == 0:
         return 1.0
-    return 0.5 * (m.trial_moved[count + i] + m.trial_moved[2 * count + i])
+    return 0.5 * (timed(m, FACTORS, i, 0) + timed(m, FACTORS, i, 1))
 
 
 def last_factor(m: Memory, i: int) -> float:
     """Time factor of the law of spring i at the end of the step; 1 for laws without one."""
-    count = m.joints_state.size
-    return 1.0 if m.trial_moved.size <= count else m.trial_moved[2 * count + i]
+    return 1.0 if m.joints_timed[FACTORS][1] == 0 else timed(m, FACTORS, i, 1)
 
 
 def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
     """Work ½ (a₁ − a₀) (V₀ + V₁) done over a step by the time factor a of the law of spring i."""
-    count = m.joints_state.size
-    if m.trial_moved.size <= count:
+    if m.joints_timed[FACTORS][1] == 0:
         return 0.0
-    change = m.trial_moved[2 * count + i] - m.trial_moved[count + i]
+    change = timed(m, FACTORS, i, 1) - timed(m, FACTORS, i, 0)
     return 0.5 * change * (law_value(m, m.joints_law[i], 0, before) + law_value(m, m.joints_law[i], 0, after))
 
 
 def row_factor(m: Memory, e: int, end: int) -> float:
     """Factor of time of the law of strain row e at the start (``end`` 0) or at the end (1) of the step."""
     k = m.strains_schedule[e]
-    if k < 0:
-        return 1.0
-    return m.trial_moved[3 * m.joints_state.size + k + end * m.strains_schedules[0]]
+    return 1.0 if k < 0 else timed(m, STRAINS, k, end)
 
 
 def user_force(m: Memory, i: int, x: float, rate: float) -> float:

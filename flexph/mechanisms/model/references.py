@@ -1,0 +1,174 @@
+"""Quantities of springs, rods and flows that change by functions of time, or by inputs and controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...joints.rows.connection import measures
+from ...kernels.timed import FACTORS, SPEEDS, STRAINS, timed_columns
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .prescribed import rate_after, values_at
+
+if TYPE_CHECKING:
+    from ...systems.inputs import Forcing
+    from .model import Model
+
+
+class ControlledSpring(NamedTuple):
+    """Spring whose stiffness an input sets: its name and number, those of its port and of its entry of the inputs."""
+
+    name: str
+    spring: int
+    port: int
+    entry: int
+
+
+class _Function(NamedTuple):
+    """Function of time, its name, and the columns of its values at the beginning and at the end of a step.
+
+    That of a free measure has the column of its change as both.
+    """
+
+    first: int
+    last: int
+    name: str
+    value: Callable[[float], float]
+
+    def at(self, time: float) -> float:
+        """Value at a time; raises ValueError unless it is a finite number."""
+        return check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+
+    def along(self, times: Array) -> Array:
+        """Values at the times, (k,)."""
+        try:
+            values = values_at(self.value, times, 1)[0]
+        except Exception:
+            values = np.full(times.size, np.nan)  # evaluated one by one below, so that the error names the time
+        return values if np.isfinite(values).all() else np.array([self.at(t) for t in times.tolist()])
+
+
+def controlled_springs(mechanism: Model) -> tuple[ControlledSpring, ...]:
+    """Springs whose stiffness an input sets."""
+    slices = mechanism.network.input_slices
+    ports = {name: i for i, name in enumerate(slices)}
+    own = [(name, i) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_controlled]
+    return tuple(ControlledSpring(name, i, ports[name], slices[name].start) for name, i in own)
+
+
+def _moving(mechanism: Model) -> list[_Function]:
+    """Free measures of springs that are functions of time."""
+    pairs = enumerate(measures(mechanism.connections))
+    return [_Function(i, i, f"{name}: the reference", m.free) for i, (name, m) in pairs if callable(m.free)]
+
+
+def _changing(mechanism: Model) -> list[_Function]:
+    """Factors of laws of springs and of strains, and speeds of flows, that are functions of time."""
+    a, bodies, columns = mechanism.network.arrays, list(mechanism.bodies), mechanism.once(_columns).tolist()
+    springs = [name for name, _ in measures(mechanism.connections)]
+    rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
+    timed = [part.factor for part in a.strains.laws if part.factor is not None]
+    own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
+    own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
+    own += [(SPEEDS, k, f"{bodies[flow.body]}: the speed", flow.speed) for k, flow in enumerate(a.flows)]
+    places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
+    return [_Function(first, first + count, name, of) for first, count, name, of in places]
+
+
+def _columns(mechanism: Model) -> np.ndarray:
+    return timed_columns(mechanism.network.arrays)
+
+
+class References:
+    """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
+
+    A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
+    may have factors of time, as those of the strains of rods and cables, and flows speeds. Each step has a row of them,
+    see :mod:`flexph.kernels.timed`.
+
+    Factors that inputs set follow the ``forcing`` of a run. Controllers hold theirs; over the first step after a call
+    the factor goes from the last value to the new one.
+    """
+
+    def __init__(self, mechanism: Model, anchored: Array, forcing: Forcing | None = None) -> None:
+        self.anchored, self._forcing, self._still = anchored, forcing, np.zeros(anchored.size)
+        self._moving, self._changing = mechanism.once(_moving), mechanism.once(_changing)
+        self._controlled, columns = mechanism.once(controlled_springs), mechanism.once(_columns)
+        self._first, self._count = columns[FACTORS].tolist()
+        self.width = int(columns[-1] @ (1, 2))
+
+    @property
+    def moves(self) -> bool:
+        """True if a reference, a factor or a speed changes."""
+        return bool(self._moving) or self.width > self._still.size
+
+    def at(self, time: float) -> Array:
+        """Free measures at a time, (springs,)."""
+        if not self._moving:
+            return self.anchored
+        values = self.anchored.copy()
+        for own in self._moving:
+            values[own.first] = own.at(time)
+        return values
+
+    def rates(self, time: float) -> Array:
+        """Time derivatives of the references to the right of a time, (springs,)."""
+        rates = self._still.copy()
+        for own in self._moving:
+            rates[own.first] = rate_after(own.value, 1, time, own.name.removesuffix(": the reference"))[0]
+        return rates
+
+    def factors(self, time: float) -> Array:
+        """Factors of the laws of springs at a time, (springs,); empty if there are none."""
+        factors: Array = self._values(np.array([time, time]))[0, self._first + self._count :][: self._count]
+        return factors
+
+    def held_at(self, time: float) -> Array:
+        """Row of a step of length zero at a time, before controllers are called there."""
+        row: Array = self._values(np.array([time, time]))[0]
+        last = self._first + self._count
+        row[last : last + self._count] = row[self._first : last]
+        return row
+
+    def moved(self, t0: float, t1: float) -> Array:
+        """Row of a step from t0 to t1."""
+        row: Array = self.over(np.array([t0, t1]))[0]
+        return row
+
+    def over(self, times: Array) -> Array:
+        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
+        if not self.moves:
+            return self._still[None]
+        rows = self._values(times)
+        for own in self._moving:
+            rows[:, own.first] = np.diff(own.along(times))
+        return rows
+
+    def _values(self, times: Array) -> Array:
+        """Rows of the steps between the times, without the changes of references."""
+        rows = np.zeros((len(times) - 1, self.width))
+        rows[:, self._first : self._first + 2 * self._count] = 1.0
+        for own in self._changing:
+            values = own.along(times)
+            rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
+        if self._controlled and self._forcing is not None:
+            self._hold(rows, times, self._forcing)
+        return rows
+
+    def _hold(self, rows: Array, times: Array, forcing: Forcing) -> None:
+        """Set the factors that inputs set; a controller that is called at the first time has no effect yet there."""
+        inputs = np.repeat(forcing.over(times), 1 if forcing.varying.any() else len(times), axis=0)
+        inputs[0] = forcing.before(float(times[0]))
+        for spring in self._controlled:
+            own = inputs[:, spring.entry]
+            if (own < -1.0).any():
+                k = int(np.argmin(own))
+                raise ValueError(
+                    f"the input of {spring.name!r} must be at least -1, at which the stiffness k (1 + u) vanishes, got "
+                    f"{own[k]:.6g} at t = {times[k]:.6g} s"
+                )
+            first = self._first + spring.spring
+            rows[:, first], rows[:, first + self._count] = 1.0 + own[:-1], 1.0 + own[1:]
