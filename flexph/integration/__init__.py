@@ -2,5 +2,5 @@
 
 Imports: bodies, changes, control, files, integration.blocks, integration.general, integration.methods,
 integration.schemes, integration.times, integration.with_controllers, joints, joints.rows, mechanisms,
-mechanisms.equations, mechanisms.model, mechanisms.poses, numerics, results, sensors, switching, systems.
+mechanisms.equations, mechanisms.model, mechanisms.poses, numerics, results, sensors, switching, systems, view.live.
 """

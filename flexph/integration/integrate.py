@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, singledispatch
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..changes.change import Change
 from ..control.control_loops import Controller, check_known
@@ -34,6 +35,9 @@ from .times.options import Checkpoint, Events, Observe, RunOptions, as_checkpoin
 from .times.signature import signature_of
 from .whole_results import flat_start, kept_whole, layout_of, load_result
 
+if TYPE_CHECKING:
+    from ..view.live.live import Live
+
 _DEFAULT = Exact()
 """Default method of mechanisms."""
 
@@ -59,6 +63,7 @@ def integrate(
     save_every: int = 1,
     progress: bool = True,
     checkpoint: str | Path | Checkpoint | None = None,
+    live: bool | Live = False,
 ) -> Solution: ...
 
 
@@ -125,6 +130,7 @@ def integrate(
     save_every: int = 1,
     progress: bool = True,
     checkpoint: str | Path | Checkpoint | None = None,
+    live: Any = False,  # bool or Live, whose module loads a server
     mode: str | None = None,
 ) -> Solution | Trajectory | SwitchingTrajectory:
     """Integrate a system over the given times, by default one step from each to the next.
@@ -177,6 +183,9 @@ def integrate(
         Folder in which the run keeps its finished steps, every minute unless a :class:`Checkpoint` says otherwise. The
         same call continues from there after a kill, to the same bits. Not for the solvers of libraries and switching
         systems.
+    live : bool or Live
+        True to follow the run in a page of the browser while it runs, with pause, step and end; a
+        :class:`flexph.view.Live` also has sliders for inputs, a pace, or a window. For mechanisms by their methods.
     mode : str, optional
         Initial mode of a switching system, by default the first one that is valid.
 
@@ -240,11 +249,32 @@ def integrate(
         if changes is not None or isinstance(start, Solution):
             by = _changing(system, start, method, changes or [])
         run = partial(by, start, times, options=options)
+        if live is not False:
+            return _live(live, run, system, method, (start, times, options))
         run = run if mode is None else partial(run, mode=mode)
         if kept is None or not whole:
             return run()
         told = signature_of(layout_of(system), [flat_start(start)], ascending(times), method=method, options=options)
         return kept_whole(kept, told, run, lambda path: load_result(path, system, start))
+
+
+def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
+    """Run of a mechanism with a display, with the inputs of its sliders."""
+    from ..view.live.live import Live
+
+    start, times, options = given
+    live = Live() if live is True else live
+    if not isinstance(live, Live):
+        raise ValueError(f"live must be True, False or a flexph.view.Live, got {check.shown(live)}")
+    if not (isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)):
+        raise ValueError(f"live is for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
+    if live.sliders and options.checkpoint is not None:
+        raise ValueError("sliders do not go with a checkpoint, which would lose their history")
+    begin = start.times[-1] if isinstance(start, Solution) else getattr(start, "time", 0.0)
+    with live.opened(system, (float(begin), float(ascending(times)[-1])), options.inputs) as session:
+        options = replace(options, follower=session, inputs={**options.inputs, **session.sliders.inputs})
+        done: Solution = run(options=options)
+    return done
 
 
 def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[Change]) -> Callable[..., Any]:

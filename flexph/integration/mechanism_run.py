@@ -162,7 +162,10 @@ class _Task(NamedTuple):
         watch = ContinuedWatch(self.options.events, start.time, start.x, view)
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
         recorder = recorder_of(self.scheme.accounts, start, expected, self.options.folder, self.loops)
-        return Run(recorder, watch, start, observer=observer)
+        run = Run(recorder, watch, start, observer=observer)
+        if self.options.follower is not None:
+            run.follower = self.options.follower.of(self.mechanism, self.scheme.accounts)
+        return run
 
     def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
         """Solution of all steps, with warnings about doubtful results."""
@@ -180,6 +183,7 @@ class _Task(NamedTuple):
                 events=run.watch.occurrences(),
                 observer=run.observer,
                 loops=self.loops,
+                sliders=None if self.options.follower is None else self.options.follower.sliders.record,
             )
 
         messages = Messages(

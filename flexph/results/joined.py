@@ -45,6 +45,12 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
         name: np.vstack([parts[0].controller_states[name], *(part.controller_states[name][1:] for part in parts[1:])])
         for name in everywhere
     }
+    whole["sliders"] = {}
+    for part in parts:
+        before = whole["sliders"]
+        whole["sliders"] = before | {
+            port: before[port].followed_by(given) if port in before else given for port, given in part.sliders.items()
+        }
     whole["events"] = _joined_events([part.events for part in parts])
     if changes:
         whole["anchors"] = _merged(union, [part.anchors for part in parts])

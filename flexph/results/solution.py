@@ -26,6 +26,7 @@ from ..numerics.rotations import cayley
 from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
+from ..systems.piecewise import Recorded
 from .contact_history import ContactHistory, contact_gaps
 from .joined import joined, narrowed, restricted
 from .motion import MotionByName
@@ -76,6 +77,8 @@ class Solution(MotionByName, Result):
     controller_memories : mapping
         Restart data of the other controllers by name: the ``memory`` of a sampled one, its held outputs by port, its
         call times, and the turns of its angles.
+    sliders : mapping
+        Inputs by external port that sliders of a live run have set, as ``inputs`` with which it can be repeated.
     holding : array
         For runs whose joints change: one if a connection of the mechanism holds from a saved time on, otherwise zero,
         (k + 1, connections); empty for other runs. The mechanism has all connections that hold at any time.
@@ -90,10 +93,11 @@ class Solution(MotionByName, Result):
     controls: Mapping[str, Array] = field(default_factory=dict)
     controller_states: Mapping[str, Array] = field(default_factory=dict)
     controller_memories: Mapping[str, object] = field(default_factory=dict)
+    sliders: Mapping[str, Recorded] = field(default_factory=dict)
     holding: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     KIND: ClassVar[str] = "solution"
-    VERSION: ClassVar[int] = 5
+    VERSION: ClassVar[int] = 6
     SYSTEM: ClassVar[str] = "mechanism"
     LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 
@@ -448,6 +452,10 @@ class Solution(MotionByName, Result):
             part = slices.get(port)  # None for a port of a controller
             width = values.shape[1:2] if part is None else (part.stop - part.start,)
             yield f"controls/{port}", values, (k, *width)
+        for port, given in self.sliders.items():
+            at = slices.get(port, slice(0, 0))
+            yield f"sliders/{port}/times", given.times, (len(given.times),)
+            yield f"sliders/{port}/values", given.values, (len(given.times), at.stop - at.start)
         for name, values in self.controller_states.items():
             yield f"controller_states/{name}", values, (k + 1, *values.shape[1:2])
         yield "holding", self.holding, (k + 1, len(self.mechanism.connections)) if self.holding.size else (0, 0)

@@ -21,7 +21,7 @@ from ..results.solution import Solution
 from .arrows import PortPlaces, arrows, spatial
 from .scene import Part, PartKind, Scene, account_of
 from .stresses import Rows, over_run, stress_fields
-from .surfaces import surface_of
+from .surfaces import Surface, surface_of
 
 SIGN = 0.018
 """Size of signs, relative to the size of a mechanism."""
@@ -108,13 +108,29 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
 
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
     """Scene of states at given times."""
-    mechanism = motion.mechanism
-    size = size_of_signs(motion)
-    bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
-    places = [(PortPlaces(motion, len(times), c.ports[0]), c) for c in shown_connections(mechanism)]
-    joints = [_connection(at, c, size) for at, c in places]
-    ground = ground_parts(motion, len(times), size, bodies)
-    return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
+    return Drawing(motion).scene(motion, times, unit)
+
+
+class Drawing:
+    """Surfaces and signs of a mechanism, prepared at the first of some states, that can be drawn at any others."""
+
+    def __init__(self, motion: Rows) -> None:
+        self.mechanism, self.size = motion.mechanism, size_of_signs(motion)
+        shown = {name: body for name, body in self.mechanism.bodies.items() if body.view is not None}
+        self._surfaces = {name: surface_of(body.view, self.size) for name, body in shown.items() if body.view}
+        self._connections = shown_connections(self.mechanism)
+        self._ground: list[Part] | None = None
+
+    def scene(self, motion: Rows, times: Array, unit: str = "s") -> Scene:
+        """Scene of states at given times."""
+        count = len(times)
+        bodies = [body_part(motion, name, self.size, surface) for name, surface in self._surfaces.items()]
+        places = [(PortPlaces(motion, count, c.ports[0]), c) for c in self._connections]
+        joints = [_connection(at, c, self.size) for at, c in places]
+        if self._ground is None:
+            self._ground = ground_parts(motion, count, self.size, bodies)
+        parts = (*bodies, *joints, *self._ground)
+        return Scene(times, parts, self.size, self.mechanism.layout.dim, unit=unit)
 
 
 def extent_of(motion: Rows) -> float:
@@ -151,11 +167,11 @@ def shown_connections(mechanism: Model) -> list[Connection]:
     return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
-def body_part(motion: Rows, name: str, size: float) -> Part:
-    """Part with the surface of a body and its stresses."""
+def body_part(motion: Rows, name: str, size: float, surface: Surface | None = None) -> Part:
+    """Part with the surface of a body, prepared or not, and its stresses."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None
-    surface, dim = surface_of(body.view, size), body.dim
+    surface, dim = surface or surface_of(body.view, size), body.dim
     points = spatial(motion.points(name, surface.points, surface.shape))
     points[..., 2] += surface.heights if dim == 2 else 0.0
     deformation = np.zeros((len(points), 0, 3))

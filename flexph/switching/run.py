@@ -18,7 +18,7 @@ from ..integration.methods.general import Library
 from ..integration.methods.method import GeneralMethod
 from ..integration.methods.names import call_of
 from ..integration.times.events import PRECISION, Observer
-from ..integration.times.loop import Accepted, Messages, Run, follow, progress_bar
+from ..integration.times.loop import UNFOLLOWED, Accepted, Messages, Run, follow, progress_bar
 from ..integration.times.options import RunOptions, ascending, saved_times
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -156,6 +156,8 @@ class Reached(NamedTuple):
 
 class SwitchingRun:
     """Run of a switching system: modes and switches in turn; ``tried`` are the times of the last attempted step."""
+
+    follower = UNFOLLOWED
 
     def __init__(self, driven: DrivenSystem, grid: Array, method: GeneralMethod, record: Record) -> None:
         self.driven, self.grid, self.method, self.record = driven, grid, method, record

@@ -7,4 +7,5 @@ from .linear import from_linear as from_linear
 from .linear import with_multipliers as with_multipliers
 from .nonlinear import PHDAE as PHDAE
 from .nonlinear import ValidityWarning as ValidityWarning
+from .piecewise import PiecewiseConstant as PiecewiseConstant
 from .transformation import transform as transform

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from .piecewise import Adjustable, PiecewiseConstant
 
 Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float], Any]
 
@@ -75,11 +76,17 @@ class Forcing:
         return varying
 
     def over(self, times: Array) -> Array:
-        """Inputs at many times, (times, m); one row if none is a function of time."""
-        functions = {name: given for name, given in self._given.items() if callable(given)}
-        constant = self._constants(float(times[0]))[None]
+        """Inputs at many times, (times, m); one row if none is a function of time.
+
+        One that is set between the steps of a run counts as constant from its last setting on.
+        """
+        functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
+        constant = self._constants(first)[None].copy()
+        for name, given in list(functions.items()):
+            if isinstance(given, Adjustable) and given.since <= first:
+                constant[0, self._slices[name]] = functions.pop(name).values
         if not functions:
-            return constant.copy()
+            return constant
         u = np.repeat(constant, len(times), axis=0)
         for name, function in functions.items():
             u[:, self._slices[name]] = self._sampled(name, function, times.tolist())
@@ -110,6 +117,10 @@ class Forcing:
     def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
         """Values of an input at times, (k, entries)."""
         part = self._slices[name]
+        if isinstance(function, Adjustable | PiecewiseConstant):
+            values = function.over(np.array(times))
+            if values.shape[1] == part.stop - part.start:
+                return values
         try:
             values = np.array([_copied(function(t)) for t in times], dtype=float)
         except Exception:  # evaluated one by one below, so that the error names the time

@@ -135,8 +135,18 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Scene of triangles as a compressed stream: length of the head, head as JSON, and the arrays that it refers to."""
-    field, row, stream = shown_field(scene, field), telling_row(scene), Stream()
+    """Scene of triangles as a compressed stream, with the field and the row that a view begins with."""
+    field, row = shown_field(scene, field), telling_row(scene)
+    raw = streamed(scene, title=title, field=field, row=row, forces=forces)
+    return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
+
+
+def streamed(scene: Scene, *, title: str, field: str | None, row: int = 0, forces: bool = False, **more: Any) -> bytes:
+    """Scene of triangles as a stream: length of the head, head as JSON, and the arrays that it refers to.
+
+    Entries ``more`` are added to the head.
+    """
+    stream = Stream()
     low, high = scene.without("arrow").bounds
     extent = float(np.linalg.norm(high - low)) or 1.0
     pieces = [piece for part in scene.parts for piece in rigid_pieces(part, RIGID * extent)]
@@ -160,17 +170,19 @@ def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool =
         "colours": {"light": dict(COLOURS), "dark": dict(DARK)},
         "parts": _parts(stream, pieces, motions, extent=extent, scale=scene.scale),
         "account": None if scene.account is None else scene.account.thinned().as_lists(),
+        **more,
     }
     words = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode()
     words += b" " * (-len(words) % 4)
-    raw = len(words).to_bytes(4, "little") + words + stream.contents()
-    return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
+    return len(words).to_bytes(4, "little") + words + stream.contents()
 
 
 def _short(times: Array) -> list[float]:
     """Times rounded to a thousandth of the shortest interval."""
     spacing, largest = np.diff(times).min(initial=np.inf), np.abs(times).max(initial=0.0)
-    digits = 6 if spacing <= 0.0 or largest == 0.0 else 3 + int(np.ceil(max(np.log10(largest / spacing), 3.0)))
+    digits = (
+        6 if not 0.0 < spacing < np.inf or largest == 0.0 else 3 + int(np.ceil(max(np.log10(largest / spacing), 3.0)))
+    )
     return [float(f"{time:.{min(digits, 17)}g}") for time in times]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
 from ..scenes.scene import Part, Scene
 from .looks import (
     COLOURS,
@@ -47,7 +48,7 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
         True to show weights and joint forces as arrows.
     """
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    stage = _Stage(scene, shown_field(scene, field))
+    stage = Stage(scene, shown_field(scene, field))
     if len(scene.times) > 1:
         last = len(scene.times) - 1
         stage.plotter.add_slider_widget(
@@ -62,24 +63,32 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
     stage.plotter.show()
 
 
-class _Stage:
+def library() -> Any:
+    """Package of the windows; raises ModuleNotFoundError with what to install."""
+    try:
+        import pyvista
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError('windows in 3-D need pyvista: pip install "flexph[view]"') from None
+    return pyvista
+
+
+class Stage:
     """Plotter with the parts of a scene, which can be set to one time after another."""
 
-    def __init__(self, scene: Scene, name: str | None) -> None:
-        try:
-            import pyvista
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError('windows in 3-D need pyvista: pip install "flexph[view]"') from None
+    def __init__(self, scene: Scene, name: str | None, plotter: Any = None) -> None:
+        pyvista = library()
         self.scene, self.name = scene, name
-        plotter: Any = pyvista.Plotter
-        self.plotter: Any = plotter(window_size=list(SIZE))
+        new: Any = pyvista.Plotter
+        self.plotter: Any = plotter or new(window_size=list(SIZE))
+        self.factor, unit = (1.0, "") if name is None else unit_of(scene, name)
+        self.bar = bar_title(name or "", unit)
         self.plotter.set_background("white")
         self.meshes: list[Any] = [pyvista.PolyData.from_regular_faces(part.at(0), part.cells) for part in scene.parts]
         for part, mesh in zip(scene.parts, self.meshes, strict=True):
             self.plotter.add_mesh(mesh, **self._look(part, mesh))
         for title, bar in self.plotter.scalar_bars.items():
             bar.SetTitle(f"{title}\n ")  # VTK leaves no room between the title and the numbers
-        self._camera()
+        self.aim(scene.bounds)
         self.set(0)
 
     def set(self, row: int) -> None:
@@ -93,7 +102,7 @@ class _Stage:
 
     def _values(self, part: Part, row: int) -> Any:
         assert self.name is not None
-        return unit_of(self.scene, self.name)[0] * part.point_fields[self.name].values[row]
+        return self.factor * part.point_fields[self.name].values[row]
 
     def _look(self, part: Part, mesh: Any) -> dict[str, Any]:
         look: dict[str, Any] = {"name": part.name, "smooth_shading": True, "split_sharp_edges": False}
@@ -101,19 +110,18 @@ class _Stage:
             return look | {"color": COLOURS[part.kind]}
         assert self.name is not None
         mesh.point_data["field"] = self._values(part, 0)
-        _, unit = unit_of(self.scene, self.name)
-        bar = {"title": bar_title(self.name, unit), "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
+        bar = {"title": self.bar, "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
         bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
         limits = limits_of(self.scene, self.name)
         colours = DIVERGING if is_diverging(self.scene, self.name) else SEQUENTIAL
         return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
-    def _camera(self) -> None:
-        """Set the camera so that all motion is in view above the colour bar.
+    def aim(self, bounds: Array) -> None:
+        """Set the camera so that a box (2, 3) is in view above the colour bar.
 
         The plane is seen from the front and a little from above.
         """
-        low, high = self.scene.bounds
+        low, high = bounds
         middle = 0.5 * (low + high)
         corners = np.array(list(product(*zip(low, high, strict=True)))) - middle
         plane = self.scene.dim == 2

@@ -40,7 +40,8 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
     done, size = run.reached, blocks.first
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
-        asked = slice(done, done + min(size, blocks.limit, len(grid) - 1 - done))
+        size = min(size, blocks.limit, run.follower.most(grid, done))
+        asked = slice(done, done + min(size, len(grid) - 1 - done))
         save = Save(save_every, done)
         for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
             done += entry.reached
@@ -139,8 +140,8 @@ def controlled_in_blocks(
         if memory is not None:
             memory.restore(run.then[2])
     while done < len(grid) - 1:
-        clock = time.perf_counter()
-        times = np.append(run.start.time, grid[done + 1 : done + 1 + min(tries, blocks.limit)])
+        clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.most(grid, done))
+        times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
         at = Standing(size, known, rejected)
         block, (size, known, rejected), status, error, raised = blocks.controlled(
             run, control, at, times, save=Save(save_every, done), tries=tries, loops=loops

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
     from ...mechanisms.model.time_table import Anchors
     from ...numerics.arrays import Array
+    from ...systems.piecewise import Recorded
 
 
 def recorder_of(
@@ -70,6 +71,7 @@ def solution_of(
     weight: float | None = None,
     observer: Observer | None = None,
     loops: ControlLoops | None = None,
+    sliders: Mapping[str, Recorded] | None = None,
 ) -> Solution:
     """Solution with the finished steps of a run; ``history`` is that of the last step, from which another run goes on.
 
@@ -97,6 +99,7 @@ def solution_of(
         memory=history,
         events=events,
         controls={} if loops is None else _controls(mechanism, loops, rows),
+        sliders=sliders or {},
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
         controller_states={} if loops is None or loops.joined is None else _states(loops.joined, rows),
         controller_memories={} if loops is None else loops.memories(),

@@ -98,11 +98,51 @@ class Entry(Protocol):
         """Record the steps; True if they end the run."""
 
 
+class Follower(Protocol):
+    """Follower of a run under way, such as a window: it sees finished steps, may hold the run, and may end it."""
+
+    def of(self, mechanism: Any, accounts: Any) -> Follower:
+        """Follower of a run of a mechanism with these energy accounts."""
+
+    def before(self, run: Any) -> None:
+        """Look at the start of a run before its first step; may wait."""
+
+    def most(self, times: Array, reached: int) -> int:
+        """Largest number of steps of the next block, from the time of this index on."""
+
+    def after(self, run: Any) -> bool:
+        """Look at the finished steps, between two blocks; True ends the run."""
+
+
+class Unfollowed:
+    """Follower of a run that nobody watches."""
+
+    def of(self, mechanism: Any, accounts: Any) -> Follower:
+        """Return itself."""
+        return self
+
+    def before(self, run: Any) -> None:
+        """Let the run begin."""
+
+    def most(self, times: Array, reached: int) -> int:
+        """Number of all steps."""
+        return len(times)
+
+    def after(self, run: Any) -> bool:
+        """Let the run go on."""
+        return False
+
+
+UNFOLLOWED = Unfollowed()
+
+
 class Going:
     """Progress of the steps: the ``start`` of the next one, and the times of the step that is being tried.
 
-    ``then`` is the further state from which the iterator of steps continues.
+    ``then`` is the further state from which the iterator of steps continues, ``follower`` looks on.
     """
+
+    follower: Follower = UNFOLLOWED
 
     def __init__(self, start: StepStart) -> None:
         self.start: Any = start
@@ -258,10 +298,11 @@ def follow(
 
     try:
         with bar:
+            run.follower.before(run)
             for entry in steps if journal is None or not run.ended else ():
                 ended = entry.record(run) if journal is None else journal.record(run, entry)
                 bar.update(entry.reached)
-                if ended:
+                if run.follower.after(run) or ended:
                     break
         if journal is not None:
             journal.write(run)

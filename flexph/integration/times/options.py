@@ -36,6 +36,7 @@ class RunOptions:
     progress: bool = True
     checkpoint: Checkpoint | None = None
     controllers: Mapping[str, Controller] = field(default_factory=dict)
+    follower: Any = None
 
     @property
     def folder(self) -> Path | None:

@@ -78,8 +78,8 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
     plan, size = plan_of(run, loops, grid, save_every), block_stepper.FIRST
     k = plan.next
     while k < plan.times.size:
-        clock = time.perf_counter()
-        chunk = Chunk(run, blocks, loops, (plan._replace(next=k), min(size, blocks.limit)))
+        clock, size = time.perf_counter(), min(size, blocks.limit, run.follower.most(plan.times, k - 1))
+        chunk = Chunk(run, blocks, loops, (plan._replace(next=k), size))
         try:
             _take(chunk)
         finally:  # an error of a controller or an interruption keeps the finished steps

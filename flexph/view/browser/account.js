@@ -8,24 +8,32 @@ const KINDS = [
 ];
 const WIDTH = 1000, HEIGHT = 100;
 
-/** The strip, and a function that moves it to a time; `seek` is called with the time of a click. */
-export function makeAccount(account, times, seek) {
-  const kinds = KINDS.filter(([kind]) => kind === "stored" || account[kind].some((value) => value !== 0));
-  const all = kinds.flatMap(([kind]) => account[kind]), top = Math.max(...all, 0), bottom = Math.min(...all, 0);
+/** The strip, and a function that moves it to a time; `seek` is called with the time of a click. `set` shows another account. */
+export function makeAccount(account, times, seek, all = false) {
+  const kinds = KINDS.filter(([kind]) => all || kind === "stored" || account[kind].some((value) => value !== 0));
   const first = times[0], span = times[times.length - 1] - first || 1;
   const x = (time) => 8 + ((WIDTH - 16) * (time - first)) / span;
-  const y = (value) => HEIGHT - 6 - ((HEIGHT - 12) * (value - bottom)) / (top - bottom || 1);
   const svg = makeSvg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     preserveAspectRatio: "none",
     role: "img",
     "aria-label": `account of energy over time: ${kinds.map(([, told]) => told).join(", ")}`,
   });
-  svg.append(makeSvg("path", { d: `M0 ${y(0)}H${WIDTH}`, class: "fx-zero" }));
-  for (const [kind, , dashes] of kinds.toReversed?.() ?? [...kinds].reverse()) {
-    const path = account[kind].map((value, k) => `${x(account.times[k]).toFixed(1)} ${y(value).toFixed(2)}`);
-    svg.append(makeSvg("path", { d: `M${path.join("L")}`, class: `fx-${kind}`, "stroke-dasharray": dashes }));
-  }
+  const zero = makeSvg("path", { class: "fx-zero" }), balance = make("div", { class: "fx-balance" });
+  const lines = [...kinds].reverse().map(([kind, , dashes]) => makeSvg("path", { class: `fx-${kind}`, "stroke-dasharray": dashes }));
+  svg.append(zero, ...lines);
+  const set = (next) => {
+    account = next;
+    const values = kinds.flatMap(([kind]) => account[kind]), top = Math.max(...values, 0), bottom = Math.min(...values, 0);
+    const y = (value) => HEIGHT - 6 - ((HEIGHT - 12) * (value - bottom)) / (top - bottom || 1);
+    zero.setAttribute("d", `M0 ${y(0)}H${WIDTH}`);
+    [...kinds].reverse().forEach(([kind], i) => {
+      const path = account[kind].map((value, k) => `${x(account.times[k]).toFixed(1)} ${y(value).toFixed(2)}`);
+      lines[i].setAttribute("d", `M${path.join("L")}`);
+    });
+    balance.textContent = `balance closes to ${digits(account.residual, 2)} of its energy`;
+  };
+  set(account);
   const now = makeSvg("path", { class: "fx-now" }), keys = make("dl", { class: "fx-keys" });
   svg.append(now);
   const values = kinds.map(([kind, told]) => {
@@ -33,7 +41,7 @@ export function makeAccount(account, times, seek) {
     keys.append(make("div", { class: "fx-key" }, make("dt", { class: `fx-${kind}` }, told), value));
     return value;
   });
-  keys.append(make("div", { class: "fx-balance" }, `balance closes to ${digits(account.residual, 2)} of its energy`));
+  keys.append(balance);
   svg.addEventListener("pointerdown", (event) => {
     const box = svg.getBoundingClientRect(), share = ((WIDTH * (event.clientX - box.left)) / box.width - 8) / (WIDTH - 16);
     seek(first + span * Math.min(Math.max(share, 0), 1));
@@ -43,7 +51,7 @@ export function makeAccount(account, times, seek) {
     now.setAttribute("d", `M${x(time)} 0V${HEIGHT}`);
     kinds.forEach(([kind], i) => (values[i].textContent = `${digits(account[kind][row])} J`));
   };
-  return { element: make("div", { class: "fx-account" }, svg, keys), show };
+  return { element: make("div", { class: "fx-account" }, svg, keys), show, set };
 }
 
 /** The last row whose time is not later. */

@@ -5,6 +5,12 @@ import { positionsOf } from "./motion.js";
 const FILLED = 0.92; // share of the height and width that the motion may fill
 const SAMPLES = 24; // times, and points of each part, that are looked at
 
+/** Corners of the box in which all has moved so far. */
+function cornersOf({ low, high }) {
+  const ends = [low, high];
+  return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new Vector3(...[0, 1, 2].map((i) => ends[(k >> i) & 1][i])));
+}
+
 export function makeCamera(scene) {
   const camera = new PerspectiveCamera(28, 1, 0.01 * scene.extent, 60 * scene.extent);
   if (scene.dim === 3) camera.up.set(0, 0, 1);
@@ -41,6 +47,7 @@ export function fitCamera(camera, target, scene, parts, factor) {
 }
 
 function sampled(scene, parts, factor) {
+  if (scene.live) return cornersOf(scene);
   const points = [], rows = scene.times.length, stride = Math.max(1, Math.floor(rows / SAMPLES));
   for (const part of parts) {
     const every = 3 * Math.max(1, Math.floor(part.points / SAMPLES));

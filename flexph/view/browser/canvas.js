@@ -32,6 +32,12 @@ export class CanvasStage {
     return false;
   }
 
+  regrow(scene) {
+    this.grid = gridOf(scene);
+  }
+
+  dispose() {}
+
   draw(camera, { row, share, factor, shown }) {
     const triangles = [];
     camera.updateMatrixWorld();

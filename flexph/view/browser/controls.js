@@ -5,7 +5,7 @@ import { digits, make } from "./words.js";
 const FACTORS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], SPEEDS = [0.25, 0.5, 1, 2, 4];
 const MARKS = 5; // numbers beside a bar of colours
 
-function select(label, told, choices, chosen, change) {
+export function select(label, told, choices, chosen, change) {
   const options = choices.map(([value, word]) => make("option", { value, selected: value === chosen }, word));
   const list = make("select", { "aria-label": label, onchange: (event) => change(event.target.value) }, ...options);
   return told ? make("label", {}, make("span", {}, told), list) : list;
@@ -35,7 +35,7 @@ export function makeHead(scene, state, choose) {
       head.append(select("range of the colours", "Range", ranges, state.range, (range) => choose("range", range)));
     }
   }
-  if (scene.parts.some((part) => part.deformation)) {
+  if (scene.parts.some((part) => part.deformation || part.deforms)) {
     const factors = factorsOf(scene).map((factor) => [factor, factor === 0 ? "none" : `× ${digits(factor)}`]);
     head.append(select("factor of the deformation", "Deformation", factors, state.factor, (factor) => choose("factor", +factor)));
   }

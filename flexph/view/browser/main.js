@@ -1,4 +1,5 @@
 // Mounts every view of the page: elements of class `flexph-view` with a stream in them.
+import { LiveRun } from "./live.js";
 import { positionsOf, valuesOf } from "./motion.js";
 import { readScene, unzipped } from "./stream.js";
 import { View } from "./view.js";
@@ -6,6 +7,11 @@ import css from "./viewer.css";
 import { make } from "./words.js";
 
 async function mount(element) {
+  if ("live" in element.dataset && !element.dataset.mounted) {
+    element.dataset.mounted = "";
+    element.flexphRun = new LiveRun(element);
+    return;
+  }
   const data = element.querySelector(".flexph-data");
   if (!data || element.dataset.mounted) return;
   element.dataset.mounted = "";

@@ -27,8 +27,14 @@ export function poseOf(part, row, share) {
   return { turn: turn.map((entry) => entry / size), place };
 }
 
-/** World positions of the points of a part between two rows, its deformation times a factor. */
+/** World positions of the points of a part between two rows, its deformation times a factor; in a live run the last. */
 export function positionsOf(part, row, share, factor, out = new Float32Array(3 * part.points)) {
+  if (part.now) {
+    const { points, deformation } = part.now;
+    out.set(points);
+    if (deformation && factor !== 1) for (let j = 0; j < out.length; j++) out[j] += (factor - 1) * deformation[j];
+    return out;
+  }
   const now = part.times > 1 ? row : 0, later = part.times > 1 ? share : 0;
   out.set(part.base);
   addSeries(part.rest, now, later, part.times, 1, out);
@@ -48,6 +54,7 @@ export function positionsOf(part, row, share, factor, out = new Float32Array(3 *
 
 /** Values of a field at the points of a part between two rows; a field that is null is zero. */
 export function valuesOf(part, name, row, share, out = new Float32Array(part.points)) {
+  if (part.now) return out.set(part.now.fields[name]), out;
   out.fill(0);
   addSeries(part.fields[name], part.times > 1 ? row : 0, part.times > 1 ? share : 0, part.times, 1, out);
   return out;

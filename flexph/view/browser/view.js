@@ -166,6 +166,7 @@ export class View {
   frame(now) {
     const late = now - (this.before ?? now), { state, scene } = this, last = scene.times.length - 1;
     this.before = now;
+    if (this.closed) return;
     requestAnimationFrame((next) => this.frame(next));
     if (state.playing && this.stage.keepPace(late)) this.redraw();
     if (document.hidden || !this.element.isConnected) return;
@@ -227,13 +228,22 @@ export class View {
   }
 
   press(event) {
+    const actions = this.actions();
+    const own = /SELECT|INPUT|BUTTON|SUMMARY/.test(event.target.tagName); // these have keys of their own
+    if (own || event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  /** What keys do, by their names. */
+  actions() {
     const row = Math.round(this.state.row), { position, up } = this.camera, { target } = this.orbit;
     const about = (change) => {
       change(position.sub(target)).add(target);
       this.touched = true;
       this.redraw();
     };
-    const actions = {
+    return {
       " ": () => this.setPlaying(!this.state.playing),
       ArrowRight: () => this.jump(row + 1),
       ArrowLeft: () => this.jump(row - 1),
@@ -247,9 +257,5 @@ export class View {
       a: () => about((way) => way.applyAxisAngle(up, -0.12)),
       d: () => about((way) => way.applyAxisAngle(up, 0.12)),
     };
-    const own = /SELECT|INPUT|BUTTON|SUMMARY/.test(event.target.tagName); // these have keys of their own
-    if (own || event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
-    event.preventDefault();
-    actions[event.key]();
   }
 }

@@ -76,6 +76,19 @@ export class WebglStage {
     this.world.add(this.sheet, this.grid);
   }
 
+  /** Lights and ground anew, for a scene that has outgrown them. */
+  regrow(scene) {
+    this.world.remove(...this.world.children.filter((object) => object.isLight || object === this.sun.target));
+    this.world.remove(this.sheet, this.grid);
+    this.addLights(scene);
+    this.addGround(scene);
+  }
+
+  dispose() {
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
+  }
+
   addPart(part) {
     const geometry = new BufferGeometry(), count = part.corners.length;
     geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * count), 3));
@@ -91,7 +104,7 @@ export class WebglStage {
     mesh.frustumCulled = false;
     mesh.castShadow = part.kind !== "arrow";
     mesh.receiveShadow = true;
-    mesh.userData = { part, flat, key, rigid: !part.rest && !part.deformation, ready: false };
+    mesh.userData = { part, flat, key, rigid: !part.rest && !part.deformation && !part.moves, ready: false };
     this.world.add(mesh);
     return mesh;
   }

@@ -107,7 +107,7 @@ def test_the_format_is_open(whole, tmp_path):
     """Numbers and names as docs/solution-format.md says, with a checksum on every dataset."""
     whole.save(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
-        assert file.attrs["format"] == b"flexph solution 5"
+        assert file.attrs["format"] == b"flexph solution 6"
         assert np.array_equal(file["states"][:], whole.states)
         assert list(file["ledger/work"].attrs["names"]) == [name.encode() for name in whole.ledger.work]
         for name, work in whole.ledger.work.items():
@@ -185,11 +185,11 @@ def test_files_that_are_not_runs(whole, tmp_path):
     refused(path, "an HDF5 file without checksums")
     with h5py.File(path, "w", libver="latest") as file:
         file["numbers"] = np.ones(3)
-    refused(path, "format is None, expected 'flexph solution 5'")
+    refused(path, "format is None, expected 'flexph solution 6'")
     whole.save(path)
     with h5py.File(path, "a") as file:
         file.attrs["format"] = np.bytes_("flexph solution 7")
-    refused(path, "format is 'flexph solution 7', expected 'flexph solution 5'")
+    refused(path, "format is 'flexph solution 7', expected 'flexph solution 6'")
     whole.save(path)
     with h5py.File(path, "a") as file:
         del file["multipliers"]

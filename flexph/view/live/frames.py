@@ -1,0 +1,70 @@
+"""Drawings of snapshots: the scene of a mechanism once, then the places and fields of its points as numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...scenes.of_motion import Drawing
+from ...scenes.scene import Part, Scene
+from ...scenes.stresses import Rows
+from ..looks import shown_field
+from ..packing import streamed
+
+
+class Drawn:
+    """Drawing of a mechanism at one state after another; ``number`` counts those of a run whose joints change."""
+
+    def __init__(self, mechanism: Any, number: int = 0) -> None:
+        self.mechanism, self.number = mechanism, number
+        self._drawing: Drawing | None = None
+        self._lock = threading.Lock()
+
+    def scene(self, x: Array, time: float) -> Scene:
+        """Scene of a flat state, with the same parts and triangles for all states."""
+        motion = Rows(self.mechanism, np.asarray(x)[None])
+        with self._lock:
+            if self._drawing is None:
+                self._drawing = Drawing(motion)
+        scene = self._drawing.scene(motion, np.array([time]))
+        return replace(scene, parts=tuple(part for part in scene.parts if part.points.size and len(part.cells)))
+
+    def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
+        """Scene of a flat state as a stream of :mod:`flexph.view.packing`, whose parts frames move."""
+        scene = self.scene(x, time)
+        told = [
+            {"moves": part.kind != "ground", "deforms": _deforms(part), "fields": list(part.point_fields)}
+            for part in scene.parts
+        ]
+        live = {"number": self.number, "parts": told, **more}
+        return streamed(scene, title=title, field=shown_field(scene, field), live=live)
+
+    def frame(self, x: Array, time: float) -> bytes:
+        """Places, deformations and fields of the points of all moving parts, in single precision."""
+        return b"".join(_numbers(self.scene(x, time).parts))
+
+
+def _deforms(part: Part) -> bool:
+    return bool(part.deformation.shape[1])
+
+
+def _numbers(parts: Sequence[Part]) -> list[bytes]:
+    own: list[Array] = []
+    for part in parts:
+        if part.kind != "ground":
+            own.append(part.points[0])
+            if _deforms(part):
+                own.append(part.deformation[0])
+            own += [np.nan_to_num(field.values[0]) for field in part.point_fields.values()]
+    return [np.ascontiguousarray(values, dtype="<f4").tobytes() for values in own]
+
+
+def refuse_invisible(mechanism: Any) -> None:
+    """Raise ValueError for a mechanism of which nothing can be drawn."""
+    if all(body.view is None for body in mechanism.bodies.values()):
+        raise ValueError("live is for mechanisms with a body that is drawn: none of this one has a view")

@@ -1,0 +1,157 @@
+"""Live view of a run: how its display is opened."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal
+
+from ...display.bars import in_notebook
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...results.unfinished import IntegrationInterrupted
+from ..html import PAGE, WHOLE, library_script
+from .frames import refuse_invisible
+from .server import Page
+from .session import Session
+from .sliders import Bounds, Sliders
+
+log = logging.getLogger("flexph")
+HEIGHT = 620
+"""Height of the page in a notebook [pixels]."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """Display of a run while it runs, for ``integrate(..., live=Live(...))``; ``live=True`` is ``live=Live()``.
+
+    A page of the browser follows the run, pauses it, takes single steps, ends it (the finished steps are then the
+    result), and moves sliders for external inputs. A slider acts from the next block of steps on; its values are
+    ``sliders`` of the result, inputs that repeat the run. As long as none is moved, the run has the bits of one without
+    display. In a notebook the page is shown below the cell.
+
+    The page is served on the loopback interface of this computer, under an address with a random token; it loads
+    nothing from elsewhere. Where no browser can be opened, its address is logged.
+
+    Parameters
+    ----------
+    sliders : dict, optional
+        By name of an external port, smallest and largest value of a slider; of a port with several entries by names
+        such as ``"force[1]"``. It begins with the constant value of the port in ``inputs``, or with zero. [unit of the
+        port]
+    pace : float, optional
+        Largest simulated time per second of the clock: 1 for real time. None as fast as it is computed.
+    paused : bool
+        True to hold the run before its first step.
+    rate : float
+        Largest number of pictures per second.
+    field : str, optional
+        Name of the coloured field; by default the first one.
+    title : str
+        Title of the page.
+    display : {"page", "window"}
+        Page of the browser, or window by pyvista (extra ``view``).
+    port : int
+        Port of the address of the page; 0 for a free one.
+    browser : bool or callable
+        True to open the browser, False to log the address only; a function is called with the address instead.
+    wait : float
+        Longest time [s] to wait for the page before the first step.
+
+    Raises
+    ------
+    ValueError
+        For a rate or pace that is not positive; when a run begins, for sliders of unknown ports, bounds that do not
+        ascend or do not include the first value, inputs that are not constant, and a port that cannot be used.
+
+    Examples
+    --------
+    >>> from flexph.view import Live
+    >>> Live(sliders={"motor": (-2.0, 2.0)}, pace=1.0)  # doctest: +ELLIPSIS
+    Live(sliders={'motor': (-2.0, 2.0)}, pace=1.0, ...
+    """
+
+    sliders: Mapping[str, Bounds] = field(default_factory=dict)
+    pace: float | None = None
+    paused: bool = False
+    rate: float = 30.0
+    field: str | None = None
+    title: str = "run"
+    display: Literal["page", "window"] = "page"
+    port: int = 0
+    browser: bool | Callable[[str], Any] = True
+    wait: float = 5.0
+
+    def __post_init__(self) -> None:
+        check.positive("rate", self.rate, "1/s")
+        if self.pace is not None:
+            check.positive("pace", self.pace)
+        check.not_negative("wait", self.wait, "s")
+        check.count("port", self.port, least=0)
+
+    @contextmanager
+    def opened(self, mechanism: Any, span: tuple[float, float], inputs: Mapping[str, Any]) -> Iterator[Session]:
+        """Open the display of a run of a mechanism over a span of times, until the run is over."""
+        refuse_invisible(mechanism)
+        network = mechanism.network.input_slices, mechanism.layout.dim
+        sliders = Sliders(self.sliders, *network, inputs, span[0])
+        with self._displayed(sliders, span) as session:
+            try:
+                yield session
+            except (KeyboardInterrupt, IntegrationInterrupted):
+                session.close("ended", "interrupted")
+                raise
+            except BaseException as error:
+                session.close("failed", str(error))
+                raise
+            session.close("ended" if session.ended else "finished")
+
+    @contextmanager
+    def _displayed(self, sliders: Sliders, span: tuple[float, float]) -> Iterator[Session]:
+        options: dict[str, Any] = {"rate": self.rate, "pace": self.pace, "paused": self.paused}
+        if self.display == "window":
+            from .window import LiveWindow
+
+            window = LiveWindow(title=self.title, field=self.field, last=span[1])
+            session = Session(sliders, **options, ready=window.open, look=window.look)
+            try:
+                yield session
+            finally:
+                window.close()
+            return
+        session = Session(sliders, **options, ready=lambda _: self._show(page))
+        told = {"title": self.title, "field": self.field, "first": span[0], "last": span[1]}
+        page = Page(session, port=self.port, page=self._page, told=told)
+        try:
+            yield session
+        finally:
+            page.close()
+
+    def _page(self) -> str:
+        view = f'<div class="flexph-view" data-live style="{WHOLE}"><p>The run is about to begin.</p></div>'
+        return PAGE.format(title=escape(self.title), view=f"{view}\n{library_script()}")
+
+    def _show(self, page: Page) -> None:
+        """Show the page in a notebook or a browser, or tell its address, and wait for it."""
+        if callable(self.browser):
+            self.browser(page.address)
+        elif self.browser and in_notebook():
+            from IPython.display import IFrame, display
+
+            display(IFrame(page.address, "100%", HEIGHT))
+        elif not (self.browser and _can_open() and webbrowser.open(page.address)):
+            log.warning("the run can be followed at %s", page.address)
+            return
+        page.wait(self.wait)
+
+
+def _can_open() -> bool:
+    """True if a browser can open a window; browsers of the terminal would stop the run."""
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,237 @@
+"""Server of the page of a run: HTTP on the loopback interface, with a token in the address.
+
+``/`` is the page, ``/scene`` the drawing of the mechanism, ``/frame`` waits for a state that is newer than the one that
+the page shows (long polling), ``/order`` takes orders as JSON. Requests without the token, or by another name of the
+host than that of the address, are refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from .session import Session, Snapshot
+
+HOST = "127.0.0.1"
+LARGEST = 4096
+"""Largest size of an order [bytes]."""
+CONNECTIONS = 24
+"""Largest number of connections at once."""
+POLL, IDLE = 5.0, 20.0
+"""Longest wait [s] for a frame, and of a connection for its next request."""
+SHARE = 0.25
+"""Largest share of time in which frames are drawn."""
+LAST, SEEN = 0.5, 2.0
+"""Longest wait [s] for pages to show the end of a run, if one has asked in the last so many seconds."""
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Content security policy: the page loads nothing, and speaks to this server only."""
+
+
+class Page:
+    """Page of a run, served until it is closed.
+
+    Parameters
+    ----------
+    session : Session
+        Session of the run.
+    port : int
+        Port of the address; 0 for a free one.
+    page : callable
+        Function without arguments that returns the HTML of the page.
+    told : dict
+        Constants of the run that the page shows: its ``title``, ``field``, first and last time.
+    """
+
+    def __init__(self, session: Session, *, port: int, page: Callable[[], str], told: dict[str, Any]) -> None:
+        self.session, self.page, self.told = session, page, told
+        self.token = secrets.token_urlsafe(24)
+        self.asked, self.shown = 0.0, -1
+        self._frame: tuple[int, bytes] = (-1, b"")
+        self._lock, self._free_at = threading.Lock(), 0.0
+        try:
+            self._server = _Server((HOST, port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise ValueError(
+                f"port {port} of {HOST} cannot be used ({error}): give another one, or 0 for any"
+            ) from None
+        self._server.page = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Port of the server."""
+        return int(self._server.server_address[1])
+
+    @property
+    def address(self) -> str:
+        """Address of the page, with its token."""
+        return f"http://{HOST}:{self.port}/?token={self.token}"
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a page has asked for a frame, at most some seconds."""
+        with self.session.news:
+            self.session.news.wait_for(lambda: self.asked > 0.0, seconds)
+
+    def close(self) -> None:
+        """Wait until open pages have the last frame, then end the server."""
+        last, until = self.session.snapshot.number, time.monotonic() + LAST
+        while self.shown < last and time.monotonic() < until and time.monotonic() - self.asked < SEEN:
+            time.sleep(0.01)
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def note_asked(self) -> None:
+        """Note that a page is open."""
+        with self.session.news:
+            self.asked = time.monotonic()
+            self.session.news.notify_all()
+
+    def scene(self) -> bytes:
+        """Drawing of the mechanism."""
+        now = self.session.later_than(-1, POLL)
+        if now is None or now.drawn is None:
+            return b""
+        sliders = [{"name": s.name, "low": s.low, "high": s.high} for s in self.session.sliders.all]
+        told = {"sliders": sliders, "first": self.told["first"], "last": self.told["last"]}
+        title, field = self.told["title"], self.told["field"]
+        return now.drawn.stream(now.x, now.time, title=title, field=field, **told)
+
+    def frame(self, now: Snapshot) -> bytes:
+        """Frame of a snapshot: the length of its head, the head as JSON, and the numbers of the drawing."""
+        assert now.drawn is not None
+        with self._lock:
+            if self._frame[0] == now.number:
+                return self._frame[1]
+            time.sleep(min(max(self._free_at - time.monotonic(), 0.0), POLL))
+            began = time.monotonic()
+            head = {
+                **{name: getattr(now, name) for name in ("number", "time", "account", "steps", "state", "message")},
+                "scene": now.drawn.number,
+                "values": self.session.sliders.values,
+                "pace": self.session.pace,
+                "clock": began,
+            }
+            words = json.dumps(head, separators=(",", ":")).encode()
+            words += b" " * (-len(words) % 4)
+            raw = len(words).to_bytes(4, "little") + words + now.drawn.frame(now.x, now.time)
+            spent = time.monotonic() - began
+            self._frame, self._free_at = (now.number, raw), began + spent / SHARE
+            return raw
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads, block_on_close = True, False
+    page: Page
+
+    def __init__(self, *given: Any) -> None:
+        self._places = threading.BoundedSemaphore(CONNECTIONS)
+        super().__init__(*given)
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return self._places.acquire(blocking=False)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a page that was closed within a request."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version, server_version, sys_version = "HTTP/1.1", "flexph", ""
+    timeout = IDLE
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep no log of requests."""
+
+    def do_GET(self) -> None:
+        if (given := self._accepted()) is None:
+            return
+        path, query = given
+        page = self.server.page
+        if path == "/":
+            self._answer(200, page.page().encode(), "text/html; charset=utf-8")
+        elif path == "/scene":
+            self._answer(200, page.scene(), "application/octet-stream")
+        elif path == "/frame":
+            self._frame(query)
+        else:
+            self._answer(404, b"no such page")
+
+    def _frame(self, query: dict[str, list[str]]) -> None:
+        page, after = self.server.page, query.get("after", ["-1"])[0]
+        try:
+            number = int(after)
+        except ValueError:
+            return self._answer(400, b"after must be the number of a frame")
+        now = page.session.later_than(number, POLL)
+        if now is None:
+            return self._answer(204, b"")
+        self._answer(200, page.frame(now), "application/octet-stream")
+        page.shown = max(page.shown, now.number)
+        return None
+
+    def do_POST(self) -> None:
+        if (given := self._accepted()) is None:
+            return
+        length = self.headers.get("Content-Length", "")
+        if not (length.isdecimal() and len(length) < 10 and int(length) <= LARGEST):
+            self.close_connection = True
+            return self._answer(413, f"an order has a length of at most {LARGEST} bytes".encode())
+        body = self.rfile.read(int(length))
+        if given[0] != "/order":
+            return self._answer(404, b"no such page")
+        try:
+            order = json.loads(body)
+            if not isinstance(order, dict) or set(order) - {"order", "name", "value"} or "order" not in order:
+                raise ValueError("an order is an object with order, name and value")
+            self.server.page.session.order(order.pop("order"), **order)
+        except (ValueError, RecursionError) as error:
+            return self._answer(400, str(error).encode())
+        return self._answer(204, b"")
+
+    def _accepted(self) -> tuple[str, dict[str, list[str]]] | None:
+        """Path and query of a request with the right token and host; others are refused."""
+        page, parts = self.server.page, urlsplit(self.path)
+        query = parse_qs(parts.query)
+        token, hosts = query.get("token", [""])[0], {f"{name}:{page.port}" for name in (HOST, "localhost")}
+        if hmac.compare_digest(token.encode(), page.token.encode()) and self.headers.get("Host") in hosts:
+            page.note_asked()
+            return parts.path, query
+        self.close_connection = True
+        self._answer(403, b"the token of the address is missing or wrong")
+        return None
+
+    def _answer(self, code: int, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+        self.send_response(code)
+        if code != 204:
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+        for name, value in (
+            ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", POLICY),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+        ):
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if code != 204 and self.command != "HEAD":
+            self.wfile.write(body)

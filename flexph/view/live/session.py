@@ -1,0 +1,256 @@
+"""Session of a run with a display: snapshots of its state, orders of its user, pace, and its end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .frames import Drawn
+from .sliders import Sliders
+
+ORDERS = ("pause", "continue", "step", "end", "pace", "slider")
+"""Orders of a display."""
+PATIENCE = 0.03
+"""Longest wait [s] between two looks at the display and at an interrupt."""
+LATE = 0.25
+"""Delay [s] behind the pace that is made up; a longer one is dropped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """State of a run between two blocks of steps.
+
+    Attributes
+    ----------
+    number : int
+        Number of the snapshot, ascending.
+    drawn : Drawn, optional
+        Drawing of the mechanism; None before the run begins.
+    time : float
+        Time of the run [s].
+    x : array
+        Flat state.
+    account : tuple of float
+        Change of the stored energy, work and dissipation since the start [J].
+    steps : int
+        Number of finished steps.
+    state : str
+        "waiting", "running", "paused", "finished", "ended" or "failed".
+    message : str
+        Error of a failed run.
+    """
+
+    number: int = 0
+    drawn: Drawn | None = None
+    time: float = 0.0
+    x: Array = field(default_factory=lambda: np.zeros(0))
+    account: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    steps: int = 0
+    state: str = "waiting"
+    message: str = ""
+
+
+class Session:
+    """Follower of a run with a display, see :class:`flexph.integration.times.loop.Follower`.
+
+    Parameters
+    ----------
+    sliders : Sliders
+        Inputs that the display may set.
+    rate : float
+        Largest number of snapshots per second.
+    pace : float, optional
+        Largest simulated time per second; None as fast as the run is computed.
+    paused : bool
+        True to hold the run before its first step.
+    ready : callable
+        Called before the first step, with the session; may wait.
+    look : callable
+        Called with the session after each snapshot, in the thread of the run.
+    """
+
+    def __init__(
+        self,
+        sliders: Sliders,
+        *,
+        rate: float,
+        pace: float | None,
+        paused: bool,
+        ready: Callable[[Session], None] = lambda session: None,
+        look: Callable[[Session], None] = lambda session: None,
+    ) -> None:
+        self.sliders, self.rate, self.pace = sliders, rate, pace
+        self.news = threading.Condition()
+        self.snapshot = Snapshot()
+        self.ended, self.paused = False, paused
+        self._steps, self._single, self._ordered = 0, False, False
+        self._ready, self._look = ready, look
+        self._account = _Account()
+        self._drawn: Drawn | None = None
+        self._next = self._resumed = time.perf_counter()
+        self._counted, self._per_second = 0, 0.0
+        self._origin: tuple[float, float] | None = None
+        self._hold_at = -np.inf
+        self._begun = False
+
+    # ---- orders of the display, from any thread
+
+    def order(self, what: Any, **given: Any) -> None:
+        """Give an order of :data:`ORDERS` to the run; raises ValueError for a wrong one.
+
+        ``pace`` takes a ``value``, ``slider`` a ``name`` and a ``value``.
+        """
+        check.choice("order", what, ORDERS)
+        with self.news:
+            if what == "slider":
+                self.sliders.order(given.get("name"), given.get("value"))
+            elif what == "pace":
+                value = given.get("value")
+                self.pace = None if value is None else check.positive("pace", value)
+                self._origin = None
+            elif what == "step":
+                self.paused, self._steps = True, self._steps + 1
+            elif what == "end":
+                self.ended = True
+            else:
+                self.paused, self._steps = what == "pause", 0
+            self._ordered = True
+            self.news.notify_all()
+
+    def later_than(self, number: int, timeout: float) -> Snapshot | None:
+        """Wait for a snapshot with a larger number, at most some seconds; None without one."""
+        with self.news:
+            self.news.wait_for(lambda: self.snapshot.number > number and self.snapshot.drawn is not None, timeout)
+            return self.snapshot if self.snapshot.number > number and self.snapshot.drawn is not None else None
+
+    # ---- the run, in its own thread
+
+    def of(self, mechanism: Any, accounts: Any) -> Session:
+        """Session of a run of a mechanism, or of its next part with other joints."""
+        self._drawn = Drawn(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
+        self._account.next(accounts)
+        self._counted = 0
+        return self
+
+    def before(self, run: Any) -> None:
+        """Show the start, wait for the display, and hold the run if it begins paused."""
+        self._take(run)
+        if not self._begun:
+            self._begun = True
+            self._ready(self)
+        self._hold(run)
+
+    def most(self, times: Array, reached: int) -> int:
+        """Number of steps that are computed between two snapshots, and simulated at the pace."""
+        if self._single or self.ended:
+            return 1
+        computed = max(int(self._per_second / self.rate), 1) if self._per_second else len(times)
+        if self.pace is None:
+            return computed
+        paced = int(np.searchsorted(times, times[reached] + self.pace / self.rate, side="right")) - 1 - reached
+        return max(min(computed, paced), 1)
+
+    def after(self, run: Any) -> bool:
+        """Take a snapshot if one is due, and hold the run; True if the display ended it."""
+        now = time.perf_counter()
+        if now < self._next and not (self._ordered or self.paused) and run.start.time < self._hold_at:
+            return False
+        steps, elapsed = run.count - self._counted, now - self._resumed
+        if steps > 0 and elapsed > 0.0:
+            self._per_second = steps / elapsed
+        self._take(run)
+        self._hold(run)
+        return self.ended
+
+    def close(self, state: str, message: str = "") -> None:
+        """Show that the run is over."""
+        self._publish(replace(self.snapshot, state=state, message=message))
+
+    def _take(self, run: Any) -> None:
+        account = self._account.at(run)
+        state = "paused" if self.paused else "running"
+        start = run.start
+        self._publish(Snapshot(0, self._drawn, start.time, start.x, account, run.count, state))
+
+    def _publish(self, snapshot: Snapshot) -> None:
+        with self.news:
+            self.snapshot = replace(snapshot, number=self.snapshot.number + 1)
+            self.news.notify_all()
+        self._look(self)
+
+    def _hold(self, run: Any) -> None:
+        """Wait while the run is paused or ahead of its pace, then set the inputs that sliders have moved."""
+        with self.news:
+            while not self.ended and (wait := self._wait(run.start.time)) > 0.0:
+                self.news.wait(min(wait, PATIENCE))
+                state = "paused" if self.paused else "running"
+                if state != self.snapshot.state:
+                    self._publish(replace(self.snapshot, state=state))
+                self._look(self)
+            self._single = self.paused and self._steps > 0
+            self._steps -= int(self._single)
+            self._ordered = False
+            self.sliders.take_over(run.start.time)
+        now = time.perf_counter()
+        self._next, self._resumed, self._counted = now + 1.0 / self.rate, now, run.count
+        self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
+
+    def _wait(self, reached: float) -> float:
+        """Time [s] to wait before the next block, from a time of the run on."""
+        if self.paused:
+            self._origin = None
+            return 0.0 if self._steps else PATIENCE
+        if self.pace is None:
+            return 0.0
+        now = time.perf_counter()
+        if self._origin is None:
+            self._origin = now, reached
+        began, first = self._origin
+        ahead = (reached - first) / self.pace - (now - began)
+        if ahead < -LATE:
+            self._origin = now, reached
+        return ahead
+
+
+class _Account:
+    """Energies of a run under way, summed up from its start."""
+
+    def __init__(self) -> None:
+        self._accounts: Any = None
+        self._begun: float | None = None
+        self._before = np.zeros(2)  # work and dissipation of earlier parts, and of the changes between parts
+        self._own = np.zeros(2)  # those of the present part
+        self._stored = 0.0
+
+    def next(self, accounts: Any) -> None:
+        """Go on with the accounts of the next part."""
+        self._before, self._own = self._before + self._own, np.zeros(2)
+        self._accounts, self._rows, self._fresh = accounts, 1, True
+        self._sums: Array = np.zeros(accounts.flow_count)
+        self._last = self._before.copy()
+
+    def at(self, run: Any) -> tuple[float, float, float]:
+        """Change of the stored energy, work and dissipation up to the last step [J]."""
+        recorder, accounts = run.recorder, self._accounts
+        rows = recorder.rows(self._rows - 1)
+        closed = recorder.saved - self._rows
+        self._sums = self._sums + rows["flows"][1 : 1 + closed].sum(axis=0)
+        self._rows += closed
+        flows = self._sums + recorder.under_way("flows")
+        energy = float(rows["energy"][-1].sum())
+        if self._begun is None:
+            self._begun = energy
+        elif self._fresh:  # what a change of joints takes counts as dissipated
+            self._before[1] -= energy - self._begun - self._stored
+        self._fresh, self._stored = False, energy - self._begun
+        losses = len(accounts.dissipation)
+        self._own = np.array([flows[: len(accounts.work)].sum(), flows[flows.size - losses :].sum()])
+        work, dissipated = (self._before + self._own).tolist()
+        return self._stored, work, dissipated

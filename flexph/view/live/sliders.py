@@ -1,0 +1,115 @@
+"""Sliders: entries of external inputs that a display sets during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from ...systems.inputs import Forcing
+from ...systems.piecewise import Adjustable, Recorded
+
+Bounds = tuple[float, float]
+"""Smallest and largest value."""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """Entry of an external input with its bounds."""
+
+    name: str
+    port: str
+    entry: int
+    low: float
+    high: float
+
+    def value(self, given: Any) -> float:
+        """Check a value for the slider; raises ValueError outside of its bounds."""
+        value = check.number(f"value of slider {self.name!r}", given)
+        if not self.low <= value <= self.high:
+            raise ValueError(f"value of slider {self.name!r} must be {self.low:g} to {self.high:g}, got {value:g}")
+        return value
+
+
+class Sliders:
+    """Sliders of a run: their inputs, which replace those of the same ports, and values that wait to be set."""
+
+    def __init__(
+        self,
+        bounds: Mapping[str, Bounds],
+        slices: Mapping[str, slice],
+        dim: int,
+        inputs: Mapping[str, Any],
+        time: float,
+    ) -> None:
+        known = _entries(slices)
+        for name in bounds:
+            port = name if name in slices else None
+            if port is not None and port not in known:
+                own = ", ".join(repr(entry) for entry, (of, _) in known.items() if of == port)
+                raise ValueError(f"slider {name!r} must name one entry of the input: {own}")
+            check.lookup("slider", name, known)
+        self.all = tuple(Slider(name, *known[name], *_bounds(name, own)) for name, own in bounds.items())
+        self.inputs = {slider.port: _begun(slider.port, slices, dim, inputs, time) for slider in self.all}
+        for slider, value in zip(self.all, self.values, strict=True):
+            if not slider.low <= value <= slider.high:
+                raise ValueError(
+                    f"slider {slider.name!r} from {slider.low:g} to {slider.high:g} must include the value that its "
+                    f"input begins with, {value:g}: see inputs"
+                )
+        self._waiting: dict[str, float] = {}
+
+    @property
+    def values(self) -> list[float]:
+        """Present values."""
+        return [float(self.inputs[slider.port].values[slider.entry]) for slider in self.all]
+
+    def order(self, name: Any, value: Any) -> None:
+        """Note a value, which the run takes over before its next block; raises ValueError for a wrong one."""
+        known = {slider.name: slider for slider in self.all}
+        self._waiting[name] = check.lookup("slider", name, known).value(value)
+
+    def take_over(self, time: float) -> None:
+        """Set the values that were noted, from a time [s] on."""
+        waiting, self._waiting = self._waiting, {}
+        changed = {port: given.values.copy() for port, given in self.inputs.items()}
+        for slider in self.all:
+            if slider.name in waiting:
+                changed[slider.port][slider.entry] = waiting[slider.name]
+        for port, values in changed.items():
+            if not np.array_equal(values, self.inputs[port].values):
+                self.inputs[port].set(time, values)
+
+    @property
+    def record(self) -> dict[str, Recorded]:
+        """Inputs by port since the start of the run."""
+        return {port: given.record for port, given in self.inputs.items()}
+
+
+def _entries(slices: Mapping[str, slice]) -> dict[str, tuple[str, int]]:
+    """Port and index of each entry of the inputs, by the name of its slider: ``motor``, or ``force[1]``."""
+    known: dict[str, tuple[str, int]] = {}
+    for port, part in slices.items():
+        size = part.stop - part.start
+        known |= {(port if size == 1 else f"{port}[{k}]"): (port, k) for k in range(size)}
+    return known
+
+
+def _bounds(name: str, given: Any) -> Bounds:
+    low, high = check.array(f"bounds of slider {name!r}", given, (2,)).tolist()
+    if not low < high:
+        raise ValueError(f"bounds of slider {name!r} must ascend, got {given}")
+    return low, high
+
+
+def _begun(port: str, slices: Mapping[str, slice], dim: int, inputs: Mapping[str, Any], time: float) -> Adjustable:
+    """Adjustable input that begins with the given one, which must be constant, or with zero."""
+    given = inputs.get(port, 0.0)
+    if callable(given) or (isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1):
+        raise ValueError(f"the input {port!r} of a slider must be constant at the start, got {check.shown(given)}")
+    values: Array = Forcing(slices, {port: given} if port in inputs else {}, dim).at(time)[slices[port]]
+    return Adjustable(Recorded(np.array([time]), values[None]))
