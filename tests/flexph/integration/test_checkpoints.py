@@ -163,12 +163,12 @@ def test_a_run_has_its_time_between_two_pieces_on_a_slow_disk(tmp_path, monkeypa
 )
 def test_runs_in_loops_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
     """Rows of seven steps, in blocks of many, of one and of a few, and from a piece at the end of any of them."""
-    from flexph.integration.blocks import saving
+    from flexph.integration.blocks import block_stepper
     from flexph.integration.general import particle_run as general
 
     whole = run(method, save_every=7, steps=16)
     for numbers, steps in ((1, 1), (3000, 5)):
-        monkeypatch.setattr(saving, "LARGEST_PIECE", numbers)
+        monkeypatch.setattr(block_stepper, "LARGEST_PIECE", numbers)
         monkeypatch.setattr(general, "CHUNK", steps)
         folder = tmp_path / str(steps)
         assert differences(whole, run(method, save_every=7, steps=16, checkpoint=Checkpoint(folder, 0.0))) == []

@@ -7,7 +7,7 @@ import pytest
 from covering import covering
 
 from flexph import GROUND, PHDAE, Event, InputError, IntegrationInterrupted, connect, hinge, integrate
-from flexph.integration.blocks import saving
+from flexph.integration.blocks import block_stepper
 from flexph.methods import BDF, DiscreteGradient, Exact, Exact4, Gauss, Radau
 from flexph.results import Solution, Trajectory
 from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition
@@ -150,7 +150,7 @@ def test_what_is_no_function_is_refused(observe):
 
 def test_an_interrupted_run_is_observed_to_its_end(monkeypatch):
     """Up to the block of steps in which it is interrupted."""
-    monkeypatch.setattr(saving, "largest_size", lambda numbers: 2)
+    monkeypatch.setattr(block_stepper, "largest_size", lambda numbers: 2)
 
     def force(t):
         if t > 0.3:

@@ -15,7 +15,7 @@ from threading import Barrier
 import pytest
 from bit_samples import SAMPLES, bits, run
 
-from flexph.integration.blocks import saving
+from flexph.integration.blocks import block_stepper
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 TESTS = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def test_a_run_has_the_same_bits_again(name):
 def test_bits_do_not_depend_on_where_blocks_end(name, monkeypatch):
     made, whole = sample(name)
     for steps in (1, 7):
-        monkeypatch.setattr(saving, "largest_size", lambda numbers, steps=steps: steps)
+        monkeypatch.setattr(block_stepper, "largest_size", lambda numbers, steps=steps: steps)
         assert bits(run(name, made=made)) == whole
 
 
