@@ -26,7 +26,7 @@ from fem.meshes.reading import solid_mesh
 from fem.solids.elasticity import nodal_stiffness
 from fem.solids.model import solid_model
 from flexph.bodies import reduce_body
-from flexph.bodies.held import AtRest, Held
+from flexph.bodies.held_body import AtRest, HeldBody
 from flexph.linear.eigenmodes.lanczos import Complement, lanczos
 from flexph.numerics.factors.positive_definite import PARDISO
 
@@ -50,12 +50,12 @@ def peak() -> float:
 def reduction(across: int) -> tuple[int, list[tuple[float, float]]]:
     """Coordinates, and seconds and peak memory of: the body, the factor with static responses, modes, the whole."""
     body, seconds = timed(lambda: bar("tetra", 2, across))
-    stages = [(seconds, peak()), *vectors(Held(body))]
+    stages = [(seconds, peak()), *vectors(HeldBody(body))]
     stages.append((timed(lambda: reduce_body(body, modes=MODES, static=("tip",)))[1], peak()))
     return body.size, stages
 
 
-def vectors(held: Held) -> list[tuple[float, float]]:
+def vectors(held: HeldBody) -> list[tuple[float, float]]:
     """Seconds and peak memory of the static responses, with the factor, and of the modes."""
     work = (lambda: held.static(("tip",)), lambda: held.modes(MODES))
     return [(timed(each)[1], peak()) for each in work]
@@ -64,7 +64,7 @@ def vectors(held: Held) -> list[tuple[float, float]]:
 def searches(across: int) -> tuple[int, float, float]:
     """Coordinates, and seconds of the lowest modes by ARPACK and by blocks, on one factor."""
     body = bar("tetra", 2, across)
-    pencil, n = AtRest(Held(body)), body.size
+    pencil, n = AtRest(HeldBody(body)), body.size
     mass, none = pencil.m, Complement(pencil.m, np.zeros((body.size, 0)))
     inverse = LinearOperator((n, n), matvec=lambda b: pencil.velocities(b.reshape(n, 1)).ravel(), dtype=float)
     pencil.velocities(np.ones((n, 1)))  # factors

@@ -21,10 +21,10 @@ from .materials.elastic import Elastic
 from .materials.file_materials import element_notes, file_densities, law_notes, unread_notes
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
+from .meshes.mesh_checks import refuse_pieces
 from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
-from .meshes.soundness import refuse_pieces
 from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from flexph.bodies.body import Body
-from flexph.bodies.held import Held
+from flexph.bodies.held_body import HeldBody
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
@@ -180,7 +180,7 @@ def _squares(body: Body) -> Any:
     """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, ascending."""
     if not body.size:
         return np.zeros(0)
-    held = Held(body)
+    held = HeldBody(body)
     return eigh(held.elastic.energies(np.eye(body.size)), held.mass.toarray(), eigvals_only=True)
 
 

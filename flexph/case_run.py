@@ -96,7 +96,7 @@ def run_case(
         if find_spec(module) is None:
             advice = ': pip install "flexph[plot]"' if module == "matplotlib" else ""
             raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed{advice}")
-    existed, folder = out.exists(), ResultsFolder(out, _told(name, case, values))
+    existed, folder = out.exists(), ResultsFolder(out, _run_summary(name, case, values))
     every = DEFAULT_EVERY if keeping.resume and keeping.every is None and not folder.is_kept else keeping.every
     with termination_interrupts(), _refusals(out):
         left = [path.name for path in leftovers(out)]
@@ -209,14 +209,14 @@ def _refusals(out: Path) -> Iterator[None]:
         raise click.ClickException(f"{out}: {error.strerror or error}") from error
 
 
-def _told(name: str, case: Case[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _run_summary(name: str, case: Case[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {"case": name, "parameters": {parameter.name: values[parameter.name] for parameter in case.parameters}}
 
 
 def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Run a case; return the record of the run for the summary (settings, versions, time), and the result."""
     record = {
-        **_told(name, case, values),
+        **_run_summary(name, case, values),
         "versions": _versions(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -15,14 +15,14 @@ from scipy import sparse
 from flexph.bodies.basis import port_names
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
-from flexph.bodies.held import SILENT, UNLOADED, principal
+from flexph.bodies.held_body import SILENT, UNLOADED, principal
 from flexph.bodies.inertia import Inertia, square_of
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.bodies.reduced_body import condensed_elasticity
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import one_thread
 from flexph.numerics.arrays import Array
-from flexph.numerics.factors.ldl import divided, dropped, ldl
+from flexph.numerics.factors.ldl import divided_by_factors, ldl, without_round_off
 from flexph.numerics.rotations import cross
 from flexph.numerics.subspaces import DEFLATION
 
@@ -184,7 +184,7 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
     L, d = ldl("TᵀKT of the basis, which must not deform without stress,", system.energies(vectors))
     stresses = None
     if fields == "stresses" and k:
-        factors = divided(np.eye(k), L, d)
+        factors = divided_by_factors(np.eye(k), L, d)
         stresses = comm.gather((part.cells, system.elasticity(vectors).stress_basis(factors) @ np.eye(k)))
     own = comm.gather(vectors)
     if solid is None:
@@ -223,7 +223,7 @@ def _summed(comm: Any, own: Inertia) -> Inertia:
         second=total(comm, own.second),
         shape_first=total(comm, own.shape_first),
         shape_lever=total(comm, own.shape_lever),
-        shape_pair=tuple(tuple(dropped(pair[i, j], size, size) for j in range(d)) for i in range(d)),
+        shape_pair=tuple(tuple(without_round_off(pair[i, j], size, size) for j in range(d)) for i in range(d)),
         spin=np.zeros((s, s)),
         spin_shape=np.zeros((s, own.size)),
         spin_pair=sparse.csr_array((own.size, own.size)),
@@ -249,7 +249,7 @@ def moments(system: System) -> Moments:
 def inertia_loads(system: System) -> Array:
     """Loads (own, k) of the inertia in unit rigid motions, without those that are round-off.
 
-    See :func:`flexph.bodies.held.inertia_forces`.
+    See :func:`flexph.bodies.held_body.inertia_forces`.
     """
     given = moments(system)
     d = system.part.model.dim
@@ -295,7 +295,7 @@ def orthonormal(system: System, vectors: Array) -> Array:
 def ritz(system: System, vectors: Array, mass: float) -> Array:
     """Vectors T with the span of the given ones, TᵀMT = m 1 and TᵀKT diagonal; m is the mass of the body.
 
-    The method is that of :meth:`flexph.bodies.held.Held.ritz`.
+    The method is that of :meth:`flexph.bodies.held_body_body.HeldBody.ritz`.
     """
     basis = orthonormal(system, vectors)
     if not basis.shape[1]:

@@ -17,8 +17,8 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.checks import listed
 
 from .cells import CELLS
-from .solid_mesh import Block, NamedSet, SolidMesh, righted
-from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
+from .mesh_checks import refuse_hanging, refuse_overlaps, refuse_pieces
+from .solid_mesh import Block, NamedSet, SolidMesh, with_positive_volumes
 
 FLAT = 1e-9
 """Spread of z, relative to that of x and y, up to which a mesh is plane."""
@@ -42,7 +42,7 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
     fresh = np.full(len(points) + 1, -1)
     fresh[used] = np.arange(len(used))
     blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
-    blocks = righted(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
+    blocks = with_positive_volumes(points[used], blocks, each=isinstance(mesh, skfem.Mesh))
     sets = {name: renumbered(s, fresh) for name, s in {**meshio_sets(given, parts, chosen), **named}.items()}
     mesh_read = SolidMesh(points[used], blocks, sets, used)
     refuse_twins(mesh_read)
@@ -51,7 +51,7 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
     refuse_hanging(mesh_read)
     if one_piece:
         refuse_pieces(mesh_read)
-    return mesh_read.elevated() if degree == 2 and mesh_read.degree == 1 else mesh_read
+    return mesh_read.of_degree_two() if degree == 2 and mesh_read.degree == 1 else mesh_read
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:

@@ -98,7 +98,7 @@ class SolidMesh(Memo):
         shapes, slopes, weights = table(self.blocks[block].kind.name, order)
         return shapes.T.copy(), np.linalg.det(jacobians(self.points, self.blocks[block], slopes)) * weights
 
-    def elevated(self) -> SolidMesh:
+    def of_degree_two(self) -> SolidMesh:
         """The mesh with cells of degree 2, whose new nodes are the means of corners on edges, on faces and in cells."""
         count, wanted = len(self.points), []
         kinds = [CELLS[ELEVATED[b.kind.name]] for b in self.blocks]
@@ -165,7 +165,7 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
     return np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
 
 
-def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
+def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
     """Blocks with cells of positive volume: kinds with the opposite orientation throughout are mirrored.
 
     ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in

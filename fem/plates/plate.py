@@ -33,7 +33,7 @@ from .inertia import plate_inertia
 from .model import MASS, PlateModel, plate_model
 from .regions import edge_samples
 from .supports import Support
-from .ties import referred, tied
+from .ties import free_coordinates, without_rigid_motion
 from .view import plate_sections, plate_view
 
 Strain = Literal["linear", "von_karman"]
@@ -146,12 +146,12 @@ def plate(
     correction = check.positive("shear_correction", shear_correction)
     given = mesh if isinstance(mesh, skfem.Mesh) else _mesh_alone(mesh, omit)
     model = _model(given, material, thickness, theory, rotary=rotary_inertia, correction=correction)
-    basis, tied_ports = tied(model, ports or {}, supports)
+    basis, tied_ports = free_coordinates(model, ports or {}, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
     if is_outside and strain == "von_karman":
         _refuse_filled(basis.shape[1], tied_ports)
-    kept = referred(model, basis, tied_ports, inertia=full, reference=reference, held=bool(supports))
+    kept = without_rigid_motion(model, basis, tied_ports, inertia=full, reference=reference, held=bool(supports))
     shapes = sparse.csr_array(basis @ kept)
     elasticity = _elasticity(model, shapes, strain)
     rigid = {name: port.nodes for name, port in tied_ports.items() if port.rigid}
@@ -184,7 +184,7 @@ def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: 
             "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
         )
     read = solid_mesh(mesh, plane=True, degree=None)
-    solid = solid_model(read.elevated() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
+    solid = solid_model(read.of_degree_two() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
     return plate_model(solid, thickness, theory, rotary=rotary, correction=correction)
 
 

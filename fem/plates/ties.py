@@ -24,7 +24,9 @@ HELD = 1e-9
 """Ratio of a singular value to the largest one below which a rigid motion is not held."""
 
 
-def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
+def free_coordinates(
+    model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]
+) -> tuple[Any, dict[str, Tied]]:
     """Matrix (size, n) from the coordinates that supports and rigid regions leave free, and the ports over these."""
     given = given_ties(ports)
     if supports and FRAME in ports:
@@ -163,12 +165,12 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
     return shape, sparse.vstack([turn, model.drilling(np.flatnonzero(touching), together=True)]).tocsr()
 
 
-def referred(
+def without_rigid_motion(
     model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
     """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
 
-    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.referred`.
+    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.without_rigid_motion`.
     """
     if held:
         if reference is not None:

@@ -94,10 +94,10 @@ def casimir_report(view: SystemView) -> CasimirReport:
     here = codistribution(view, view.x)
     names, dimension = tuple(view.names), here.shape[1]
     if view.is_constant or not dimension:
-        linear = _readable(here, view.scales)
+        linear = _readable_covectors(here, view.scales)
         return CasimirReport(linear, names, dimension, (dimension,), True)
     linear, same = _constant_part(view, here)
-    linear = _readable(linear, view.scales)
+    linear = _readable_covectors(linear, view.scales)
     regular, least = view, dimension
     if not same:
         regular = min((view.at(x) for x in view.probes[1:]), key=lambda at: codistribution(at, at.x).shape[1])
@@ -109,7 +109,7 @@ def casimir_report(view: SystemView) -> CasimirReport:
     return CasimirReport(linear, names, dimension, tuple(flag), same, complete, quadratic)
 
 
-def _readable(basis: Array, scales: Array) -> Array:
+def _readable_covectors(basis: Array, scales: Array) -> Array:
     """Covectors from a scaled basis, each with a one in one state; round-off entries are set to zero."""
     if not basis.shape[1]:
         return basis
@@ -158,7 +158,7 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
             return flag, True
         if len(here) > NESTED:
             return flag, False
-        function = _next(view, function, kept)
+        function = _closed_part(view, function, kept)
     return flag, True
 
 
@@ -178,7 +178,7 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
     return singular_vectors(rows, tolerance=CLOSED, size=1.0).null
 
 
-def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
+def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
     """Function x ↦ basis of the closed part of the covectors ``function(x)``.
 
     The pivots of ``kept``, the coefficients at the state of the view, make the basis smooth. NaN where the dimension of
@@ -250,7 +250,7 @@ def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[Quad
     coefficients, _ = echelon(basis)
     coefficients = np.where(np.abs(coefficients) < ROUND_OFF, 0.0, coefficients)
     candidates = [_unscaled(column, view.scales) for column in coefficients.T]
-    return _independent(candidates, linear, view, most)
+    return _independent_casimirs(candidates, linear, view, most)
 
 
 def _states(view: SystemView) -> Iterator[Array]:
@@ -303,7 +303,7 @@ def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
     return QuadraticCasimir(Q, b / largest)
 
 
-def _independent(
+def _independent_casimirs(
     candidates: list[QuadraticCasimir], linear: Array, view: SystemView, most: int
 ) -> tuple[QuadraticCasimir, ...]:
     """Candidates whose gradients are independent of the linear Casimirs and of each other."""

@@ -131,7 +131,7 @@ def index_report(view: SystemView) -> IndexReport:
                 exceeded=exceeded,
             )
         counts.append(fresh.size)
-        conditions = split.differentiated(fresh)
+        conditions = split.next_level(fresh)
         level += 1
 
 
@@ -194,7 +194,7 @@ class _Split:
             weights[:, self.rows] = -np.linalg.solve(pivot.T, A[np.ix_(self.rest, self.columns)].T).T
         return weights
 
-    def differentiated(self, kept: Array) -> _Conditions:
+    def next_level(self, kept: Array) -> _Conditions:
         """Equations of the next level: rows that determine states, and rates of the kept other combinations."""
 
         def value(x: Array) -> Array:

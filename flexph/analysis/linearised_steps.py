@@ -131,7 +131,7 @@ class LinearisedSteps:
         """
         table = self.blocks.table(np.array([start.time, time]))
         end = self.blocks.step(start, time, table).end
-        step = _Step(start, end, table, self._closing(start))
+        step = _Step(start, end, table, self._closing_displacements(start))
         columns = list(zip(*(part.T for part in given), strict=True))
         whole = tuple(np.sum(part, axis=1) for part in given)
         for reach in REACHES:
@@ -150,7 +150,7 @@ class LinearisedSteps:
         size = max(np.abs(x / s).max() for x, s in zip(largest, self.sizes, strict=True))
         return bool(apart <= LINEAR * size)
 
-    def _closing(self, start: StepStart) -> Array:
+    def _closing_displacements(self, start: StepStart) -> Array:
         """Smallest displacements (n_v, g), in units of the mechanism, that change the constraints by one each."""
         blocks, place = self.blocks, start.state.place
         scaled = dense(rates_at(blocks.mechanism, place, blocks.scheme.table, start.time)[0]) * self.sizes.displaced
@@ -163,7 +163,9 @@ class LinearisedSteps:
         if not size > 0.0:
             return Variations(displaced, faster)
         share, direction = reach / size, tangent_of(a, start.state.c, displaced, faster)
-        ends = [self._end(step, self._closed(step, moved(start.state.c, direction, share * s))) for s in SHARES]
+        ends = [
+            self._end(step, self._with_closed_joints(step, moved(start.state.c, direction, share * s))) for s in SHARES
+        ]
         rates = Configuration(
             *(sum(w / share * x for w, x in zip(WEIGHTS, parts, strict=True)) for parts in zip(*ends, strict=True))
         )
@@ -172,7 +174,7 @@ class LinearisedSteps:
         moving, speeding = Velocities(rates.r, turn, rates.u), Velocities(rates.v, rates.omega, rates.du)
         return Variations(flatten(a, moving), flatten(a, speeding))
 
-    def _closed(self, step: _Step, c: Configuration) -> Configuration:
+    def _with_closed_joints(self, step: _Step, c: Configuration) -> Configuration:
         """Configuration corrected so that the joints are closed."""
         if step.closing.size:
             for _ in range(CORRECTIONS):

@@ -115,7 +115,7 @@ def stability_report(
         distance=distance,
         growth=float(growing.max(initial=0.0)),
         asymptotic=asymptotic and tangent.shape[1] > 0,
-        dissipative=view.resists.shape[1] > 0,
+        dissipative=view.resistive_basis.shape[1] > 0,
         eigenvalues=tuple(map(complex, eigenvalues)),
     )
 

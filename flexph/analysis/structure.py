@@ -57,7 +57,7 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
     """Dirac structure of a system that has been evaluated at a state; see :func:`structure_of`."""
     system, x, s = here.system, here.x, here.equations.split
     n, J, B = x.size, dense(system.J(x)), dense(system.B(x))
-    outer = np.hstack([here.resists, B])
+    outer = np.hstack([here.resistive_basis, B])
     k = outer.shape[1]
     E11 = s.U1.T @ dense(system.E(x)) @ s.V1
     # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on the rows of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
@@ -67,20 +67,20 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
     inner, outer = -change @ J @ change.T, -change @ outer
     inner = 0.5 * (inner - inner.T)
     matrix = np.block([[inner, outer], [-outer.T, np.zeros((k, k))]])
-    sizes = {"storage": r, "algebraic": n - r, "resistive": here.resists.shape[1]}
+    sizes = {"storage": r, "algebraic": n - r, "resistive": here.resistive_basis.shape[1]}
     ports, at = spans.consecutive(sizes), sum(sizes.values())
     taken = {f"port {name}" if name in ports else name: p for name, p in system.ports.items()}
     ports |= {name: slice(at + p.start, at + p.stop) for name, p in taken.items()}
     graph = Graph(0.5 * (matrix - matrix.T), np.arange(len(matrix)) >= n)
     D = DiracStructure.from_graph(graph, {p: q for p, q in ports.items() if q.stop > q.start})
     if n > r and algebraic:
-        D = _named(D, "algebraic", state_names(here.system, here.V2))
+        D = _split_by_parts(D, "algebraic", state_names(here.system, here.V2))
     elif n > r:
         D = D.closed(flows=["algebraic"])
-    return _named(D, "storage", here.names) if r else D
+    return _split_by_parts(D, "storage", here.names) if r else D
 
 
-def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
+def _split_by_parts(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
     """Split a port by the parts of its states; unchanged if a part is not contiguous."""
     owners = [name.partition("[")[0] for name in names]
     parts: dict[str, int] = {}
@@ -102,7 +102,7 @@ def codistribution(here: SystemView, x: Array) -> Array:
     inner = s.U1 @ np.linalg.solve(E11.T, np.diag(1.0 / here.scales)) if r else np.zeros((x.size, 0))
     costates = np.hstack([inner, s.U2])  # z of (α̂, z₂)
     size = np.abs(costates).max(axis=0, initial=0.0)
-    rows = np.vstack([J @ costates, here.resists.T @ costates])
+    rows = np.vstack([J @ costates, here.resistive_basis.T @ costates])
     column = np.where(np.arange(rows.shape[1]) < r, 1.0, 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300 + size))
     kernel = null_space(rows * column)[:r]
     return singular_vectors(kernel, tolerance=1e-9, size=1.0, economy=True).range
@@ -155,11 +155,11 @@ def sparsity_text(structure: DiracStructure) -> str:
         for name, row in zip(outputs, pattern, strict=True)
     ]
     spans = [f"{inputs[i]}" for i in range(len(inputs))]
-    lines = [f"w = J v, v in the order {', '.join(_ranges(spans))}", *rows]
+    lines = [f"w = J v, v in the order {', '.join(_merged_names(spans))}", *rows]
     return "\n".join(lines)
 
 
-def _ranges(names: list[str]) -> list[str]:
+def _merged_names(names: list[str]) -> list[str]:
     """Names of entries, with consecutive entries of one port merged into a range."""
     ranges: list[str] = []
     for name in names:

@@ -34,7 +34,7 @@ SAME = 1e-12
 """Relative change of a matrix between probes up to which it counts as constant."""
 
 
-def general(system: System, state: Any = None) -> PHDAE:
+def as_general_system(system: System, state: Any = None) -> PHDAE:
     """Any system as a :class:`flexph.PHDAE` without feed-through; a mechanism at the given state."""
     if isinstance(system, Mechanism):
         if not isinstance(state, State):
@@ -162,7 +162,7 @@ class SystemView(Memo):
         return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
 
     @once
-    def resists(self) -> Array:
+    def resistive_basis(self) -> Array:
         """Basis g_R (n, k) of the ranges of R at the probes, of unit vectors if possible.
 
         R = g_R R̃ g_Rᵀ, and e_R = g_Rᵀz vanishes if no energy is dissipated, whatever the relation.
@@ -206,7 +206,7 @@ def view(
     time: float = 0.0,
 ) -> SystemView:
     """View of a system at a state, by default its sample; with feed-through, inputs and outputs become states."""
-    plain = general(system, state)
+    plain = as_general_system(system, state)
     given = plain.sample if state is None or isinstance(state, State) else state
     forcing = Forcing(plain.ports, inputs or {})
     x = check.array("state", with_ports(system, given, forcing.at(time)), (plain.size,))

@@ -11,7 +11,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .body import Body
-from .held import Held
+from .held_body import HeldBody
 
 
 def port_names(static: Any) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def body_basis(
         return np.zeros((0, 0))
     if derivatives and not body.elasticity.slopes.shape[0]:
         raise ValueError(f"derivatives must be 0 for a body with linear strain, got {derivatives}")
-    held = Held(body)
+    held = HeldBody(body)
     loaded = [held.static(static), held.inertia()] if inertia else [held.static(static)]
     base = np.column_stack([*loaded, held.modes(modes)])
     if derivatives and not base.shape[1]:

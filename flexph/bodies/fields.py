@@ -78,7 +78,7 @@ class SectionStress:
         """Stresses σ_xx and squares τ_xy² + τ_xz² at the points of the sections, (k, s, q)."""
         own = self.of(sigma)
         if self.round.any():
-            own = np.where(self.round[:, None] > 0.0, turned(own), own)
+            own = np.where(self.round[:, None] > 0.0, in_bending_axes(own), own)
         axial, along_y, along_z = (_mapped(self.factors[:, :, i], own) for i in range(3))
         return axial, along_y**2 + along_z**2
 
@@ -97,7 +97,7 @@ def _mapped(factors: Array, resultants: Array) -> Array:
     return np.asarray(np.matmul(factors, resultants[..., None])[..., 0])
 
 
-def turned(resultants: Array) -> Array:
+def in_bending_axes(resultants: Array) -> Array:
     """Resultants (…, 6) in axes whose y points to the most stretched fibre of bending, or along the shear force."""
     N, along_y, along_z, T, about_y, about_z = np.moveaxis(resultants, -1, 0)
     bent = np.hypot(about_y, about_z)

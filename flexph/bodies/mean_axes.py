@@ -135,12 +135,12 @@ class _Shift(Memo):
 
     def _pair(self, i: int, j: int) -> Array:
         """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a form (r, r) in L, the rows of the class."""
-        first, second = self._with(i, j), self._with(j, i)
+        first, second = self._moments_with_motion(i, j), self._moments_with_motion(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights
         return a.T @ both @ a - first.T @ a - a.T @ second
 
-    def _with(self, i: int, j: int) -> Array:
+    def _moments_with_motion(self, i: int, j: int) -> Array:
         """Integrals ∫ρφ_i R_kj as combinations of the rows L, (d + s, r)."""
         d = self.given.dim
         matrix = np.zeros((len(self.fields), len(self.rows)))
@@ -163,13 +163,13 @@ class _Shift(Memo):
 
     def load(self, load: LoadPort) -> LoadPort:
         """Load port, with displacements relative to the mean axes."""
-        return replace(load, shapes=self._seen(load.shapes, load.positions))
+        return replace(load, shapes=self._relative_displacements(load.shapes, load.positions))
 
     def view(self, view: View) -> View:
         """View, with displacements relative to the mean axes."""
-        return replace(view, shape=self._seen(view.shape, view.points))
+        return replace(view, shape=self._relative_displacements(view.shape, view.points))
 
-    def _seen(self, shape: Any, points: Array) -> Any:
+    def _relative_displacements(self, shape: Any, points: Array) -> Any:
         """Displacements of points relative to the mean axes, (p·d, n), from those in the body's frame."""
         bordered = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
         return bordered if self.body.size > FILLED else bordered.filled()

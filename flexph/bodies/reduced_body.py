@@ -14,13 +14,13 @@ from ..linear.elimination import ReductionWarning
 from ..numerics import checks as check
 from ..numerics.arguments import checked, warn
 from ..numerics.arrays import Array
-from ..numerics.factors.ldl import divided, dropped, ldl, semi_definite_product
+from ..numerics.factors.ldl import divided_by_factors, ldl, semi_definite_product, without_round_off
 from ..numerics.factors.low_rank import Bordered
 from .basis import body_basis, refuse_others
 from .body import Body, Port
 from .elasticity import Elasticity
 from .fields import View
-from .held import Held
+from .held_body import HeldBody
 from .inertia import Inertia, contract
 
 DEFICIENT = 1e-10
@@ -124,7 +124,7 @@ def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
 
 def _refuse_dependent(body: Body, basis: Array) -> None:
     """Raise ValueError if vectors are dependent in the norm of kinetic energy."""
-    gram = basis.T @ (Held(body).mass @ basis)
+    gram = basis.T @ (HeldBody(body).mass @ basis)
     size = np.sqrt(gram.diagonal())
     if not np.all(size > 0.0):
         raise ValueError(f"basis must have full rank: column {int(np.argmin(size))} is zero")
@@ -140,7 +140,7 @@ def _inertia(given: Inertia, T: Array) -> Inertia:
     """Mass integrals in reduced coordinates û, u = T û."""
     squares = sum(given.shape_pair[i][i] for i in range(given.dim)) + given.spin_pair
     size = np.sqrt(np.maximum(np.einsum("nk,nk->k", T, squares @ T), 0.0))
-    project = lambda form: dropped(T.T @ (form @ T), size, size)  # noqa: E731 - the same of all forms
+    project = lambda form: without_round_off(T.T @ (form @ T), size, size)  # noqa: E731 - the same of all forms
     return replace(
         given,
         shape_first=given.shape_first @ T,
@@ -158,10 +158,10 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
     """
     if not T.shape[1]:
         return None, np.zeros((body.stress_size, 0))
-    held = Held(body)
+    held = HeldBody(body)
     elastic = held.elastic
     L, d = ldl("TᵀKT of the basis, which must not deform without stress,", elastic.energies(T))
-    S = elastic.stress_basis(divided(T, L, d))
+    S = elastic.stress_basis(divided_by_factors(T, L, d))
     slopes, weights = few_slopes(elastic.slopes @ T, (elastic.weights.T @ S).T)
     _warn_of_loss(held, T, S)
     viscous = elastic.viscous
@@ -180,7 +180,7 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
     """Elasticity with the energy ½ ûᵀL diag(d) Lᵀû in equally many stresses: Ĉ = diag(1/d), D̂ = Lᵀ."""
     return Elasticity(
         compliance=sparse.diags_array(1.0 / d).tocsr(),
-        strain=dropped(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
+        strain=without_round_off(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
         slopes=sparse.csr_array((0, len(d))),
         weights=sparse.csr_array((len(d), 0)),
     )
@@ -208,7 +208,7 @@ def _rows(rows: Any, T: Any) -> Any:
     return None if rows is None else sparse.csr_array(rows) @ T
 
 
-def _warn_of_loss(held: Held, T: Array, S: Array) -> None:
+def _warn_of_loss(held: HeldBody, T: Array, S: Array) -> None:
     """Warn if the quadratic strains, or the stiffening stress of a spin, are lost."""
     if not held.elastic.slopes.shape[0]:
         return None
@@ -291,7 +291,7 @@ def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
     return np.vstack(slopes), np.hstack(weights)
 
 
-def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
+def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
     """Least steady spins about each body axis through P at which a body fixed at P diverges, (s,) [rad/s] each.
 
         det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
@@ -316,10 +316,10 @@ def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
     return spins[0], spins[1]
 
 
-def lost_share(held: Held, vectors: Array, stresses: Array) -> float:
+def lost_share(held: HeldBody, vectors: Array, stresses: Array) -> float:
     """Share of the quadratic strains of pairs of vectors (n, k) orthogonal to all ``stresses`` (m, r).
 
-    Measured in the norm of strain energy, with vectors scaled as in :meth:`Held.pair_strains`; 0 without such strains.
+    Measured in the norm of strain energy, vectors scaled by :meth:`HeldBody.pair_strains`, 0 without strains.
     """
     strain = held.pair_strains(vectors)
     whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))

@@ -17,11 +17,11 @@ from ..files.storage import put_text, write_fields, write_value
 from ..files.stored_fields import get_texts, read_fields, read_value, refuse_expansion
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from .array_checks import refuse_sizes, sound_body
 from .body import Body
 from .elasticity import Elasticity
 from .fields import SectionStress, TensorField, View
 from .inertia import Inertia
-from .soundness import refuse_sizes, sound_body
 
 FORMAT = "flexph reduced body 1"
 LARGEST = 5000

@@ -173,7 +173,7 @@ class Assembly:
             return Effort(self._state(f"{letter}({edge.name}.{edge.pair + 1})"))
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
-    def _paired(self, state: int, name: str) -> int:
+    def _add_conjugate_state(self, state: int, name: str) -> int:
         """Add a state of the other kind for an edge, 0 = (network) − (state), whose row takes the law.
 
         Returns its index.
@@ -191,7 +191,7 @@ class Assembly:
             return
         if element.control != kind:
             letter = "i" if kind == "voltage" else "v"
-            state = self._paired(state, f"{letter}({edge.name})")
+            state = self._add_conjugate_state(state, f"{letter}({edge.name})")
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
@@ -217,9 +217,9 @@ class Assembly:
                 self.entries.append((first, second, -1.0 / element.ratio))
                 continue
             if in_tree[0]:
-                first = self._paired(first, f"i({name}.1)")
+                first = self._add_conjugate_state(first, f"i({name}.1)")
             if in_tree[1]:
-                second = self._paired(second, f"i({name}.2)")
+                second = self._add_conjugate_state(second, f"i({name}.2)")
             self.entries.append((first, second, element.ratio))
 
     def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
@@ -262,9 +262,9 @@ class Assembly:
             elif voltage.state is not None and current.input is not None:
                 self._outer.append((voltage.state, current.input, float(value)))  # it delivers: −i = u
             elif voltage.input is not None and current.input is not None:
-                self._outer.append((self._relayed(voltage.input), current.input, float(value)))
+                self._outer.append((self._source_state(voltage.input), current.input, float(value)))
 
-    def _relayed(self, source: int) -> int:
+    def _source_state(self, source: int) -> int:
         """Index of the state u of a voltage source for currents of current sources through it; added at its first use.
 
         Its rows are 0 = i − (their sum), 0 = u − v. That power goes from input to input, which y = Bᵀz cannot express.
@@ -272,5 +272,5 @@ class Assembly:
         name = self.inputs[source]
         if source not in self._relays:
             state = self._relays[source] = self._state(f"v({name})")
-            self._outer.append((self._paired(state, f"i({name})"), source, -1.0))
+            self._outer.append((self._add_conjugate_state(state, f"i({name})"), source, -1.0))
         return self._relays[source]

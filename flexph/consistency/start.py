@@ -61,7 +61,7 @@ class VaryingConditions:
 
     def algebraic(self, x: Array) -> Array:
         """Algebraic equations g (n − r,)."""
-        unseen = self.at(x).unseen(self.equations.flow(self.time, x))
+        unseen = self.at(x).kernel_part(self.equations.flow(self.time, x))
         return self.split.U2.T @ unseen
 
     def with_algebraic(self, x: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.trees import separate
+from ..files.trees import deep_copy
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
@@ -89,7 +89,7 @@ class Sampled:
 def _own(name: str, memory: Any) -> Any:
     """Copy of a memory; raises ValueError if checkpoints and files cannot store it."""
     try:
-        return separate(memory)
+        return deep_copy(memory)
     except ValueError as error:
         raise TimedError(f"{name} cannot be kept: {error}") from None
 
@@ -211,7 +211,7 @@ class CalledLoop:
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
-        known = (separate(self.memory),) if self.remembers else ()
+        known = (deep_copy(self.memory),) if self.remembers else ()
         try:
             inputs, memory = parts_of(self.given.function(time, readings, *known), remembers=self.remembers)
         except Unusable:

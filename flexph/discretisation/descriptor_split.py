@@ -47,7 +47,7 @@ class Split(Memo):
         """Evaluation point of a step: middle of the differential states, new algebraic states."""
         return x1 - 0.5 * self.differential(x1 - x0)
 
-    def unseen(self, z: Array) -> Array:
+    def kernel_part(self, z: Array) -> Array:
         """Part of a costate that Eᵀ maps to zero."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 

@@ -84,7 +84,7 @@ class Dirac:
         if self._kind != "midpoint":
             split = self._split_of(dense(E))
             gradient = restricted(split, self._gradient(x0, x1, step, before), change, (before, float(system.H(x1))))
-            costate = split.to_costates(dense(E)) @ gradient + split.unseen(costate)
+            costate = split.to_costates(dense(E)) @ gradient + split.kernel_part(costate)
         return Discretised(E, J, R, ports, costate, E @ change)
 
     def _gradient(self, x0: Array, x1: Array, step: Array, before: float) -> Array:

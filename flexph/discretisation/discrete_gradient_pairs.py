@@ -33,7 +33,7 @@ from .pair_equations import (
     begin,
     equation,
     exchanged,
-    shortened,
+    shortened_step,
     slopes,
 )
 
@@ -72,7 +72,7 @@ class GradientPair:
         past = Past(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
         step, guess = begin(self.pair, past, u, h)
         derivative = None if self.system.derivatives is None else self.derivative(past, u, h)
-        equations = StepEquations(lambda x1, part: self.equation(shortened(step, part), x1), derivative)
+        equations = StepEquations(lambda x1, part: self.equation(shortened_step(step, part), x1), derivative)
         solved = self.newton.step(equations, x0, guess, size)
         advance = self._discretised(step, solved.x, solved.terms).advance(self.system, solved, u, h)
         reached = past.account + h * float(advance.output @ u) - advance.dissipated
@@ -82,7 +82,7 @@ class GradientPair:
     def derivative(self, past: Past, u: Array, h: float) -> Callable[[Array, float], Array]:
         """Derivative of a step's equation with respect to its end, from the derivatives of the system."""
         step = begin(self.pair, past, u, h)[0]
-        return lambda x1, part: slopes(shortened(step, part), x1)
+        return lambda x1, part: slopes(shortened_step(step, part), x1)
 
     def over(self, x0: Array, x1: Array) -> Discretised:
         """Discretisation over a step from x₀ to x₁; (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""

@@ -25,7 +25,7 @@ def consistent_end(system: PHDAE, x: Array, h: float, u: Array, size: Array) -> 
         z = system.z(x1)
         flow = system.J(x1) @ z - system.R(x1) @ z
         flow = flow + system.port_matrices(x1).flow(u) if u.size else flow
-        return dense(system.E(0.5 * (x + x1))) @ (x1 - x) + h * split_of(dense(system.E(x1))).unseen(flow), None
+        return dense(system.E(0.5 * (x + x1))) @ (x1 - x) + h * split_of(dense(system.E(x1))).kernel_part(flow), None
 
     try:
         return Newton().solve(StepEquations(terms), x, size).x

@@ -89,7 +89,7 @@ class Newton:
             return self._grown(equations, x0, size)
         except StepFailed as error:
             try:
-                return self.searched(equations, guess, size)
+                return self.stiff_root(equations, guess, size)
             except StepFailed:
                 raise error from None
 
@@ -112,7 +112,7 @@ class Newton:
             raise StepFailed(REASONS[status], iterations, change)
         return Solved(x, terms, iterations)
 
-    def searched(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
+    def stiff_root(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
         """Root for steps in which a stiff relation changes sign, such as dry friction.
 
         Each correction goes only as far as the residual along it keeps its sign, and each iterate has a Jacobian by
@@ -156,6 +156,6 @@ class Newton:
             share = low + (high - low) * left / (left - right)
         return share, y, defect, terms
 
-    def polished(self, x: Array, defect: Array, size: Array) -> Array:
+    def polished_root(self, x: Array, defect: Array, size: Array) -> Array:
         """Apply one more correction to a root by its residual, which would accumulate over many steps."""
         return x - size * (self._inverse @ defect)

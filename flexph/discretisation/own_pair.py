@@ -112,7 +112,7 @@ class OwnPair:
         equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h), derivative)
         guess = x0 if history is None else x0 + h * history  # extrapolated from the last step
         solved = self.newton.step(equations, x0, guess, size)
-        solved = solved._replace(x=self.newton.polished(solved.x, solved.terms.equation(u, h)[0], size))
+        solved = solved._replace(x=self.newton.polished_root(solved.x, solved.terms.equation(u, h)[0], size))
         rate = np.where(self._moving, (solved.x - x0) / h, 0.0)
         return self._over(x0, solved.x).advance(self.system, solved, u, h, history=rate)
 

@@ -101,7 +101,7 @@ def part(projector: Array, x: Array, diagonal: bool) -> Array:
     return projector[0] * x if diagonal else projector @ x
 
 
-def inner(pair: Pair, matrix: Array) -> Array:
+def middle_derivative(pair: Pair, matrix: Array) -> Array:
     """Derivative with respect to x₁ from that with respect to the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀)."""
     return matrix * (1.0 - 0.5 * pair.states[0]) if pair.diagonal else matrix - 0.5 * (matrix @ pair.states)
 
@@ -160,7 +160,7 @@ def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
     return step, past.x + h * part(pair.states, past.rate, pair.diagonal)
 
 
-def shortened(step: Step, part: float) -> Step:
+def shortened_step(step: Step, part: float) -> Step:
     """Step shortened to a part of its length."""
     return step if part == 1.0 else step._replace(h=part * step.h)
 
@@ -203,8 +203,8 @@ def slopes(given: Step, x1: Array) -> Array:
     middle = x1 - 0.5 * step
     E, J, R = dense(at(pair.E, middle)), dense(at(pair.J, middle)), dense(at(pair.R, middle))
     flow, z = J - R, pair.z(middle)
-    of_costate = inner(pair, dense(pair.costate(middle)))
-    of_moved = inner(pair, dense(pair.descriptor(middle, step))) if pair.given[1] else np.zeros(E.shape)
+    of_costate = middle_derivative(pair, dense(pair.costate(middle)))
+    of_moved = middle_derivative(pair, dense(pair.descriptor(middle, step))) if pair.given[1] else np.zeros(E.shape)
     if pair.kind == GONZALEZ:
         moved = E @ step
         ratio = correction(z @ moved, step, given.before, pair.H(x1))
@@ -214,7 +214,7 @@ def slopes(given: Step, x1: Array) -> Array:
             of_costate = of_costate + (inverse @ step).reshape(-1, 1) * of_ratio + ratio * inverse
     matrix = E + of_moved - h * (flow @ of_costate)
     if pair.given[2]:
-        matrix -= h * inner(pair, dense(pair.structure(middle, z)))
+        matrix -= h * middle_derivative(pair, dense(pair.structure(middle, z)))
     if pair.given[3] and np.any(given.u):
-        matrix -= h * inner(pair, dense(pair.inputs(middle, given.u)))
+        matrix -= h * middle_derivative(pair, dense(pair.inputs(middle, given.u)))
     return matrix

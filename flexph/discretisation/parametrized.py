@@ -43,7 +43,7 @@ class ParametrizedPair(GradientPair):
         if self.pair.kind == GONZALEZ:
             costate = costate + correction(float(costate @ own), own, step.before, self.pair.H(x1)) * own
         elif self.pair.kind != MIDPOINT:
-            costate = self.split.to_costates(dense(E)) @ gradient(step, x1, own) + self.split.unseen(costate)
+            costate = self.split.to_costates(dense(E)) @ gradient(step, x1, own) + self.split.kernel_part(costate)
         moved, lost = E @ change, R @ costate
         flow = J @ costate - lost + (ports.flow(step.u) if step.u.size else 0.0)
         return moved - step.h * flow, Terms(E, J, R, ports.of_inputs, costate, own, moved, lost)

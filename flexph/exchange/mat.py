@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.io import loadmat, savemat
 
 from ..files.durable import refuse_suffix, staged
-from ..files.reading import reading, refuse_huge, sound
+from ..files.reading import reading, refuse_huge, standard_matrix
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
 from ..systems.linear import LinearPHDAE, linear_system, with_multipliers
@@ -211,7 +211,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
         names = json.loads(str(fields.pop(NAMES).item())) if NAMES in fields else {}
         for matrix in fields.values():
             refuse_huge(matrix.shape, len(content))
-        fields = {name: sound(matrix) for name, matrix in fields.items()}
+        fields = {name: standard_matrix(matrix) for name, matrix in fields.items()}
         if names:
             refuse_changed(names, _contents(fields))
         return _system(fields, names, ports)

@@ -94,7 +94,7 @@ def defect_of(model: StateSpace, Q: Array) -> float:
     It is dimensionless: computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
     """
     if not Q.size:
-        return _negative(model.D + model.D.T, float(np.linalg.norm(model.D)))
+        return _negative_eigenvalue(model.D + model.D.T, float(np.linalg.norm(model.D)))
     lower = np.linalg.cholesky(0.5 * (Q + Q.T))
     a = np.linalg.solve(lower, (lower.T @ model.A).T).T  # Lᵀ A L⁻ᵀ
     b, c = lower.T @ model.B, np.linalg.solve(lower, model.C.T).T
@@ -102,10 +102,10 @@ def defect_of(model: StateSpace, Q: Array) -> float:
     ports = (max(float(np.linalg.norm(b)), float(np.linalg.norm(c))) or unit) / unit
     a, b, c, d = a / unit, b / (ports * unit), c / (ports * unit), model.D / (ports**2 * unit)
     w = np.block([[-a - a.T, c.T - b], [c - b.T, d + d.T]])
-    return _negative(w, max(1.0, float(np.linalg.norm(d))))
+    return _negative_eigenvalue(w, max(1.0, float(np.linalg.norm(d))))
 
 
-def _negative(w: Array, size: float) -> float:
+def _negative_eigenvalue(w: Array, size: float) -> float:
     """Smallest eigenvalue with the sign changed, −λ_min, divided by a size; zero for an empty matrix."""
     return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 

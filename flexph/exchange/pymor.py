@@ -93,14 +93,14 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     taken = {name: to_matrix(getattr(model, name)) for name in every}
     lean = all(sparse.issparse(taken[name]) for name in "EJR")
     matrices = {name: sparse.csr_array(m) if lean else dense(m) for name, m in taken.items()}
-    E, J, R = (_halved(name, matrices[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
+    E, J, R = (_symmetric_part(name, matrices[name], sign) for name, sign in (("E", 1.0), ("J", -1.0), ("R", 1.0)))
     B = matrices["G"]
     return from_general(
         E, J, R, B, Q=matrices["Q"], P=matrices["P"], S=matrices["S"], N=matrices["N"], ports=dict(ports or {})
     )
 
 
-def _halved(name: str, a: Any, sign: float) -> Any:
+def _symmetric_part(name: str, a: Any, sign: float) -> Any:
     """Symmetric (sign 1) or skew part (−1) of a matrix that is so up to the round-off of a projection.
 
     Raises ValueError otherwise.

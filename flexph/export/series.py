@@ -20,7 +20,7 @@ from ..files.hdf5 import new_hdf5
 from ..files.reading import parsed, reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, read_vtkhdf, write_vtkhdf
 from ..meshes.files.reading import read as read_mesh
-from ..meshes.guarded import refuse_outside, refuse_ways_out
+from ..meshes.safe_reading import refuse_outside, refuse_ways_out
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array

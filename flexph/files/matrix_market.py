@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.io import mmread
 
-from .reading import refuse_cut, refuse_huge, sound
+from .reading import refuse_cut, refuse_huge, standard_matrix
 
 BANNER = re.compile(
     r"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern|unsigned-integer|complex)\s+"
@@ -44,7 +44,7 @@ def matrix_market(text: str, size: int = 0) -> Any:
     given = entries.count(b"\n") - len(BLANK.findall(b"\n" + entries))
     if given != count:
         raise ValueError(f"it declares {count} entries, one in each line, and has {given} lines")
-    matrix = sound(mmread(io.BytesIO(f"{banner}\n{declared}\n".encode() + entries), spmatrix=False))
+    matrix = standard_matrix(mmread(io.BytesIO(f"{banner}\n{declared}\n".encode() + entries), spmatrix=False))
     return matrix if kind[1].lower() == "coordinate" else np.asarray(matrix)
 
 

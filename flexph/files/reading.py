@@ -66,7 +66,7 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
         raise ValueError(f"it declares a matrix of {' × '.join(map(str, shape))}, which its {size} bytes cannot fill")
 
 
-def sound(matrix: Any) -> Any:
+def standard_matrix(matrix: Any) -> Any:
     """Matrix, dense or in CSR, unchanged in value.
 
     Raises ValueError for indices out of range and for repeated entries.

@@ -65,7 +65,7 @@ def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
     return _decoded(json.loads(text), array)
 
 
-def separate(tree: Any) -> Any:
+def deep_copy(tree: Any) -> Any:
     """Copy of a nested value that shares no mutable part with it; raises ValueError for unsupported types.
 
     Read-only arrays that own their memory are shared: repeated copies of a growing tree copy only what is new.

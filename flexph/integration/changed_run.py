@@ -15,7 +15,7 @@ from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.references import controlled_springs
 from ..mechanisms.model.state import State
-from ..mechanisms.poses.passage import Booking, booked_together, passed
+from ..mechanisms.poses.passage import Booking, booked_together, state_after_passage
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import begun, booked, joined
@@ -80,7 +80,7 @@ def go_on(
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
-        start, booking = passed(old, mechanism, start, CHANGED)
+        start, booking = state_after_passage(old, mechanism, start, CHANGED)
     do = run_with_changes if changes else run_mechanism
     more: dict[str, Any] = {"changes": changes} if changes else {}
     try:
@@ -162,7 +162,7 @@ class _ChangedRun:
             self.pending.remove(action)
             try:
                 new, strikes = self.plan.mechanism(self.holding), action.change.kind == "lock"
-                state, booking = passed(old, new, state, action.name, strikes=strikes)
+                state, booking = state_after_passage(old, new, state, action.name, strikes=strikes)
             except ValueError as error:
                 if not self.parts:
                     raise

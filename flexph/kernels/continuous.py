@@ -28,7 +28,7 @@ from .gradient import (
 )
 from .rates.on_curves import all_at_state, curve_inputs
 from .ropes import rope_rows
-from .springs import resistances, taut
+from .springs import resistances, tension_factors
 from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
 from .strains import gradient, strain_stresses
 from .strains import rows as gradient_rows
@@ -229,7 +229,7 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
     if a.springs.damping.any() or a.springs.relations:
         S = spring_rates(a.springs, d.product, moved)
         rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])
-        damping = damping + S.T @ scale_rows(S, taut(a.springs, c.spring) * of(a.springs, rate))
+        damping = damping + S.T @ scale_rows(S, tension_factors(a.springs, c.spring) * of(a.springs, rate))
     if a.slips.slip.size:
         S, steep = curve_slips(a, d.product, moved)
         damping = damping + S.T @ scale_rows(S, steep)

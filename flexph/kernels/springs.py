@@ -35,7 +35,7 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
     return slopes
 
 
-def taut(springs: Springs, states: Array) -> Array:
+def tension_factors(springs: Springs, states: Array) -> Array:
     """Factors (springs,) of the damping at states (stored,): 0 for slack ropes, else 1."""
     factors = np.ones(springs.stiffness.size)
     if springs.ropes.number:

@@ -145,7 +145,7 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
     g, end = mean_gradient(s, before, after), gradient(s, after)
     mean, last = rows(s, g, after.size), rows(s, end, after.size)
     material = mean.T @ mean_stiffness(s, products, softened) @ last
-    return -(material + bent(s, products, stress)).tocsr()
+    return -(material + mean_gradient_slopes(s, products, stress)).tocsr()
 
 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
@@ -164,13 +164,13 @@ def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index,
     return row[real], j[real], k[real], values[real]
 
 
-def curvature(s: Strains, product: Array, stress: Array) -> Any:
+def second_derivative(s: Strains, product: Array, stress: Array) -> Any:
     """Σ σ ∂²ε/∂(products)², symmetric, sparse (p, p)."""
     e, j, k, value = second_derivatives(s, product)
     return sparse.coo_array((stress[e] * value, (j, k)), shape=(product.size,) * 2).tocsr()
 
 
-def bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
+def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
     """Σ σ̃ ∂(mean gradient)/∂(products after the step), sparse (p, p)."""
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)

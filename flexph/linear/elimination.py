@@ -134,7 +134,7 @@ def independent(system: LinearPHDAE) -> LinearPHDAE:
     """
     if not system.G.shape[0]:
         return system
-    dependent = [list(weights) for weights in analysed(system.G)[1]]
+    dependent = [list(weights) for weights in null_space_and_redundancy(system.G)[1]]
     if not dependent:
         return system
     for involved in dependent:
@@ -167,11 +167,11 @@ def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[l
     It is the identity on states without constraints. States are grouped by the constraints that link them; each group
     is treated by dense QR, or by sparse elimination if it is large.
     """
-    basis, dependent = analysed(g)
+    basis, dependent = null_space_and_redundancy(g)
     return basis, [[names[i] for i in weights] for weights in dependent]
 
 
-def analysed(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
+def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
     """Basis of null G as in :func:`null_space`, and for each redundant row the weights of a zero combination of rows.
 
     The first weight is 1 and belongs to the redundant row itself.
@@ -277,7 +277,7 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
 
 def _left_null_space(g: Any) -> sparse.csr_array:
     """N (g, g − rank) with Nᵀ G = 0, one column for each redundant row."""
-    dependent = analysed(g)[1]
+    dependent = null_space_and_redundancy(g)[1]
     rows = [i for weights in dependent for i in weights]
     columns = [k for k, weights in enumerate(dependent) for _ in weights]
     values = [value for weights in dependent for value in weights.values()]

@@ -26,7 +26,7 @@ from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration, flat
 from .model.time_table import Anchors, anchor, table_of
 from .poses.closure import Closure
-from .poses.passage import carried, handed
+from .poses.passage import carried, copied_state
 from .statics.balance import problem
 from .statics.balanced_state import balance_at
 from .statics.equilibrium import equilibrium
@@ -75,7 +75,7 @@ def equilibrium_with_contacts(
 
 def handed_back(mechanism: Mechanism, made: Mechanism, state: State) -> State:
     """State of a mechanism with contacts, from that of one whose closed contacts are joints and springs."""
-    whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
+    whole = _with_anchors(mechanism, copied_state(made, mechanism, state), _friction_forces(made, state))
     own = dict(zip(made.constraint_names, state.multipliers, strict=True))
     multipliers = np.array([own[name] for name in mechanism.constraint_names])
     return replace(whole, multipliers=multipliers, joint_forces=True)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import meshio
 
 from ..numerics.arrays import Array
-from .guarded import deck_lines, refuse_outside
+from .safe_reading import deck_lines, refuse_outside
 
 INCLUDED = 200
 """Largest number of files that one deck may include."""

@@ -245,7 +245,7 @@ class ModelFile:
         ModelError
             If a path does not exist or a value does not fit.
         """
-        return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
+        return model_of_tree(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
         """Result of a computation on the model; a Misfit in it becomes a ModelError with its line."""
@@ -286,10 +286,10 @@ def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, 
         If the file cannot be read.
     """
     file = Path(path)
-    return built(with_settings(read_file(file), settings or {}), file.parent, trust=trust)
+    return model_of_tree(with_settings(read_file(file), settings or {}), file.parent, trust=trust)
 
 
-def built(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
+def model_of_tree(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
     """Model of a parsed tree. Raises ModelError."""
     document: Any = validated(tree)
     builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})

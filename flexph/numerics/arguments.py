@@ -172,7 +172,9 @@ def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function:
     variadic = {p.kind for p in known.values()}
     title = f"{owner.__name__}()"
     if unknown := [n for n in named if n not in known and inspect.Parameter.VAR_KEYWORD not in variadic]:
-        others = sorted(kind.__name__ for kind in _kin(owner) if unknown[0] in inspect.signature(kind).parameters)
+        others = sorted(
+            kind.__name__ for kind in _sibling_classes(owner) if unknown[0] in inspect.signature(kind).parameters
+        )
         hint = f"; {listed_words(others)} would take it" if others else ""
         return TypeError(f"{title} has no argument {unknown[0]!r}: {takes}{hint}")
     if count > len(places) and inspect.Parameter.VAR_POSITIONAL not in variadic:
@@ -187,7 +189,7 @@ def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function:
     return TypeError(f"{title} lacks {listed_words(missing, 'and')}: {takes}") if missing else None
 
 
-def _kin(owner: Any) -> set[type]:
+def _sibling_classes(owner: Any) -> set[type]:
     """Public classes with the same abstract base."""
     bases: list[Any] = (
         [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []

@@ -82,7 +82,7 @@ class Remade:
             return super().__reduce_ex__(protocol)
         if not any(word in asking for word in BY_VALUE):
             _refuse_local_functions(self, call)
-        return super().__reduce_ex__(protocol) if call is None else (_again, call)
+        return super().__reduce_ex__(protocol) if call is None else (_remade, call)
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Record the first call that made the value; a class as first argument belongs to a class method."""
@@ -117,7 +117,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-def _again(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def _remade(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     return function(*arguments, **named)
 
 
@@ -154,25 +154,27 @@ class Described:
         """Record the call, unless it returned one of its arguments."""
         given = _by_name(function, arguments, named)
         if not any(self is value for value in given.values()):
-            light = {name: _light(value) for name, value in given.items()}
+            light = {name: _light_copy(value) for name, value in given.items()}
             self.__dict__["_recipe"] = Recipe(f"{function.__module__}.{function.__qualname__}", light)
 
 
-def _light(value: Any) -> Any:
+def _light_copy(value: Any) -> Any:
     """Lightweight copy of an argument for a recipe."""
     match value:
         case Described():
             return value.recipe or Lost(type(value).__name__)
         case Mapping():
-            return {name: _light(item) for name, item in value.items()}
+            return {name: _light_copy(item) for name, item in value.items()}
         case list() | tuple() if len(value) <= LIGHT:
-            return tuple(map(_light, value))
+            return tuple(map(_light_copy, value))
         case ndarray() if value.size <= LIGHT:
             return value
         case bool() | int() | float() | str() | PurePath() | number() | None:
             return value
     if is_dataclass(value) and not isinstance(value, type) and value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        return Lost(type(value).__name__) if any(isinstance(_light(v), Lost) for v in vars(value).values()) else value
+        return (
+            Lost(type(value).__name__) if any(isinstance(_light_copy(v), Lost) for v in vars(value).values()) else value
+        )
     return Lost(type(value).__name__)
 
 

@@ -168,7 +168,7 @@ class MotionByName:
     def displacement(self, port: str) -> Array:
         """Displacement φu of a port by deformation, in body axes, (k, d) [m]."""
         body, at, _ = self._port(port)
-        _framed(body, self._body(body)[0])
+        _single_frame_body(body, self._body(body)[0])
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port, int | None]:
@@ -196,7 +196,7 @@ def _weighted(weights: Any, values: Array) -> Array:
     return np.moveaxis(summed, 0, -2)
 
 
-def _framed(name: str, body: AnyBody) -> Body:
+def _single_frame_body(name: str, body: AnyBody) -> Body:
     """The body itself; raises ValueError if it has no single frame."""
     if isinstance(body, FramedBody):
         kind = "nodes without a common frame" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"

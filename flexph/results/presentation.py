@@ -51,7 +51,7 @@ def state_variables(
         values = np.asarray(states[:, at])
         body, _, kind = name.rpartition(".")
         axis, unit, words = PARTS.get(kind, ("", "", "")) if dim and body else ("", "", "")
-        own, long_name = axis if _fits(axis, values, dim) else "", f"{words} of {body}" if words else name
+        own, long_name = axis if _is_vector(axis, values, dim) else "", f"{words} of {body}" if words else name
         if values.shape[1] == 1:
             variables[name] = Variable(("time",), values[:, 0], unit, long_name)
             continue
@@ -63,7 +63,7 @@ def state_variables(
     return variables, coordinates
 
 
-def _fits(axis: str, values: Array, dim: int) -> bool:
+def _is_vector(axis: str, values: Array, dim: int) -> bool:
     """True if a part has one entry for each axis: bodies of many nodes have more."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]

@@ -55,9 +55,9 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
         *_defects(solution),
         *_long_steps(solution, h),
         *_axes(solution),
-        *_unbounced(solution),
-        *_unmet(solution),
-        *_beneath(solution),
+        *_missed_rebounds(solution),
+        *_inaccurate_impacts(solution),
+        *_hanging_bodies(solution),
     ):
         warn(doubt, ValidityWarning)
 
@@ -96,9 +96,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     ]
 
 
-def _unbounced(solution: Solution) -> list[str]:
+def _missed_rebounds(solution: Solution) -> list[str]:
     """Warnings about contacts that closed without restitution, because impacts follow faster than steps resolve."""
-    ledger, names = solution.ledger, solution.mechanism.once(_bouncing)
+    ledger, names = solution.ledger, solution.mechanism.once(_contacts_with_restitution)
     if not names:
         return []
     taken = {
@@ -116,14 +116,14 @@ def _unbounced(solution: Solution) -> list[str]:
     ]
 
 
-def _bouncing(mechanism: Mechanism) -> list[str]:
+def _contacts_with_restitution(mechanism: Mechanism) -> list[str]:
     """Names of the contacts with restitution."""
     laws = mechanism.network.arrays.contacts.laws
     touching = [c.name for c in mechanism.connections if c.touches]
     return [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
 
 
-def _unmet(solution: Solution) -> list[str]:
+def _inaccurate_impacts(solution: Solution) -> list[str]:
     """Warnings about contact laws that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
@@ -136,7 +136,7 @@ def _unmet(solution: Solution) -> list[str]:
     ]
 
 
-def _beneath(solution: Solution) -> list[str]:
+def _hanging_bodies(solution: Solution) -> list[str]:
     """Warning about bodies that hang from the ground that they stood on, as nothing but their ports touches it."""
     for connection in solution.mechanism.connections:
         for gap in connection.form.gaps if connection.touches else ():

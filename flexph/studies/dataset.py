@@ -130,7 +130,7 @@ def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, 
     """Copy the values of all records into the dataset, one slab after the other."""
     size = sum(8 * math.prod(v.shape) for v in variables.values())
     rows = iter(samples)
-    for place, shape in slabs(tuple(samples.sizes.values()), max(1, SLAB // size)):
+    for place, shape in parts_of_array(tuple(samples.sizes.values()), max(1, SLAB // size)):
         count = math.prod(shape)
         blocks = {name: np.full((count, *v.shape), v.blank, dtype=v.dtype) for name, v in variables.items()}
         for k in range(count):
@@ -155,7 +155,7 @@ def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
     return full
 
 
-def slabs(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
+def parts_of_array(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
     """Yield parts of an array with at most ``most`` entries, in order: their indices and their shapes."""
     axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
     rows = max(1, most // math.prod(shape[axis + 1 :]))

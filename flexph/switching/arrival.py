@@ -20,7 +20,7 @@ from ..numerics.differences import central
 from ..numerics.ranks import singular_vectors
 from ..numerics.step_failed import StepFailed
 from ..systems.inputs import Forcing
-from .branch import Branch, noise
+from .branch import Branch, round_off_of
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
 from .transition import Impasse, Reset, SwitchFailed
@@ -88,15 +88,15 @@ def switched(
     where = f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}"
     if step is None:
         try:
-            return arrived(world, at, targets[0], cause=cause, reset=reset)
+            return change_mode(world, at, targets[0], cause=cause, reset=reset)
         except ArithmeticError as error:
             raise SwitchFailed(f"{where}: {error}") from None
     arrivals: list[Arrival] = []
     reasons: list[str] = []
     for name in targets:
         try:
-            arrival = arrived(world, at, name, cause=cause, reset=reset)
-            reason = violated(world, arrival, at.size, step)
+            arrival = change_mode(world, at, name, cause=cause, reset=reset)
+            reason = violated_conditions(world, arrival, at.size, step)
         except (ArithmeticError, StepFailed) as error:
             reason = str(error)
         if reason:
@@ -111,7 +111,7 @@ def switched(
     return next(arrival for arrival in arrivals if arrival.switch.lost <= least + slack)
 
 
-def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
+def change_mode(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
     """Change to a mode. Raises SwitchFailed if it has no consistent state or a reset gains energy."""
     system = world.system
     if reset is None:
@@ -160,7 +160,7 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
     return {name: own.get(name, 0.0) for name in world.system.ports}
 
 
-def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
+def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
     """Description of the new mode's functions ``valid`` that are negative within a small step; empty if none."""
     switch, branch = arrival
     mode, time = switch.target, switch.time
@@ -191,7 +191,7 @@ def _kept(reset: Reset, at: Instant, after: Array) -> dict[str, float]:
     size = np.maximum(at.size, np.abs(at.state))
     for name, function in reset.keeps.items():
         old, new = float(function(at.state)), float(function(after))
-        small = noise(lambda _, x, q=function: float(q(x)), at.time, at.state, size=size, relative=KEPT)  # type: ignore[misc]
+        small = round_off_of(lambda _, x, q=function: float(q(x)), at.time, at.state, size=size, relative=KEPT)  # type: ignore[misc]
         if abs(new - old) > KEPT * max(abs(old), abs(new)) + small:
             raise SwitchFailed(f"the reset does not keep {name!r}: {old:.8g} before and {new:.8g} after")
         values[name] = new

@@ -78,7 +78,7 @@ class Branch:
         """Squared smallest singular value of ∂g/∂x₂ at x: near a fold it falls linearly in time."""
         return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
 
-    def strays(self, time: float, stage: Array, end: Array) -> bool:
+    def leaves_branch(self, time: float, stage: Array, end: Array) -> bool:
         """True if the algebraic states in the middle of a step are on another branch than those at both ends.
 
         Near a fold the determinant of ∂g/∂x₂ has another sign there; on a distant branch the states are neither between
@@ -150,7 +150,9 @@ class Branch:
             raise StepFailed("the algebraic equations are singular", 0, np.inf) from None
 
 
-def noise(function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float) -> float:
+def round_off_of(
+    function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float
+) -> float:
     """Change of a function of (t, x) if the states change by a given share of their size."""
     here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):

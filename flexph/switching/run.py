@@ -25,7 +25,7 @@ from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from ..results.state_view import StateView
 from ..systems.inputs import Forcing
-from .arrival import Arrival, DrivenSystem, Instant, violated
+from .arrival import Arrival, DrivenSystem, Instant, violated_conditions
 from .branch import NEARLY
 from .record import Record
 from .switches import Switches
@@ -54,7 +54,7 @@ def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, 
         start = Instant(time, name, branch.state, size)
         if mode is not None:
             return start
-        reason = violated(driven, Arrival(_no_change(driven, start), branch), size, step)
+        reason = violated_conditions(driven, Arrival(_no_change(driven, start), branch), size, step)
         if not reason:
             return start
         reasons.append(f"{name!r}: {reason}")
@@ -233,7 +233,7 @@ class ModeStepper(SystemStepper):
         """Step from a start to a time [s]; raises StepFailed, also if it reached another branch."""
         result = super().step(start, time, usual)
         branch, x = self.watch.branch, result.end.x
-        if self.careful and branch.strays(time, x, branch.at(time, x)):
+        if self.careful and branch.leaves_branch(time, x, branch.at(time, x)):
             raise StepFailed("the step leaves the branch of its algebraic states", result.iterations, np.inf)
         return result
 
@@ -277,13 +277,13 @@ def _as_far_as_it_goes(run: Run, stepper: ModeStepper, t1: float, error: StepFai
         raise error
     if branch.ends():
         return None
-    longest = _furthest(run.start, stepper, t1)
+    longest = _longest_step(run.start, stepper, t1)
     if longest is None and not branch.ends(NEARLY):
         raise error
     return longest
 
 
-def _furthest(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
+def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
     """Longest solvable step, to round-off; None if there is none.
 
     By bisection, accelerated by a prediction of the branch's end: beyond it steps take long to fail.

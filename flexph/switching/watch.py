@@ -11,7 +11,7 @@ import numpy as np
 from ..integration.times.events import zero_between
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from .branch import Branch, noise
+from .branch import Branch, round_off_of
 from .system import SwitchingPHDAE
 from .transition import Function, Guard, Transition
 
@@ -94,7 +94,7 @@ class Leaving:
         x = branch.state
         for bound in self.bounds:
             bound.value = bound(time, x)
-            bound.noise = noise(bound, time, x, size=np.maximum(size, np.abs(x)), relative=ROUND_OFF)
+            bound.noise = round_off_of(bound, time, x, size=np.maximum(size, np.abs(x)), relative=ROUND_OFF)
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:

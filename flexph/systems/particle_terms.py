@@ -117,7 +117,7 @@ class ParticleTerms(Terms, Memo):
         z[:nv] = -self.weight
         if len(self.springs.ends):
             d = self._spring_lines(x[:nv])
-            pull = 2.0 * self._pulls(np.einsum("li,li->l", d, d))
+            pull = 2.0 * self._spring_derivatives(np.einsum("li,li->l", d, d))
             z[:nv] += (pull[:, None] * d).ravel() @ self._of_springs.reshape(-1, nv)
         return z
 
@@ -163,7 +163,7 @@ class ParticleTerms(Terms, Memo):
             values,
             jacobian,
             lambda pi: float(self._potential(pi[:s]).sum() + pi[s] + 0.5 * pi[s + 1]),
-            lambda pi: np.concatenate([self._pulls(pi[:s]), [1.0, 0.5]]),
+            lambda pi: np.concatenate([self._spring_derivatives(pi[:s]), [1.0, 0.5]]),
         )
 
     @once
@@ -222,7 +222,7 @@ class ParticleTerms(Terms, Memo):
         if len(self.springs.ends):
             first, last = self._squares(x0[:nv]), self._squares(x1[:nv])
             step = np.where(first == last, 1.0, last - first)
-            pulls = self._pulls(0.5 * (first + last))
+            pulls = self._spring_derivatives(0.5 * (first + last))
             pulls = np.where(first == last, pulls, (self._potential(last) - self._potential(first)) / step)
             z[:nv] += (2.0 * pulls[:, None] * self._spring_lines(middle[:nv])).ravel() @ self._of_springs.reshape(
                 -1, nv
@@ -249,7 +249,7 @@ class ParticleTerms(Terms, Memo):
         a, b, c = self.springs.laws.T.copy()
         return a, b, c
 
-    def _stretched(self, squares: Array) -> tuple[Array, Array, Array, Array]:
+    def _spring_parameters(self, squares: Array) -> tuple[Array, Array, Array, Array]:
         """Parameters k, k₃, length ℓ and stretch e of springs; raises ValueError for zero length."""
         own = self._by_length
         length = np.sqrt(squares[own])
@@ -270,12 +270,12 @@ class ParticleTerms(Terms, Memo):
             energy[own] = (0.5 * a[own] + 0.25 * b[own] * e * e) * e * e
         return np.asarray(energy)
 
-    def _pulls(self, squares: Array) -> Array:
+    def _spring_derivatives(self, squares: Array) -> Array:
         """Derivatives dV/d(ℓ²) of the springs."""
         a, b, c = self._parameters
         pulls = a + b * (squares - c)
         if self._by_length.size:
-            k, cubic, length, e = self._stretched(squares)
+            k, cubic, length, e = self._spring_parameters(squares)
             pulls[self._by_length] = 0.5 * (k + cubic * e * e) * e / length
         return np.asarray(pulls)
 
@@ -283,7 +283,7 @@ class ParticleTerms(Terms, Memo):
         """Second derivatives d²V/d(ℓ²)² of the springs."""
         stiffnesses = self._parameters[1].copy()
         if self._by_length.size:
-            k, cubic, length, e = self._stretched(squares)
+            k, cubic, length, e = self._spring_parameters(squares)
             own = k + 3.0 * cubic * e * e - (k + cubic * e * e) * e / length
             stiffnesses[self._by_length] = 0.25 * own / length**2
         return stiffnesses
@@ -296,7 +296,7 @@ class ParticleTerms(Terms, Memo):
             d = self._spring_lines(x[:nv])
             squares = np.einsum("li,li->l", d, d)
             blocks = 4.0 * self._stiffnesses(squares)[:, None, None] * d[:, :, None] * d[:, None, :]
-            blocks += 2.0 * self._pulls(squares)[:, None, None] * np.eye(self.dim)
+            blocks += 2.0 * self._spring_derivatives(squares)[:, None, None] * np.eye(self.dim)
             maps = self._of_springs
             slope[:nv, :nv] = maps.reshape(-1, nv).T @ (blocks @ maps).reshape(-1, nv)
         return slope

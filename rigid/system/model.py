@@ -155,7 +155,7 @@ class SystemModel(Memo, Remade):
     @once
     def layout(self) -> Layout:
         """Layout of ζ, ϖ, λ and μ in x."""
-        rows = {c.name: len(row_labels(c, self.sample)) for c in self._rowed}
+        rows = {c.name: len(row_labels(c, self.sample)) for c in self._constraints_by_row}
         widths = (self.positions, self.velocities, len(self.c(self.sample)), len(self.A(self.sample)))
         return lay_out(widths, self.parts, self.velocity_parts, rows)
 
@@ -169,10 +169,10 @@ class SystemModel(Memo, Remade):
     @once
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of (c'Z, A)."""
-        return tuple(row for c in self._rowed for row in row_labels(c, self.sample))
+        return tuple(row for c in self._constraints_by_row for row in row_labels(c, self.sample))
 
     @property
-    def _rowed(self) -> list[PositionConstraint | VelocityConstraint]:
+    def _constraints_by_row(self) -> list[PositionConstraint | VelocityConstraint]:
         """Position and velocity constraints, in the order of their rows in (c'Z, A)."""
         return [*self.constraints, *self.velocity_constraints]
 

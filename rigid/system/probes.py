@@ -58,7 +58,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
     size, step = sizes(system, system.sample), system.spread / SUBSTEPS
 
     def rate(zeta: Array) -> Array:
-        return system.Z(zeta) @ allowed(system.constraint_rows(zeta), direction)
+        return system.Z(zeta) @ allowed_velocities(system.constraint_rows(zeta), direction)
 
     first = float(np.abs(rate(system.sample) / size).max(initial=0.0))
     if first == 0.0:  # nothing moves
@@ -73,7 +73,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
     return zeta
 
 
-def allowed(rows: Array, omega: Array) -> Array:
+def allowed_velocities(rows: Array, omega: Array) -> Array:
     """Projection of velocities to those that the constraint rows allow."""
     free = singular_vectors(rows, tolerance=RANK).null
     return free @ (free.T @ omega)
@@ -97,12 +97,12 @@ class Independence:
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
         """Rank of K at a position, and names of the rows that are dependent there."""
-        own = self._decomposed(zeta)
+        own = self._singular_values(zeta)
         return own.rank, self._names(own.left_null)
 
     def caution(self, zeta: Array) -> str | None:
         """Warning near a loss of rank of the constraints, otherwise None."""
-        left, values, _, _ = self._decomposed(zeta)
+        left, values, _, _ = self._singular_values(zeta)
         if values.size == len(self.rows) and values[-1] >= LOSING * self._at_sample:
             return None
         return (
@@ -110,7 +110,7 @@ class Independence:
             "so, and their multipliers are hardly determined (a singular position)"
         )
 
-    def _decomposed(self, zeta: Array) -> SingularVectors:
+    def _singular_values(self, zeta: Array) -> SingularVectors:
         """Singular vectors and values of the scaled rows at a position."""
         scaled = self.system.constraint_rows(zeta) / self.columns / self.rows[:, None]
         return singular_vectors(scaled, tolerance=RANK, size=1.0)
@@ -121,7 +121,7 @@ class Independence:
 
     @cached_property
     def _at_sample(self) -> float:
-        return float(self._decomposed(self.system.sample).values.min(initial=np.inf))
+        return float(self._singular_values(self.system.sample).values.min(initial=np.inf))
 
 
 def listed(names: list[str]) -> str:

@@ -46,7 +46,7 @@ def mixed(moved=0.0):
 
 def model(mesh, theory="kirchhoff", thickness=0.1, material=SOFT, rotary=True):
     """The model of a plate before ports and references, over all coordinates."""
-    read = solid_mesh(mesh, plane=True, degree=None).elevated()
+    read = solid_mesh(mesh, plane=True, degree=None).of_degree_two()
     solid = solid_model(read, material, plane="stress", thickness=1.0)
     return plate_model(solid, thickness, theory, rotary=rotary, correction=5.0 / 6.0)
 

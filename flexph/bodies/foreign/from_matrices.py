@@ -22,7 +22,7 @@ from ...numerics.subspaces import orthonormal
 from ...units.arguments import quantities
 from ..basis import port_names
 from ..body import Body, Port
-from ..held import Held
+from ..held_body import HeldBody
 from ..reduced_body import reduce_body
 from .matrix_files import dense_shapes, nodal_mass, refuse_grounded, symmetric_matrix
 from .matrix_labels import NodalOrder, nodal_order
@@ -228,7 +228,7 @@ def body_from_matrices(
         given=shapes is not None,
     )
     body = model.body()
-    return reduce_body(body, basis=Held(body).ritz(np.eye(body.size))) if shapes is None and body.size else body
+    return reduce_body(body, basis=HeldBody(body).ritz(np.eye(body.size))) if shapes is None and body.size else body
 
 
 def _damping(given: Any, shapes: Array, order: NodalOrder) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...files.reading import EXPANSION, SPARE, reading, refuse_huge, refuse_misfits, sound
+from ...files.reading import EXPANSION, SPARE, reading, refuse_huge, refuse_misfits, standard_matrix
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .matrix_labels import NodalOrder
@@ -139,7 +139,7 @@ def _scipy_matrix(path: Path) -> Any:
     size = refuse_misfits(path)
     matrix = sparse.load_npz(path)
     refuse_huge(matrix.shape, size)
-    return sound(matrix)
+    return standard_matrix(matrix)
 
 
 def nodal_mass(given: Any, order: NodalOrder) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...files.matrix_market import matrix_market
-from ...files.reading import refuse_cut, refuse_huge, sound
+from ...files.reading import refuse_cut, refuse_huge, standard_matrix
 from ...numerics.arrays import Array
 
 COMMENTS = ("**", "%", "#", "!", "//")
@@ -201,7 +201,7 @@ def harwell_boeing(text: str) -> Any:
         at += count
     starts, index = (_places(numbers) for numbers in lists[:2])
     matrix = sparse.csc_array((lists[2], index, starts), shape=(rows, columns))
-    return sound(matrix)
+    return standard_matrix(matrix)
 
 
 def _places(numbers: Array) -> Array:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.factors.ldl import divided, dropped, ldl
+from ...numerics.factors.ldl import divided_by_factors, ldl, without_round_off
 from ...numerics.rotations import spins
 from ..body import Body, Port
 from ..elasticity import Elasticity
@@ -91,7 +91,7 @@ class ForeignModel:
             second=X.T @ (m @ X),
             shape_first=np.array([whole @ p for p in phi]),
             shape_lever=np.array([X.T @ q for q in moved]),
-            shape_pair=tuple(tuple(dropped(p.T @ q, size, size) for q in moved) for p in phi),
+            shape_pair=tuple(tuple(without_round_off(p.T @ q, size, size) for q in moved) for p in phi),
             spin=np.zeros((spins(d),) * 2),
             spin_shape=np.zeros((spins(d), k)),
             spin_pair=sparse.csr_array((k, k)),
@@ -103,7 +103,7 @@ class ForeignModel:
         stiff = np.sqrt(self.stiffness.diagonal())
         return Elasticity(
             compliance=sparse.diags_array(1.0 / d).tocsr(),
-            strain=dropped(L.T, 1.0 / np.sqrt(d), stiff),
+            strain=without_round_off(L.T, 1.0 / np.sqrt(d), stiff),
             slopes=sparse.csr_array((0, k)),
             weights=sparse.csr_array((k, 0)),
             mass_damping=self.proportional[0],
@@ -128,7 +128,7 @@ class ForeignModel:
                 continue
             rows = given_matrix(f"stress {name!r}", rows, (len(cells), len(self.shapes)))
             if factors:
-                fields[name] = StressField(unit, sparse.csr_array(divided(rows @ self.shapes, *factors)))
+                fields[name] = StressField(unit, sparse.csr_array(divided_by_factors(rows @ self.shapes, *factors)))
         return View(self.nodes, cells, kind, sparse.csr_array(self.shapes), fields, tensors)
 
     def _tensor(
@@ -141,7 +141,7 @@ class ForeignModel:
         if place:
             counts = {check.choice(f"place of stress {name!r}", place[0], PLACES): counts[place[0]]}
         values, where = mode_stresses(name, rows, self.shapes.shape[1], counts)
-        over = divided(values.reshape(-1, values.shape[2]), *factors)
+        over = divided_by_factors(values.reshape(-1, values.shape[2]), *factors)
         return mode_tensor(unit, over, where, points=self.nodes, cells=cells)
 
 

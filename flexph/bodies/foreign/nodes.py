@@ -89,7 +89,7 @@ def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None
     X = check.array("nodes", nodes, (None, None))
     if X.shape[1] not in (2, 3) or len(X) < 2:
         raise ValueError(f"nodes must have shape (N, 2) or (N, 3) with at least two nodes, got {X.shape}")
-    return ForeignNodes(X, _numbers(numbers, len(X)), _known(cells, len(X)))
+    return ForeignNodes(X, _numbers(numbers, len(X)), _known_cells(cells, len(X)))
 
 
 def _numbers(given: Any, count: int) -> Array:
@@ -102,7 +102,7 @@ def _numbers(given: Any, count: int) -> Array:
     return numbers
 
 
-def _known(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
+def _known_cells(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
     """Given cells of types with known facets; errors in others are reported when they are drawn."""
     if not isinstance(cells, tuple | list) or len(cells) != 2 or cells[0] not in NODES:
         return ()
@@ -177,7 +177,7 @@ def node_ports(ports: Mapping[str, Any], nodes: ForeignNodes) -> dict[str, Port]
 
 def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
     points, dim = nodes.points, nodes.points.shape[1]
-    values, weights = _samples(points, _covering(rows, nodes.boundary), rows)
+    values, weights = _samples(points, _covering_facets(rows, nodes.boundary), rows)
     at = values @ points
     position = weights @ at
     displacement = lambda v: sparse.csr_array(sparse.kron(v @ values, sparse.eye_array(dim)))  # noqa: E731
@@ -197,7 +197,7 @@ def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
     return Port(position, shape, sparse.csr_array(turn @ sparse.kron(values, sparse.eye_array(dim))))
 
 
-def _covering(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
+def _covering_facets(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
     """Facets with all nodes in a port, if together they contain all nodes of the port; else none."""
     own = [(kind, nodes[np.isin(nodes, rows).all(axis=1)]) for kind, nodes in facets]
     own = [(kind, nodes) for kind, nodes in own if len(nodes)]

@@ -82,7 +82,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
     block = blocks.steps(run, times, table, EACH)
     reached = block.reached
     assert isinstance(run.watch, Watch)
-    quiet = run.watch.quiet(times[1 : reached + 1], block.rows["state"]) if reached else 0
+    quiet = run.watch.steps_without_events(times[1 : reached + 1], block.rows["state"]) if reached else 0
     if 0 < quiet < reached:  # repeat, up to the start of the step in which an event occurs
         block = blocks.steps(run, times[: quiet + 1], blocks.table(times[: quiet + 1]), EACH)
     if quiet:

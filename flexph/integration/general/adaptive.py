@@ -55,7 +55,7 @@ class RankWatch:
             self._refuse_falling(solver)
 
     @contextmanager
-    def explains(self, solver: Solver) -> Iterator[None]:
+    def explain_failure(self, solver: Solver) -> Iterator[None]:
         """Add to a solver's failure that E(x) is about to lose its rank, if so."""
         try:
             yield
@@ -170,7 +170,7 @@ class _Samples:
             else None
         )
         while self.next < self.grid.size:
-            with watch.explains(solver) if watch else nullcontext():
+            with watch.explain_failure(solver) if watch else nullcontext():
                 solver.advance()
             if not np.all(np.isfinite(solver.state)):
                 raise SolverFailed("the state is not finite")
@@ -182,10 +182,10 @@ class _Samples:
     def record(self, run: Run, solver: Solver, end: float) -> None:
         """Record rows at the saved times up to the end of a step, or up to the event that ends the run in it."""
         while self.next < self.grid.size and self.grid[self.next] <= end:
-            self._until(run, solver, float(self.grid[self.next]))
+            self._add_power(run, solver, float(self.grid[self.next]))
             self.next += 1
             self.save(run)
-        self._until(run, solver, end)
+        self._add_power(run, solver, end)
 
     def save(self, run: Run) -> None:
         """Record a row that covers the time since the last one."""
@@ -200,7 +200,7 @@ class _Samples:
         keep(run, result, saved=True)
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
-    def _until(self, run: Run, solver: Solver, time: float) -> None:
+    def _add_power(self, run: Run, solver: Solver, time: float) -> None:
         """Add up power to a time of the last step, and keep the output in the middle of the open row."""
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)

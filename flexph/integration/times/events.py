@@ -137,7 +137,7 @@ class Watch:
                 return time
         return None
 
-    def quiet(self, times: Array, states: Array) -> int:
+    def steps_without_events(self, times: Array, states: Array) -> int:
         """Number of leading steps that pass no zero, of steps ending at the times (k,) and states (k, n).
 
         The values of the last of these are kept. A function that raises ends the count: :meth:`look` reports it.
@@ -210,11 +210,11 @@ class ContinuedWatch(Watch):
         self._begin(t1, end)
         return super().look(t0, t1, end, at)
 
-    def quiet(self, times: Array, states: Array) -> int:
-        """See :meth:`Watch.quiet`."""
+    def steps_without_events(self, times: Array, states: Array) -> int:
+        """See :meth:`Watch.steps_without_events`."""
         with suppress(ValueError):  # reported by look
             self._begin(float(times[0]), states[0])
-        return super().quiet(times, states)
+        return super().steps_without_events(times, states)
 
     def _begin(self, time: float, state: Array) -> None:
         """Set start values to zero that are round-off compared with the values after the first step."""

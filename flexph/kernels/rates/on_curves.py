@@ -47,12 +47,12 @@ class OnCurve(NamedTuple):
     @property
     def gain(self) -> Array:
         """Forces on the products for unit multipliers, (rows, d, K)."""
-        rows = np.vstack([self.normals, self.going]) if self.driven else self.normals
+        rows = np.vstack([self.normals, self.increment_vector]) if self.driven else self.normals
         own: Array = rows[:, :, None] * self.mean
         return own
 
     @property
-    def going(self) -> Array:
+    def increment_vector(self) -> Array:
         """Vector b (d,) with Δs = b·Σ c̄ ΔΠ."""
         going: Array = -self.way / (self.way @ self.way)
         return going
@@ -60,7 +60,7 @@ class OnCurve(NamedTuple):
     @property
     def thrust(self) -> Array:
         """Forces on the products for a unit force along the curve, (d, K)."""
-        thrust: Array = np.multiply.outer(self.going, self.mean)
+        thrust: Array = np.multiply.outer(self.increment_vector, self.mean)
         return thrust
 
     @property
@@ -182,7 +182,7 @@ def add_curve_stiffness(
         push, turning = across @ at.normals, _turning(at, across @ at.resting)
         if at.driven or curve.input >= 0:
             along = lam[curve.rows[-1]] if at.driven else inputs[curve.input]
-            push, turning = push + along * at.going, turning + along * _reversing(at)
+            push, turning = push + along * at.increment_vector, turning + along * _increment_slope(at)
         slope = curve.shapes(at.places[1], 1)
         change = np.einsum("jk,lm->jklm", 0.5 * push[:, None] * slope, at.moved)
         change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
@@ -199,7 +199,7 @@ def _turning(at: OnCurve, vector: Array) -> Array:
     return turning
 
 
-def _reversing(at: OnCurve) -> Array:
+def _increment_slope(at: OnCurve) -> Array:
     """Matrix A (d, d) with δb = −A δτ."""
     square = float(at.way @ at.way)
     reversing: Array = (np.eye(at.way.size) - 2.0 * np.outer(at.way, at.way) / square) / square

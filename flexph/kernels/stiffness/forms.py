@@ -15,7 +15,7 @@ from ..gradient import blocks_of, diagonal_of, entries_of, is_sparse, kept, scal
 from ..state import Configuration, inertia_products, momenta, rotational_inertia
 
 
-def below(a: Arrays, block: Any) -> Any:
+def in_last_velocities(a: Arrays, block: Any) -> Any:
     """Matrix (n_v, n_v) of all velocities with a block in its last rows and columns, of u̇ or of ω and u̇."""
     size = velocity_count(a)
     return blocks_of(a, (size, size), [(size - block.shape[0], size - block.shape[0], block)])
@@ -53,7 +53,7 @@ def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
     """Matrix of all velocities with blocks on the spins of each body (b, s, s), and blocks between spins and u̇."""
     n, spins = a.body_u.size, diagonal_of(a, own[a.turning])
     at = spins.shape[0]
-    return below(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
+    return in_last_velocities(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
 
 
 def torque_columns(a: Arrays, turned: Array) -> Any:
@@ -66,7 +66,7 @@ def torque_columns(a: Arrays, turned: Array) -> Any:
     return a.torque_shape.T @ entries_of(a, (t * s, a.turning.size * s), turned, rows, cols)
 
 
-def following(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
+def following_load_slopes(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
     """Derivative of loads that rotate with a section, from node rows (k·d, n_v) and section rotations (t·s, n_v)."""
     size = motion.shape[1]
     if not a.follow_input.size:
@@ -85,7 +85,7 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
     return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
 
 
-def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
+def inertia_force_matrices(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     """Gyroscopic and stiffness matrices (n_v, n_v) of the inertia forces at a steady world spin (s,)."""
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
     if not (spin.any() or c.omega.any()):

@@ -35,7 +35,7 @@ from ..gradient import (
 from ..rates.slips import slip_forces, slip_gain_slopes, slip_rows
 from ..rolling import gain_slopes, gains, weights
 from ..ropes import rope_slope_changes
-from ..springs import damping_slopes, resisting_forces, taut
+from ..springs import damping_slopes, resisting_forces, tension_factors
 from ..state import Configuration, Derived, node_velocities
 
 
@@ -131,7 +131,7 @@ def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
     """Tensions and torques c s + ρ(s) of the dampers at the rates of a steady motion, (springs,)."""
-    tension = taut(a.springs, c.spring) * a.springs.damping * rate
+    tension = tension_factors(a.springs, c.spring) * a.springs.damping * rate
     if a.springs.relations:
         tension[a.springs.resisting] += resisting_forces(a.springs, rate)
     return tension
@@ -147,7 +147,7 @@ def circulatory_parts(
     c, d = at
     change, rate, faster = product_motion(a, at, spin)
     speed = np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0]
-    slopes = law_slopes + taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
+    slopes = law_slopes + tension_factors(a.springs, c.spring) * damping_slopes(a.springs, speed)
     rates = spring_rates(a.springs, d.product, change)
     return rates, slopes, spring_rates(a.springs, d.product, faster) + _slope_changes(a, d, rate, change)
 

@@ -31,8 +31,16 @@ from ..rates.flows import flow_matrices
 from ..ropes import rope_curvature, rope_rows
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
-from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
-from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from ..strains import end_stiffness, gradient, rows, second_derivative, strain_stresses
+from .forms import (
+    following_load_slopes,
+    in_last_velocities,
+    inertia_force_matrices,
+    on_measures,
+    on_spins,
+    on_vectors,
+    torque_columns,
+)
 from .steady_slopes import circulatory_parts, has_dampers
 from .tangent import Forces, node_motion, weighed_stiffness
 
@@ -46,9 +54,9 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     if spin.any():
         size = size + _inertia(a, c, spin)
     if forces.spring.size:
-        size = size + _springs(a, d, forces, moved)
+        size = size + _spring_terms(a, d, forces, moved)
     if a.strains.stress.size:
-        size = size + _strained(a, d, moved, forces.time)
+        size = size + _strain_terms(a, d, moved, forces.time)
     if a.flows:
         flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time, absolute=True)
         size = size + kept(a, flow.stiffness)
@@ -57,7 +65,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))
         size = size + across + across.T
     if a.follow_input.size:
-        loads = following(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
+        loads = following_load_slopes(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
         size = size + loads + loads.T
     if a.faces is not None:
         loads = motion.T @ (abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion)
@@ -80,7 +88,7 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
     masses = a.mass[:, None, None] * np.ones((d, d))
     moments = np.trace(J, axis1=1, axis2=2)[:, None, None] * np.ones((s, s))
     own = assembled((diagonal_of(a, masses), diagonal_of(a, moments)), (across, across.T), kept(a, np.zeros((n, n))))
-    return abs(inertial(a, c, spin)[1]) + square * own
+    return abs(inertia_force_matrices(a, c, spin)[1]) + square * own
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
@@ -89,10 +97,10 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
     slope = abs(a.slopes @ c.u)
     stress = flexibility @ (strain @ abs(c.u) + 0.5 * (weights @ slope**2))
     D = strain + weights @ scale_rows(slopes, slope)
-    return below(a, D.T @ (flexibility @ D) + slopes.T @ scale_rows(slopes, weights.T @ stress))
+    return in_last_velocities(a, D.T @ (flexibility @ D) + slopes.T @ scale_rows(slopes, weights.T @ stress))
 
 
-def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
+def _spring_terms(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     """Terms of the springs: their stiffness, and their tensions times the second derivatives of their measures."""
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
@@ -110,11 +118,11 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
+def _strain_terms(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
     """Terms of the strain rows: their stiffness, and their stresses times the second derivatives of the strains."""
     strains, stress = a.strains, strain_stresses(a.strains, d.product, time)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
-    second = abs(curvature(strains, d.product, stress))
+    second = abs(second_derivative(strains, d.product, stress))
     return rates.T @ (abs(end_stiffness(strains, d.product, time)) @ rates) + moved.T @ (second @ moved)
 
 

@@ -52,8 +52,16 @@ from ..rolling import add_torques, stiffness
 from ..ropes import rope_curvature, rope_rows
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
-from ..strains import curvature, end_stiffness
-from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from ..strains import end_stiffness, second_derivative
+from .forms import (
+    following_load_slopes,
+    in_last_velocities,
+    inertia_force_matrices,
+    on_measures,
+    on_spins,
+    on_vectors,
+    torque_columns,
+)
 from .steady_slopes import circulatory, has_dampers
 
 
@@ -125,7 +133,7 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
 
     The stresses σ of strain rows are those of the configuration; in an iteration they may differ from C⁻¹ε.
     """
-    gyroscopic, centrifugal = inertial(a, c, spin)
+    gyroscopic, centrifugal = inertia_force_matrices(a, c, spin)
     damping = damping_matrix(a, c, d, damping_slopes)
     if a.flows:
         flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time)
@@ -136,13 +144,13 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
 def tangent_stiffness(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
     """Stiffness matrix K of :func:`tangent`."""
     acting = _acting(a, (c, d), forces, spin)
-    return inertial(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
+    return inertia_force_matrices(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
 
 
 def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: Array) -> Any:
     """Stiffness of all forces except inertia forces."""
     (c, d), rows = at, motion_rows(a, *at)
-    stiffness = below(a, stiffness_of(a, c.u)) - _loads(a, at, forces, rows)
+    stiffness = in_last_velocities(a, stiffness_of(a, c.u)) - _loads(a, at, forces, rows)
     if forces.spring.size:
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
@@ -195,7 +203,7 @@ def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any, time: fl
     """Stiffness of the strain rows at constant gradients of the products."""
     c, d = at
     D = strain_rows(a, d) @ moved
-    second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
+    second = second_derivative(a.strains, d.product, c.sigma[a.strains.stress])
     return D.T @ (end_stiffness(a.strains, d.product, time) @ D) + moved.T @ (second @ moved)
 
 
@@ -207,7 +215,7 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
         on_product = on_product + strain_product_force(a, d, c.sigma[a.strains.stress])
     loads = _turning_loads(a, c, d, forces)
     if a.follow_input.size:
-        loads = loads + following(a, rows.nodes, section_rows(a, c.R), forces.inputs)
+        loads = loads + following_load_slopes(a, rows.nodes, section_rows(a, c.R), forces.inputs)
     if a.faces is not None:
         loads = loads + rows.nodes.T @ (face_tangent(a.faces, places(a, c, d), forces.inputs) @ rows.nodes)
     if on_product.size:

@@ -77,7 +77,7 @@ def lowest_square(pencil: Pencil, complement: Complement) -> float:
     )
 
 
-def overlooked(pencil: Pencil, complement: Complement, frequency: float) -> bool:
+def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: float) -> bool:
     """True if there may be further modes up to a frequency in the complement of the known ones.
 
     The test uses random vectors: after k steps from one of them, the largest Ritz value is below the largest of n
@@ -109,7 +109,7 @@ def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) ->
         new, k = slice(k, k + block.shape[1]), k + block.shape[1]
         whole[:, new] = block
         image = complement.project(pencil.velocities(pencil.m @ block))
-        rest = orthogonal(pencil.m, whole[:, :k], image) if k < room else _inside(pencil.m, whole[:, :k], image)
+        rest = orthogonal(pencil.m, whole[:, :k], image) if k < room else _remainder(pencil.m, whole[:, :k], image)
         matrix[:k, new], matrix[new, :k] = rest.inside, rest.inside.T
         values, vectors = (a[..., ::-1] for a in np.linalg.eigh(0.5 * (matrix[:k, :k] + matrix[:k, :k].T)))
         yield Krylov(whole[:, :k], values, vectors, np.linalg.norm(rest.factor @ vectors[new], axis=0))
@@ -147,7 +147,7 @@ class _Rest(NamedTuple):
     factor: Array
 
 
-def _inside(mass: Any, basis: Array, given: Array) -> _Rest:
+def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
     """Remainder of vectors in a space that the basis spans completely: none but round-off."""
     none = np.zeros((0, given.shape[1]))
     return _Rest(basis.T @ (mass @ given), given[:, :0], none)

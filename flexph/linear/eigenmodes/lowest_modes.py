@@ -13,7 +13,7 @@ from scipy.sparse.linalg import splu
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import Condensed, condensed
 from ...numerics.factors.sparse_null_space import sparse_null_space
-from .lanczos import Complement, lanczos, lowest_square, overlooked
+from .lanczos import Complement, lanczos, lowest_square, may_have_missed_modes
 from .shift_invert import CondensedPencil, CountedPencil, MixedPencil, Pencil, ritz, stresses
 
 SPARE = 6
@@ -57,11 +57,11 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     pivots as there are motions without strain and modes below ω. Raises ArithmeticError if that cannot be certified.
     """
     local = condensed(c, d)
-    prepared = None if local is None else _condensed(m, c, d, local)
+    prepared = None if local is None else _condensed_pencil(m, c, d, local)
     if prepared is None:
-        return _mixed(m, c, d, count)
+        return _modes_of_mixed_matrix(m, c, d, count)
     pencil, rigid = prepared
-    modes = complete(pencil, rigid, count)
+    modes = certified_modes(pencil, rigid, count)
     if modes is not None and modes.frequencies[0] <= STRAIN_FREE * np.sqrt(pencil.highest):
         raise ArithmeticError(
             "a motion without strain was mistaken for a mode: compute dense modes of a smaller system"
@@ -69,7 +69,7 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     return modes
 
 
-def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
+def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
     """Pencil with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
 
     The first shift is low enough for solids that are not slender; the lowest frequency that it reveals sets the next.
@@ -93,7 +93,7 @@ def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPenci
     return None
 
 
-def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
+def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     """Modes by the mixed matrix, whose shift the first result improves; None if these are nearly all motions."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
@@ -111,14 +111,14 @@ def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
         raise ArithmeticError(
             f"the lowest modes were not found with {SHIFTS} shifts; compute dense modes of a smaller system"
         )
-    modes = complete(pencil, complement, count)
+    modes = certified_modes(pencil, complement, count)
     if modes is None:
         return None
     root = float(np.sqrt(unit))
     return LowestModes(root * modes.frequencies, modes.velocity, root * modes.stress, modes.rigid)
 
 
-def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
+def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
     """Lowest ``count`` modes in addition to the rigid ones, sought until the inertia of K − ω²M certifies completeness.
 
     None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
@@ -131,7 +131,7 @@ def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestMode
         complement = Complement(pencil.m, _side_by_side(rigid.motions, vectors))
         vectors = np.hstack([vectors, lanczos(pencil, wanted, complement)])
         frequencies, velocity = ritz(pencil, vectors)
-        cut = _cut(frequencies, count)
+        cut = _gap_after(frequencies, count)
         if cut is None:  # a cluster: continue beyond it
             wanted = count + SPARE
             continue
@@ -153,8 +153,8 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
     """Velocities (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
     Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
-    (:func:`flexph.linear.eigenmodes.lanczos.overlooked`). None if these are nearly all motions. Raises ArithmeticError
-    if modes cannot be separated from higher ones.
+    (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if these are nearly all motions.
+    Raises ArithmeticError if modes cannot be separated from higher ones.
     """
     n = pencil.m.shape[0]
     wanted = count + max(SPARE, count // WIDER)
@@ -164,7 +164,7 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
             return None
         complement = Complement(pencil.m, vectors)
         frequencies, vectors = ritz(pencil, np.hstack([vectors, lanczos(pencil, wanted, complement)]))
-        if not overlooked(pencil, Complement(pencil.m, vectors), frequencies[count - 1]):
+        if not may_have_missed_modes(pencil, Complement(pencil.m, vectors), frequencies[count - 1]):
             return vectors[:, :count]
     raise ArithmeticError(_UNTOLD.format(count=count, searches=SEARCHES))
 
@@ -176,7 +176,7 @@ def _side_by_side(motions: Any, vectors: Array) -> Any:
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
 
 
-def _cut(frequencies: Array, count: int) -> int | None:
+def _gap_after(frequencies: Array, count: int) -> int | None:
     """Number of modes, ``count`` or more, below the widest relative gap; None in a cluster."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))

@@ -84,7 +84,7 @@ class Solution(NamedTuple):
     untold: float
 
 
-def modal(motion: SmallMotion) -> Modal:
+def modal_coordinates(motion: SmallMotion) -> Modal:
     """Modal coordinates of a small motion. Raises ArithmeticError if they contradict the signature of K."""
     M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
     own = signature(motion.stiffness, motion.noise.entries())
@@ -119,10 +119,10 @@ def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
 
 def solve(motion: SmallMotion) -> Solution:
     """All values s with M s² + (C + R) s + K singular, and their shapes."""
-    m = modal(motion)
+    m = modal_coordinates(motion)
     C, R = (m.vectors.T @ part @ m.vectors for part in (motion.gyroscopic, motion.damping))
     if m.signature.symmetric and not R.any() and not C.any():
-        solution = _free(m)
+        solution = _undamped_exponents(m)
     elif m.signature.symmetric and not R.any() and not m.signature.negative:
         solution = _gyroscopic(m, 0.5 * (C - C.T))
     else:
@@ -137,7 +137,7 @@ def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
     return growth if growth > SLOW * m.root.min(initial=np.inf) else 0.0
 
 
-def _free(m: Modal) -> Solution:
+def _undamped_exponents(m: Modal) -> Solution:
     """Solution without gyroscopic forces and damping: s² = −squares."""
     s, k = np.sqrt(-m.squares.astype(complex)), m.vectors.shape[1] - m.squares.size
     values = np.concatenate([s, -s, np.zeros(2 * k)])
@@ -171,7 +171,7 @@ def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
     values, left, right = eig(states, left=True)
     moving = np.where(values == 0.0, 1.0, values)
     x, y = np.vstack([right[n:] / root[:, None], right[r:n] / moving]), left[:n].conj()
-    values, uncertain = _improved(motion, m, (C + R, K), (values, x, y))
+    values, uncertain = _newton_step(motion, m, (C + R, K), (values, x, y))
     if m.signature.symmetric and not m.signature.negative:
         values = np.minimum(values.real, 0.0) + 1j * values.imag
     elif m.signature.symmetric and not C.any():
@@ -196,7 +196,7 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
     return K
 
 
-def _improved(
+def _newton_step(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
     """Values s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.

@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 from ...numerics.factors.sparse_null_space import sparse_null_space
 from ...numerics.subspaces import orthonormal
 from ...systems.linear import LinearPHDAE
-from ..elimination import analysed, project
+from ..elimination import null_space_and_redundancy, project
 from ..shifted import Pole, Shifted, Split
 from .retained_states import RetainedStates, kept_basis
 
@@ -108,6 +108,6 @@ def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: R
         flexible = parts._replace(C=parts.C[free][:, free], D=parts.D[free], stresses=parts.stresses[free])
         basis, kinetic = kept_basis(parts, velocities, stresses(flexible, velocities), kept.others)
         reduced = project(system, basis, kinetic=kinetic)
-    if reduced.G.shape[0] and analysed(reduced.G)[1]:
+    if reduced.G.shape[0] and null_space_and_redundancy(reduced.G)[1]:
         raise ArithmeticError("constraints of the reduced system depend on each other: name more parts in keep")
     return reduced

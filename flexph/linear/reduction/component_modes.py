@@ -14,7 +14,7 @@ from ...numerics.arrays import Array
 from ...numerics.factors.singular_systems import solve_regular
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes import modes as spectrum
-from ..elimination import analysed, eliminate, project
+from ..elimination import eliminate, null_space_and_redundancy, project
 from ..shifted import Split, split
 from .bases import split_basis
 
@@ -76,7 +76,7 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
 
 def _independent(b: Any) -> Any:
     """Independent columns, as two ports may hold the same point."""
-    dependent = [next(iter(weights)) for weights in analysed(sparse.csr_array(b).T)[1]]
+    dependent = [next(iter(weights)) for weights in null_space_and_redundancy(sparse.csr_array(b).T)[1]]
     return sparse.csc_array(b)[:, np.setdiff1d(np.arange(b.shape[1]), dependent)]
 
 

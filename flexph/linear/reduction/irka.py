@@ -35,7 +35,7 @@ class Tangents:
             return np.inf
         return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
 
-    def toward(self, other: Tangents, share: float) -> Tangents:
+    def relaxed(self, other: Tangents, share: float) -> Tangents:
         """Points moved a share of the way to others, by coefficients of quadratics: two real ones may become a pair."""
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
@@ -68,11 +68,11 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
     if shifted.split is not None:
         _refuse_rigid(shifted)
         order -= order % 2
-    points, space = _guessed(shifted, order, band), np.zeros((shifted.size, 0))
+    points, space = _initial_points(shifted, order, band), np.zeros((shifted.size, 0))
     for k in range(OUTER):
         leading = [real(x[: shifted.size]) for x in points.solutions(shifted)]
         space = extend(space, np.hstack(leading), shifted.weight)
-        small = _small(shifted, space)
+        small = _projected_matrices(shifted, space)
         before, points = points, _settle(small, order, points if k else _dominant(small, order))
         if points.moved_from(before) <= SETTLED:
             return _finish(shifted, points)
@@ -82,7 +82,7 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
     )
 
 
-def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
+def _initial_points(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
     """Points spread across the band, with little damping, and the directions of the largest response."""
     points = (0.1 + 1j) * np.geomspace(*band, (order + 1) // 2)
     if shifted.load.shape[1] == 1:
@@ -91,7 +91,7 @@ def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangent
     return Tangents(points, np.array([np.linalg.svd(h)[2][0].conj() for h in responses]))
 
 
-def _small(shifted: Shifted, space: Array) -> tuple[Array, Array]:
+def _projected_matrices(shifted: Shifted, space: Array) -> tuple[Array, Array]:
     """A and B of ẋ = A x + B u on the space, in energy coordinates."""
     reduced = projected(shifted.system, shifted.split, space)
     return reduced.J - reduced.R, dense(reduced.B)[:, shifted.columns]
@@ -123,7 +123,7 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
         if points.moved_from(before) <= 0.1 * SETTLED:
             break
         if k >= PLAIN:
-            points = before.toward(points, 0.5 ** (k // PLAIN))
+            points = before.relaxed(points, 0.5 ** (k // PLAIN))
     return points
 
 

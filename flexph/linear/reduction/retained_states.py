@@ -14,7 +14,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.subspaces import orthonormal
 from ...systems.linear import LinearPHDAE
-from ..elimination import analysed
+from ..elimination import null_space_and_redundancy
 from ..shifted import Pole, Shifted, Split
 
 Keep = Literal["rigid"] | Sequence[str] | None
@@ -130,7 +130,7 @@ def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
     system, G = shifted.system, sparse.csr_array(shifted.system.G)
     if not G.shape[0]:
         return np.zeros((len(leading), 0))
-    unfelt = analysed(G[:, np.flatnonzero(places)].T)[0]
+    unfelt = null_space_and_redundancy(G[:, np.flatnonzero(places)].T)[0]
     responses = np.zeros((len(leading), unfelt.shape[1]))
     if unfelt.shape[1]:
         free = np.flatnonzero(~places)

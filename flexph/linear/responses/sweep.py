@@ -179,7 +179,7 @@ def sweep(
     if not spectra:
         raise ValueError(f"no value of {name} gave a spectrum: {next(iter(told.values()))}")
     poles = [f.poles for f in spectra]
-    alike = lambda k, own: _mac(spectra[k - 1]._replace(shapes=spectra[k - 1].shapes[:, own]), spectra[k])  # noqa: E731
+    alike = lambda k, own: _modal_assurance(spectra[k - 1]._replace(shapes=spectra[k - 1].shapes[:, own]), spectra[k])  # noqa: E731
     return swept(name, np.array(kept), followed(poles, count, alike) if follow else _sorted(poles, count), told)
 
 
@@ -243,9 +243,9 @@ def _distance(tracked: list[Array], poles: Array) -> Array:
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
 
 
-def _mac(before: _Spectrum, now: _Spectrum) -> Array | None:
+def _modal_assurance(before: _Spectrum, now: _Spectrum) -> Array | None:
     """Similarity of shapes in the energy of the second system; None if the states cannot be compared."""
-    a, b, E = _brought(before, now.system), now.shapes, now.system.E
+    a, b, E = _converted_shapes(before, now.system), now.shapes, now.system.E
     if a is None:
         return None
     overlap = np.abs(a.conj().T @ (E @ b)) ** 2
@@ -253,7 +253,7 @@ def _mac(before: _Spectrum, now: _Spectrum) -> Array | None:
     return np.clip(overlap / np.maximum(np.outer(of_a, of_b), np.finfo(float).tiny), 0.0, 1.0)
 
 
-def _brought(before: _Spectrum, now: LinearPHDAE) -> Array | None:
+def _converted_shapes(before: _Spectrum, now: LinearPHDAE) -> Array | None:
     """Shapes in the states of another system: in its units of energy, or through the common lifted states."""
     old = before.system
     if old.lift is None and now.lift is None:

@@ -70,13 +70,13 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     True
     """
     asked = channels(system, output, input)
-    model = state_space(linked(eliminate(system), asked.rows, asked.columns))
+    model = state_space(transmitting_subsystem(eliminate(system), asked.rows, asked.columns))
     a, b, c, d = model.between(asked.columns, asked.rows)
     unit = float(np.linalg.norm(a)) or 1.0
     size_b, size_c = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(c)) or 1.0
     a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
     own = eigvals(a)
-    answers = transmits(StateSpace(a, b, c, d), own)
+    answers = transmitting_entries(StateSpace(a, b, c, d), own)
     if not np.any(answers):
         raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
     rows, columns = answers.any(axis=1), answers.any(axis=0)
@@ -85,7 +85,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     turned = _staircase(a2.T, c2.T, b2.T, d2.T)
     a2, c2, b2, d2 = (part.T for part in turned)  # D has full row and column rank
     finite = eigvals(a2 - b2 @ np.linalg.solve(d2, c2)).astype(complex) if len(a2) else np.zeros(0, dtype=complex)
-    finite = transmitted(finite, StateSpace(a, b, c, d), own, progress=progress) * unit
+    finite = transmission_zeros(finite, StateSpace(a, b, c, d), own, progress=progress) * unit
     return finite[np.argsort(np.abs(finite), kind="stable")]
 
 
@@ -206,7 +206,7 @@ NEIGHBOURS = 40
 modes by ε‖A‖ divided by their distance."""
 
 
-def linked(free: LinearPHDAE, rows: list[int], columns: list[int]) -> LinearPHDAE:
+def transmitting_subsystem(free: LinearPHDAE, rows: list[int], columns: list[int]) -> LinearPHDAE:
     """Subsystem of the states that entries of E, J and R link to both an input and an output."""
     _, label = connected_components(_links(free), directed=False)
     b = sparse.csc_array(free.B)
@@ -231,7 +231,7 @@ def _links(free: LinearPHDAE) -> Any:
     return sparse.csr_array(sum(sparse.csr_array(a) for a in kept))
 
 
-def transmits(model: StateSpace, poles: Array) -> Array:
+def transmitting_entries(model: StateSpace, poles: Array) -> Array:
     """Mask (p, m) of the entries of H(s) above round-off at some s > 0 between the lowest and the highest pole.
 
     Round-off of size ε‖A‖ in A changes H by ε‖A‖ ‖C(s − A)⁻¹‖ ‖(s − A)⁻¹B‖.
@@ -248,7 +248,7 @@ def transmits(model: StateSpace, poles: Array) -> Array:
     return np.asarray(answers)
 
 
-def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
+def transmission_zeros(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
     """Zeros at which both [A − sI, B] and [A − sI; C] have full rank; assumes ‖A‖ = ‖B‖ = ‖C‖ = 1."""
     a, b, c, _ = model
     near = np.abs(zeros[:, None] - poles).min(axis=1, initial=np.inf) < CLOSE

@@ -136,7 +136,7 @@ class ConstantBlocks:
         self.q, self.v, self.sigma, self.spring, self.lam = (slice(i, j) for i, j in pairwise(at))
         self.u, self.du = (slice(p.stop - self.n, p.stop) for p in (self.q, self.v))
         self.stored = np.flatnonzero(a.springs.state >= 0)
-        self.resists = bool(a.springs.damping.any() or a.springs.relations)
+        self.has_resistance = bool(a.springs.damping.any() or a.springs.relations)
         self.eye = np.tile(np.eye(a.dim), (len(a.mass), 1, 1))
         self.E, self.J, self.R = self._descriptor(), self._structure(), self._dissipation()
         self.B = np.zeros((self.size, self.external + len(driven)))

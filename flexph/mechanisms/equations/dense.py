@@ -199,7 +199,7 @@ class Matrices:
     def dissipation(self) -> Array:
         """Dissipation matrix R."""
         f, a = self.f, self.a
-        if not (a.stress_damping.any() or f.resists):
+        if not (a.stress_damping.any() or f.has_resistance):
             return _frozen(f.R)
         R = f.R.copy()
         loss = self.strain.T @ (a.stress_damping[:, None] * (a.stiffness @ self.strain))
@@ -207,7 +207,7 @@ class Matrices:
         if a.strains.stress.size:
             loss = self.strain_rates.T @ strain_viscosity(a) @ self.strain_rates
             R[f.v, f.v] += 0.5 * (loss + loss.T)
-        if f.resists:
+        if f.has_resistance:
             S = np.sqrt(self.resistance)[:, None] * self.rows[f.constraints :]
             R[f.v, f.v] += S.T @ S
         return _frozen(R)

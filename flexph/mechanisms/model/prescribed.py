@@ -123,7 +123,7 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
     """
     here = np.ravel(function(time)).astype(float)
     first = _difference(function, here, time, REACH)
-    rates = _longer(function, here, time, first) if np.any(first.coarse) else first.rate.copy()
+    rates = _rates_of_longer_steps(function, here, time, first) if np.any(first.coarse) else first.rate.copy()
     left, hidden = ~(first.agrees | first.coarse), np.zeros(size, dtype=bool)
     largest, reach, last = np.abs(first.rate), REACH, first
     best, apart = first.rate.copy(), first.apart.copy()
@@ -162,7 +162,7 @@ def rate_doubt(function: Callable[[float], Any], size: int, time: float) -> Arra
     return np.where(np.isfinite(mean), noise + AGREEING * mean, 0.0)
 
 
-def _longer(function: Callable[[float], Any], here: Array, time: float, first: _Difference) -> Array:
+def _rates_of_longer_steps(function: Callable[[float], Any], here: Array, time: float, first: _Difference) -> Array:
     """Rates with longer steps, as long as they agree with half the step and the function has values there."""
     rates, trial, reach = first.rate.copy(), first, REACH
     coarse = first.coarse

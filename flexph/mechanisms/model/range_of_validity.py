@@ -169,7 +169,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warn(doubt, ValidityWarning)
-    for doubt in _askew(mechanism, times, states):
+    for doubt in _rope_out_of_plane(mechanism, times, states):
         warn(doubt, ValidityWarning)
     if mechanism.once(_Frames).are_straight(states):
         return
@@ -314,7 +314,7 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
     ]
 
 
-def _askew(mechanism: Model, times: Array, states: Array) -> list[str]:
+def _rope_out_of_plane(mechanism: Model, times: Array, states: Array) -> list[str]:
     """Warning of the rope that leaves the plane of a sheave furthest, at some of the states."""
     ropes = mechanism.network.arrays.springs.ropes
     if mechanism.layout.dim == 2 or not ropes.angle_span.size:

@@ -56,7 +56,7 @@ def guides(mechanism: Model, time: float) -> list[Guide]:
     return listed
 
 
-def unguided(mechanism: Model) -> Array:
+def is_unguided(mechanism: Model) -> Array:
     """True for constraints other than those on directions of a joint with guides."""
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
@@ -203,7 +203,7 @@ class Closure:
         matrix = matrix if ways is None else matrix @ ways
         if not guided:
             return _Equations(at, gap, -gap, matrix)
-        own = unguided(self.mechanism)[self.stated]
+        own = is_unguided(self.mechanism)[self.stated]
         apart, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
         wanted, shape = np.concatenate([-gap[own], way]), (way.size, size)
         if sparse.issparse(matrix):

@@ -70,7 +70,9 @@ def booked_together(bookings: Iterable[Booking]) -> Booking:
     return Booking(loss, work, own, change)
 
 
-def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = True) -> tuple[State, Booking]:
+def state_after_passage(
+    old: Model, new: Model, state: State, name: str, *, strikes: bool = True
+) -> tuple[State, Booking]:
     """State with the joints of another mechanism of the same bodies, and the energies that are booked as ``name``.
 
     Impulses of joints that begin to hold are booked if the passage ``strikes``; a release has none.
@@ -79,7 +81,7 @@ def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = T
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
-    begun = handed(old, new, arrived)
+    begun = copied_state(old, new, arrived)
     _refuse_open(old, new, begun, name)
     held, loss, work, impulse = _projected(new, begun, table_of(new, begun.anchors))
     started = {c.name for c in new.connections} - {c.name for c in old.connections}
@@ -136,7 +138,7 @@ def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
     return list(zip(names, range(len(names)), strict=True))
 
 
-def handed(old: Model, new: Model, state: State) -> State:
+def copied_state(old: Model, new: Model, state: State) -> State:
     """State in the layout of another mechanism, with parts copied by name.
 
     New joints and springs are anchored to the pose.

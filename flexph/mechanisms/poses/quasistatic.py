@@ -20,7 +20,7 @@ from ...kernels.continuous import (
     strain_of,
 )
 from ...kernels.gradient import scale_rows
-from ...kernels.springs import resistances, taut
+from ...kernels.springs import resistances, tension_factors
 from ...kernels.state import Configuration, derive
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
@@ -187,6 +187,6 @@ def _applied(mechanism: Model, c: Configuration, table: TimeTable, time: float) 
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
         rate = S @ v - table.references.rates(time)
-        resistance = taut(a.springs, spring_states(mechanism, c, table, time)) * resistances(a.springs, rate)
+        resistance = tension_factors(a.springs, spring_states(mechanism, c, table, time)) * resistances(a.springs, rate)
         force -= S.T @ (spring_forces(mechanism, c, table, time) + resistance * rate)
     return force

@@ -124,7 +124,7 @@ def newton_step(given: Problem, c: Configuration) -> Array:
     gap = constraint_gap(given.mechanism, c, given.table, given.time)
     rhs = np.concatenate([j.rows.T @ j.own - j.force, -(j.spread.T @ gap)])
     least = weight_scale(given.mechanism.network.arrays)
-    step: Array = j.lift @ saddle(j.arrays, K, j.rows, rhs, least=least)[: j.force.size]
+    step: Array = j.lift @ solve_saddle_point(j.arrays, K, j.rows, rhs, least=least)[: j.force.size]
     return step
 
 
@@ -156,7 +156,7 @@ def joint_forces(given: Problem, c: Configuration) -> JointForces:
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
     force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_of(a, c.u)
-    own = saddle(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
+    own = solve_saddle_point(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
     return JointForces(a, T, G, spread, own, force, M)
 
 
@@ -201,7 +201,7 @@ def weight_scale(a: Arrays) -> float:
     return NOISE * lever(a) * float(np.linalg.norm(a.weight, axis=1).sum())
 
 
-def saddle(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> Array:
+def solve_saddle_point(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> Array:
     """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.

@@ -16,7 +16,7 @@ from ..model.consistency import check_consistent, explain_redundancy
 from ..model.constraints import spring_states, velocities_of
 from ..model.model import extent
 from ..model.state import State, flat
-from .balance import Problem, coordinates, independent_rows, saddle
+from .balance import Problem, coordinates, independent_rows, solve_saddle_point
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -61,7 +61,7 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     solved_in, T = coordinates(given, c)
     own, spread = independent_rows(given, c, T)
     rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
-    lam = spread @ saddle(a, mass_of(solved_in, c.u), own, rhs)[T.shape[1] :]
+    lam = spread @ solve_saddle_point(a, mass_of(solved_in, c.u), own, rhs)[T.shape[1] :]
     return Balance(c, lam, force, force - G.T @ lam)
 
 

@@ -20,7 +20,7 @@ from ..model.model import extent
 from ..model.state import State, configuration
 from .balance import Problem, moved_by, newton_step, problem
 from .small_motion import shape_parts
-from .stability import softest
+from .stability import softest_motion
 from .steady_rotation import steady_motion
 
 if TYPE_CHECKING:
@@ -175,6 +175,6 @@ def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:
     moved = max(float(np.abs(end.value.r - near.r).max()) / size, float(np.abs(end.value.R - near.R).max()))
     if not end.settled or moved > FAR * first + NARROW:
         return None
-    soft = softest(of, end.value)
+    soft = softest_motion(of, end.value)
     shape = soft.shape / soft.shape[np.abs(soft.shape).argmax()]
     return _Point(factor, end.value, soft.square, shape, moved)

@@ -70,10 +70,10 @@ def equilibrium(
         if not np.any(steady.spin):
             break
     refuse_unsteady(given, start)
-    raise ArithmeticError(_nowhere(searches, unbalanced, moved))
+    raise ArithmeticError(_no_equilibrium(searches, unbalanced, moved))
 
 
-def _nowhere(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
+def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
     """Text that says why no search found an equilibrium."""
     given, start = searches.given, searches.start
     spin = given.steady.spin

@@ -26,7 +26,7 @@ from ...kernels.gradient import (
     stacked_rows,
     velocity_count,
 )
-from ...kernels.springs import damping_slopes, taut
+from ...kernels.springs import damping_slopes, tension_factors
 from ...kernels.state import constraint_sizes, displacement_sizes, lever, node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
 from ...laws.elastic_laws import ElasticLaw
@@ -240,7 +240,7 @@ def _with_springs(
     stored = (springs.state >= 0) & (slopes > 0.0)
     S, n = stacked_rows(rates[np.flatnonzero(stored)], strained), system.size
     size, compliance = n + S.shape[0], a.compliance[own][:, own]
-    slack = taut(springs, -np.ones(springs.stored))  # ropes of an unloaded pose
+    slack = tension_factors(springs, -np.ones(springs.stored))  # ropes of an unloaded pose
     damping = rates.T @ scale_rows(rates, slack * damping_slopes(springs, np.zeros(len(elements))))
     damping = damping + strained.T @ scale_rows(a.strains.of_undeformed @ strained, a.stress_damping[own])
     slips, steep = curve_slips(a, rest.product, moved)

@@ -14,10 +14,10 @@ from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_other_laws
 from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_of, strain_rates
 from ...kernels.gradient import product_matrix
-from ...kernels.springs import damping_slopes, taut
+from ...kernels.springs import damping_slopes, tension_factors
 from ...kernels.state import places
 from ...kernels.strains import end_stiffness
-from ...linear.eigenmodes.quadratic_spectrum import modal
+from ...linear.eigenmodes.quadratic_spectrum import modal_coordinates
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from ...systems.inputs import Input
@@ -41,7 +41,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("state is a steady rotation, linearize needs one at rest: use mechanism.spectrum(state)")
-    m = modal(small.motion)
+    m = modal_coordinates(small.motion)
     if not m.signature.symmetric:
         raise ValueError("a load that follows a section has no potential: use mechanism.spectrum(state)")
     if m.signature.negative:
@@ -73,7 +73,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
     """Damping R = FᵀF from factors of its parts, so that it is exactly semi-definite."""
     a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
-    slopes = taut(a.springs, small.c.spring) * damping_slopes(a.springs, np.zeros(a.springs.damping.size))
+    slopes = tension_factors(a.springs, small.c.spring) * damping_slopes(a.springs, np.zeros(a.springs.damping.size))
     if slopes.any():
         S = spring_operator(a, small.c, small.d) @ small.basis
         roots.append(np.sqrt(slopes)[:, None] * S)

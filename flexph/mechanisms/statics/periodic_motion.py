@@ -21,7 +21,7 @@ from ...kernels.stiffness.tangent import tangent
 from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
 from ...numerics.arrays import Array, dense
 from .balance import Problem
-from .turned_motion import GOLDEN, SAMPLES, Later, later, period_of
+from .turned_motion import GOLDEN, SAMPLES, Later, motion_after, period_of
 
 CHANGED = 1e-8
 """Change of an entry of stiffness or damping, relative to its terms, above which the coefficients are not constant."""
@@ -49,7 +49,7 @@ class Basis(NamedTuple):
 
     def at(self, after: float) -> Supports:
         """Damping and stiffness in the rotating frame after a time [s], with rotated joint forces."""
-        other, a = later(self.given, self.c, after), self.given.mechanism.network.arrays
+        other, a = motion_after(self.given, self.c, after), self.given.mechanism.network.arrays
         G = other.given.constraints(other.c)
         self._refuse_other_joints(other, G)
         lam = lstsq(dense(G).T, other.axes @ self.joints)[0] if G.shape[0] else np.zeros(0)

@@ -24,9 +24,18 @@ from ..model.constraints import constraint_gap, spring_forces
 from ..model.model import extent
 from ..model.range_of_validity import refuse_turned
 from ..model.state import flat
-from .balance import Problem, coordinates, independent_rows, moved_by, newton_step, saddle, stiffness_at, weight_scale
+from .balance import (
+    Problem,
+    coordinates,
+    independent_rows,
+    moved_by,
+    newton_step,
+    solve_saddle_point,
+    stiffness_at,
+    weight_scale,
+)
 from .balanced_state import Balance, balance_at
-from .stability import grows, is_minimum
+from .stability import has_growing_motion, is_minimum
 
 if TYPE_CHECKING:
     from ...integration.loops.statics.at_rest import StaticLoops
@@ -82,7 +91,7 @@ class Searches:
     def steady(self) -> Found:
         """Equilibrium next to the start, rejected if small motions about it grow."""
         end = self.next
-        return end._replace(settled=end.settled and not grows(self.given, end.value))
+        return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
     def judged(self) -> Found:
         """Minimum of the energy: corrections never oppose the acceleration."""
@@ -205,7 +214,7 @@ class Searches:
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays
         G, spread = independent_rows(given, c, T)
         force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
-        solution = saddle(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
+        solution = solve_saddle_point(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
         acceleration, own = solution[: force.size], solution[force.size :]
         square = float(acceleration @ (M @ acceleration))
         weight = np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self._size
@@ -213,7 +222,7 @@ class Searches:
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
         rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
         for _ in range(RAISES):
-            step = saddle(whole, K + weight * M, G, rhs, least=weight_scale(whole))[: force.size]
+            step = solve_saddle_point(whole, K + weight * M, G, rhs, least=weight_scale(whole))[: force.size]
             forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
             far = np.abs((T @ step) / self._sizes).max(initial=0.0) > NEAR
             if not judged or not far or forward >= -AGAINST * np.sqrt(length * square):

@@ -12,7 +12,7 @@ from scipy.linalg import eigh, eigvalsh
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
-from ...linear.elimination import analysed
+from ...linear.elimination import null_space_and_redundancy
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
@@ -64,7 +64,7 @@ def unstable_motions(given: Problem, c: Configuration) -> int:
     """
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
-    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
+    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
     whole, mass = (basis.T @ dense(matrix @ basis) for matrix in (K, joints.mass))
     reduced = 0.5 * (whole + whole.T)
     try:
@@ -104,7 +104,7 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
         )
 
 
-def softest(given: Problem, c: Configuration) -> Softest:
+def softest_motion(given: Problem, c: Configuration) -> Softest:
     """Softest small motion, from the symmetric part of the stiffness by dense algebra.
 
     Its ω² is 1/μ − s with the largest μ of M x = μ (K + s M) x, all ω² + s being positive. Its error is that of the
@@ -113,7 +113,7 @@ def softest(given: Problem, c: Configuration) -> Softest:
     """
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
-    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
+    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
     if not basis.shape[1]:
         return Softest(np.inf, np.zeros(given.mechanism.layout.velocities))
     reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
@@ -156,10 +156,10 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 def is_minimum(given: Problem, c: Configuration) -> bool:
     """True if an equilibrium is a minimum of the energy, or too large for the test (more than ``MANY`` velocities)."""
-    return given.mechanism.layout.velocities > MANY or softest(given, c).square >= 0.0
+    return given.mechanism.layout.velocities > MANY or softest_motion(given, c).square >= 0.0
 
 
-def grows(given: Problem, c: Configuration) -> bool:
+def has_growing_motion(given: Problem, c: Configuration) -> bool:
     """True if small motions about a steady rotation grow, as far as the softest of them show.
 
     As gyroscopic forces may stabilise, the test is M η̈ + (C + R) η̇ + K η = 0 on the ``MODES`` softest shapes.
@@ -169,7 +169,7 @@ def grows(given: Problem, c: Configuration) -> bool:
         return False
     joints = joint_forces(given, c)
     t = tangent(a, c, derive(a, c), given.forces(c, joints.multipliers), spin=given.steady.spin)
-    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(t.mass.shape[0])
+    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(t.mass.shape[0])
     mass, gyroscopic, damping, K = (basis.T @ dense(matrix @ basis) for matrix in t)
     if not len(K):
         return False

@@ -54,7 +54,7 @@ def period_of(given: Problem, c: Configuration) -> float:
     return extent(given.mechanism, c.r, c.R) / float(np.linalg.norm(given.steady.velocity))
 
 
-def later(given: Problem, c: Configuration, after: float) -> Later:
+def motion_after(given: Problem, c: Configuration, after: float) -> Later:
     """Steady motion after a time [s], with drives and inputs at that time."""
     (spin, velocity), dim = given.steady, c.r.shape[1]
     square, W = float(spin @ spin), skew(spin, dim)
@@ -76,7 +76,7 @@ def refuse_unsteady(given: Problem, c: Configuration) -> None:
     _refuse_slips(given, c)
     period = period_of(given, c)
     for i in range(1, SAMPLES + 1):
-        other = later(given, c, period * ((GOLDEN * i) % 1.0))
+        other = motion_after(given, c, period * ((GOLDEN * i) % 1.0))
         _refuse_loads(given, c, other)
         _refuse_joints(given, c, other)
 

@@ -105,9 +105,9 @@ def _turning_axes(motion: Moving) -> tuple[Array, Array]:
 
 def reduced(own: Equations) -> Reduced:
     """Reduced system ż = A z of the linearised equations, without multipliers."""
-    P = _null(own.held)
+    P = _allowed_displacements(own.held)
     N = own.rolling @ P
-    Z = _null(N)
+    Z = _allowed_displacements(N)
     B = np.linalg.pinv(N, rcond=RANK) @ (own.turning @ P) if len(N) else np.zeros((P.shape[1],) * 2)
     return Reduced(_matrix(own, P, Z, B), P, Z, B)
 
@@ -119,7 +119,7 @@ def _matrix(own: Equations, P: Array, Z: Array, B: Array) -> Array:
     return np.vstack([np.hstack([-B, Z]), faster])
 
 
-def _null(rows: Array) -> Array:
+def _allowed_displacements(rows: Array) -> Array:
     """Orthonormal basis of the displacements that rows allow; the rank is that of rows of length one."""
     if not len(rows):
         return np.eye(rows.shape[1])

@@ -61,7 +61,7 @@ class Moving(NamedTuple):
     @property
     def acceleration(self) -> Array:
         """Rates ω̇ of the spins in the axes of the bodies, (b, s): Ω × ω."""
-        return _crossed(self.given.steady.spin, self.c)
+        return _spin_products(self.given.steady.spin, self.c)
 
     @property
     def unbalanced(self) -> Array:
@@ -107,7 +107,7 @@ def _swept(spin: Array, velocity: Array, time: float) -> Array:
     return moved
 
 
-def _crossed(spin: Array, c: Configuration) -> Array:
+def _spin_products(spin: Array, c: Configuration) -> Array:
     """Vector products Ω × ω in the axes of the bodies, (b, s); zero in the plane."""
     if c.r.shape[1] == 2:
         return np.zeros_like(c.omega)

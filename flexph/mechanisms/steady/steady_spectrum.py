@@ -173,7 +173,9 @@ def _modes(matrix: Array, symmetric: Array) -> _Modes:
     values, y, x = eig(regular, left=True) if regular.size else (np.zeros(0), *[np.zeros((0, 0))] * 2)
     noise = 10.0 * np.finfo(float).eps * len(matrix) * float(np.linalg.norm(regular))
     doubts = noise / np.maximum(np.abs(np.sum(y.conj() * x, axis=0)), np.finfo(float).tiny)
-    states = np.hstack([_completed(matrix, symmetric, others @ inner @ x, values), others @ _neutral(rest, zeros)])
+    states = np.hstack(
+        [_completed(matrix, symmetric, others @ inner @ x, values), others @ _neutral_directions(rest, zeros)]
+    )
     return _Modes(np.append(values, np.zeros(zeros)), states, np.append(doubts, np.zeros(zeros)))
 
 
@@ -189,7 +191,7 @@ def _regular(matrix: Array) -> tuple[Array, Array]:
     return inner, rest
 
 
-def _neutral(rest: Array, count: int) -> Array:
+def _neutral_directions(rest: Array, count: int) -> Array:
     """Directions of exponent zero: the kernel, repeated where there are fewer than ``count``."""
     if not count:
         return np.zeros((len(rest), 0), dtype=complex)

@@ -18,8 +18,8 @@ from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
-from ..guarded import guarded_mesh
 from ..nastran.deck import nastran_contents
+from ..safe_reading import guarded_mesh
 
 VTK_NAMES = {
     **{2: "poly-vertex", 4: "poly-line", 6: "triangle strip", 11: "voxel", 36: "cubic line", 41: "convex point set"},

@@ -32,7 +32,7 @@ def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
     return size[:, None] * root / (own * size), (own * size) ** 2
 
 
-def divided(vectors: Array, L: Array, d: Array) -> Array:
+def divided_by_factors(vectors: Array, L: Array, d: Array) -> Array:
     """Product ``vectors L⁻ᵀ diag(d)⁻¹``, (n, k)."""
     return solve_triangular(L, vectors.T, lower=True, unit_diagonal=True).T / d
 
@@ -100,6 +100,6 @@ def _without_noise(name: str, product: Any, size: Array) -> Any:
     return cleared
 
 
-def dropped(matrix: Array, rows: Array, columns: Array) -> Any:
+def without_round_off(matrix: Array, rows: Array, columns: Array) -> Any:
     """Sparse matrix without entries that are round-off relative to the sizes of their rows and columns."""
     return sparse.csr_array(np.where(np.abs(matrix) > check.ROUND_OFF * np.outer(rows, columns), matrix, 0.0))

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ..arrays import Array, compact
 from .low_rank import inverse_by_blocks
-from .memory_cost import Cost, announced
+from .memory_cost import Cost, announced_cost
 from .symmetric_factor import SymmetricFactor
 
 PARDISO = find_spec("pypardiso") is not None
@@ -145,7 +145,7 @@ def _pardiso_factor(upper: Any, kind: int) -> Any:
     _phase(solver, upper, 11, none)
     kept, factors, _, operations = solver.iparm[15:19].tolist()
     try:
-        with announced(upper.shape[0], Cost(1024.0 * (kept + factors), 1e6 * operations), "PARDISO"):
+        with announced_cost(upper.shape[0], Cost(1024.0 * (kept + factors), 1e6 * operations), "PARDISO"):
             _phase(solver, upper, 22, none)
     except PyPardisoError as error:
         raise ValueError(f"matrix must be positive definite: {error}") from None

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.sparse.linalg import spilu, splu
 
 from ..arrays import Array
-from .memory_cost import Cost, announced
+from .memory_cost import Cost, announced_cost
 
 FEW = 5000
 """Number of unknowns up to which a factorisation is fast and not announced."""
@@ -30,7 +30,7 @@ class SymmetricFactor:
         full = sparse.csc_array(matrix)
         self._matrix, self._order = full, minimum_degree_order(full)
         permuted = sparse.csc_array(full[self._order][:, self._order])
-        with announced(full.shape[0], _cost(full, self._order), "SuperLU", advice):
+        with announced_cost(full.shape[0], _cost(full, self._order), "SuperLU", advice):
             try:
                 self._factor = splu(
                     permuted, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}

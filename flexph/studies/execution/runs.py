@@ -185,15 +185,15 @@ class Schedule:
     def follow(self, tasks: Iterable[Task]) -> None:
         """Perform all tasks and wait for their ends."""
         rest = iter(tasks)
-        while self._supplied(rest):
+        while self._submit_tasks(rest):
             future = self._answers.get()
             task, error = self._running.pop(future), _error(future)
             if isinstance(error, BrokenExecutor):
                 self._recover(task, error)
             elif not self._answered(task, future, error):
-                self._died(task, error, self._again)
+                self._worker_died(task, error, self._again)
 
-    def _supplied(self, rest: Iterator[Task]) -> bool:
+    def _submit_tasks(self, rest: Iterator[Task]) -> bool:
         """Submit tasks up to the engine's window; return True if any are in flight."""
         if not self._running:
             self._is_isolated = bool(self._suspects)
@@ -235,11 +235,11 @@ class Schedule:
                 lost.append(other)
         self._engine.renew(error)
         if len(lost) == 1:
-            self._died(task, error, self._suspects)
+            self._worker_died(task, error, self._suspects)
         else:
             self._suspects.extend(lost)
 
-    def _died(self, task: Task, error: BaseException | None, waiting: deque[Task]) -> None:
+    def _worker_died(self, task: Task, error: BaseException | None, waiting: deque[Task]) -> None:
         """Queue a sample whose worker died for another attempt, or record it as failed."""
         self._deaths[name := key(task.parameters)] += 1
         if self._deaths[name] <= self._retries:

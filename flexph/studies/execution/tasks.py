@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
 
 def perform(task: Task) -> Outcome:
     """Compute a sample unless it has a record, store it, and return its outcome."""
-    stores = _sees(task)
+    stores = _can_access_folder(task)
     if stores and record_path(task.folder, task.parameters).exists():
         return Outcome("", None)  # an engine may repeat a call whose answer it lost
     function = _unpickled(task.function) if isinstance(task.function, bytes) else task.function
@@ -75,7 +75,7 @@ def store(folder: Path, record: Record) -> None:
         raise NotStored(f"the record of a sample cannot be written to {folder}: {error}") from None
 
 
-def _sees(task: Task) -> bool:
+def _can_access_folder(task: Task) -> bool:
     """True if this worker can access the folder of the study."""
     try:
         return (task.folder / TOKEN).read_text(encoding="utf-8") == task.token

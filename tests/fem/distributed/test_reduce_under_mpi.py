@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from fem.reduce_command import command
 from flexph import GROUND, connect, integrate, revolute
 from flexph.bodies import load_reduced, tensors
-from flexph.bodies.held import Held, principal
+from flexph.bodies.held_body import HeldBody, principal
 from flexph.models.commands import FOLDER
 
 MESH = FOLDER / "bar.msh"
@@ -51,7 +51,7 @@ def reduced(path, *options, ranks=2):
 
 
 def frequencies(body):
-    held = Held(body)
+    held = HeldBody(body)
     lower = np.linalg.cholesky(held.mass.toarray())
     unit = np.linalg.inv(lower).T
     shapes = unit @ principal(held.elastic.energies(unit))

@@ -8,7 +8,7 @@ import rigid
 from cases import four_particle, gyroscope, point_masses, spinning_body
 from flexph import GROUND, PHDAE, LinearPHDAE, analyze, connect, hinge, integrate
 from flexph.analysis.report import _relations
-from flexph.analysis.view import general, view
+from flexph.analysis.view import as_general_system, view
 from flexph.circuits import capacitor, circuit, inductor, resistor, switch, voltage_source
 from flexph.circuits.nodal import to_nodal
 from flexph.consistency import consistent
@@ -202,7 +202,7 @@ def test_quadratic_casimirs_stay_with_another_hamiltonian(module, moved, count):
     found = analyze(system).casimirs
     assert (len(found.quadratic), found.linear.shape[1], found.count) == (count, 0, count)
     assert str(found).count("quadratic: ") == count
-    other = with_another_energy(general(system), moved)
+    other = with_another_energy(as_general_system(system), moved)
     start = consistent(other, other.sample + np.append(0.3, np.zeros(other.size - 1)) * (module is spinning_body))
     run = integrate(other, start, np.linspace(0.0, 0.1, 21), progress=False)
     states = run.states[:, : len(found.names)]

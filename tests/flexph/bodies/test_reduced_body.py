@@ -31,7 +31,7 @@ from flexph import (
 )
 from flexph.bodies import floating_body, linear_body, reduce_body
 from flexph.bodies.basis import body_basis
-from flexph.bodies.held import Held
+from flexph.bodies.held_body import HeldBody
 from flexph.bodies.inertia import contract
 from flexph.bodies.reduced_body import diverging_spins
 from flexph.export import write_modes, write_series
@@ -394,7 +394,7 @@ def test_a_rotor_with_too_little_stress_diverges_where_it_is_said(dim, choice):
     with pytest.warns(ReductionWarning, match="diverges at a steady spin of .* rad/s.*add inertia=True") as caught:
         reduced = reduce_body(full, **choice)
     assert caught[0].filename == __file__
-    spin = diverging_spins(Held(full), body_basis(full, **choice))[0][-1]
+    spin = diverging_spins(HeldBody(full), body_basis(full, **choice))[0][-1]
     assert f"{spin:.3g} rad/s" in str(caught[0].message)
     for factor, grows in ((0.99, False), (1.01, True)):  # the stretch at that spin changes it by less: strain 1e-4
         assert ("grows with" in turning(reduced, factor * spin).message) is grows
@@ -536,4 +536,4 @@ def test_a_body_that_deforms_without_stress_is_refused():
     with pytest.raises(ValueError, match="body must not deform without stress"):
         reduce_body(replace(body, elasticity=loose), modes=2)
     with pytest.raises(ValueError, match="body must not deform without stress"):
-        Held(replace(body, elasticity=loose)).static(["tip"])
+        HeldBody(replace(body, elasticity=loose)).static(["tip"])

@@ -30,7 +30,7 @@ from flexph.changes import lock, release, with_changes
 from flexph.contacts import Plane, Rigid, contact
 from flexph.control import Sampled
 from flexph.joints import CoulombFriction, torque
-from flexph.mechanisms.poses.passage import passed
+from flexph.mechanisms.poses.passage import state_after_passage
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.results import static_solution
 from flexph.sensors import joint_angle, joint_rate, offset
@@ -354,7 +354,7 @@ def test_velocities_after_a_lock_are_the_nearest_of_those_that_it_allows(turn):
     speeds = {"a": (0.1 * c - 0.2 * s, 0.1 * s + 0.2 * c, 1.0)}
     state = mechanism.consistent_state(mechanism.assemble(placed[0], guess=placed[1]), velocities=speeds, joints="free")
     welded = mechanism.replace(joints=[weld("a.tip", "b.root"), *mechanism.connections[1:]])
-    after, booking = passed(mechanism, welded, state, "lock")
+    after, booking = state_after_passage(mechanism, welded, state, "lock")
     run = static_solution(mechanism, state)
     given = {name: (*run.velocity(f"{name}.root")[0], float(run.spin(name).ravel()[0])) for name in ("a", "b")}
     with pytest.warns(UserWarning, match="the nearest admissible ones"):

@@ -21,7 +21,7 @@ def test_many_frictions_that_turn_over_together_are_found_by_the_search_alone(sp
         return mass @ v + force * np.tanh(v / speed) - b
 
     equations = StepEquations(lambda v, part: (residual(v), None))
-    found = Newton().searched(equations, np.linalg.solve(mass, b), np.ones(6)).x
+    found = Newton().stiff_root(equations, np.linalg.solve(mass, b), np.ones(6)).x
     # an error of v by the round-off of one unknown, 1e-15, is that over the speed in the force
     assert np.abs(residual(found)).max() < 1e-14 * (1.0 + force.max() / speed)
     assert 0 < np.count_nonzero(np.abs(found) < 10.0 * speed) < 6

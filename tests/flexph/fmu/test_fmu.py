@@ -11,7 +11,7 @@ import rigid
 from flexph import GROUND, Solution, connect, hinge, integrate, torque
 from flexph.cli import main
 from flexph.control import Continuous, Sampled, port_spring
-from flexph.files.trees import separate
+from flexph.files.trees import deep_copy
 from flexph.fmu import CoSimulation, fmu_controller, write_fmu
 from flexph.fmu.controller import _with_row
 from flexph.sensors import joint_angle, position
@@ -260,7 +260,7 @@ def test_the_log_of_a_unit_stays_short_and_is_not_copied():
         told = _with_row(told, np.array([float(k), 1.0]))
     np.testing.assert_array_equal(np.concatenate(told)[:, 0], np.arange(1000.0))
     assert len(told) <= 10  # as many as the number of calls has digits in base two
-    again = separate({"told": told})["told"]
+    again = deep_copy({"told": told})["told"]
     assert all(a is b for a, b in zip(again, told, strict=True))
     free = [np.zeros(2)]
-    assert separate(free)[0] is not free[0]
+    assert deep_copy(free)[0] is not free[0]

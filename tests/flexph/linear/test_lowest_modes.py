@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 import fem
 from flexph import GROUND, connect, eliminate, hinge, modes, spherical, weld
 from flexph.bodies import linear_body
-from flexph.bodies.held import AtRest, Held
+from flexph.bodies.held_body import AtRest, HeldBody
 from flexph.linear.eigenmodes import lowest_modes
 from flexph.linear.eigenmodes import modes as spectrum
 from flexph.linear.eigenmodes.lanczos import Complement, lanczos, lowest_square
@@ -158,7 +158,7 @@ def test_modes_of_a_body_in_its_frame(reference, large):
     """Held at a port, and about mean axes, whose mass matrix has a border."""
     mesh = fem.box_mesh((1.0, 0.2, 0.15), (4, 2, 1), simplices=True)
     solid = fem.solid(mesh, material("steel", 1.0), degree=2, ports={"root": "left"}, reference=reference)
-    held = Held(solid)
+    held = HeldBody(solid)
     shapes = held.modes(6)
     stretch = held.strain @ shapes
     found = np.sqrt(np.linalg.eigvalsh(stretch.T @ (held.elastic.stiffness_of_stress @ stretch)))
@@ -169,7 +169,7 @@ def test_modes_of_a_body_in_its_frame(reference, large):
 
 def test_a_mode_that_was_missed_is_shown_by_random_vectors(large, monkeypatch):
     """The same search for the modes of a body on the factor of its stiffness, where no pivots are counted."""
-    held, searches = Held(body("tetra", "steel", 1.0)), []
+    held, searches = HeldBody(body("tetra", "steel", 1.0)), []
     want = held.modes(6)
 
     def forgetful(pencil, count, complement):
@@ -185,7 +185,7 @@ def test_a_mode_that_was_missed_is_shown_by_random_vectors(large, monkeypatch):
 
 def test_lanczos_restarts_and_ends_with_the_whole_space(large, monkeypatch):
     """Bases of few blocks, which lose vectors to those that are found, and all modes that there are."""
-    held = Held(body("tetra", "steel", 1.0, cells=(1, 1, 1)))
+    held = HeldBody(body("tetra", "steel", 1.0, cells=(1, 1, 1)))
     pencil, n = AtRest(held), held.body.size
     monkeypatch.setattr("flexph.linear.eigenmodes.lanczos.WIDEST", 3)
     stiffness = condensed(held.elastic.compliance, held.strain).stiffness.toarray()

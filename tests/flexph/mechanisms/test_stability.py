@@ -10,7 +10,7 @@ from scipy.optimize import root_scalar
 
 import fem
 from flexph import GROUND, connect, drive, eigenfrequencies, force, hinge, weld
-from flexph.linear.eigenmodes.quadratic_spectrum import Noise, SmallMotion, modal, solve
+from flexph.linear.eigenmodes.quadratic_spectrum import Noise, SmallMotion, modal_coordinates, solve
 from flexph.numerics.factors.signature import signature
 
 pytestmark = pytest.mark.processor
@@ -46,7 +46,7 @@ def test_slow_motions_keep_their_digits_beside_stiff_ones():
     M, K = X.T @ X, X.T @ (squares[:, None] * X)
     noise = Noise(10.0 * EPS * np.abs(X).T @ (np.abs(squares)[:, None] * np.abs(X)), np.eye(6))
     motion = SmallMotion(M, 0.0 * M, 0.0 * M, K, noise)
-    assert np.sort(modal(motion).squares) == pytest.approx(squares, rel=1e-6)
+    assert np.sort(modal_coordinates(motion).squares) == pytest.approx(squares, rel=1e-6)
     assert solve(motion).growth == pytest.approx(1e-3, rel=1e-6)
 
 

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 import fem
 from flexph import modes
 from flexph.bodies.floating.linear_system import linear_body
-from flexph.bodies.held import Held
+from flexph.bodies.held_body import HeldBody
 from flexph.numerics.factors import memory_cost as factor_cost
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors import symmetric_factor
@@ -152,9 +152,9 @@ def test_modes_are_those_of_dense_algebra(bar, pardiso, monkeypatch):
 def test_static_responses_agree_by_both_matrices(bar, monkeypatch):
     """By K, and by the mixed matrix."""
     force = bar.ports["tip"].shape.toarray().T
-    fast = Held(bar).response(force, np.zeros((bar.elasticity.size, 3)))
+    fast = HeldBody(bar).response(force, np.zeros((bar.elasticity.size, 3)))
     monkeypatch.setattr(positive, "SMALL", 10**9)
-    slow = Held(bar).response(force, np.zeros((bar.elasticity.size, 3)))
+    slow = HeldBody(bar).response(force, np.zeros((bar.elasticity.size, 3)))
     assert fast == pytest.approx(slow, rel=1e-7, abs=1e-10 * np.abs(slow).max())
 
 

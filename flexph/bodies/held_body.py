@@ -35,7 +35,7 @@ UNLOADED = 1e-10
 
 
 @dataclass(frozen=True)
-class Held(Memo):
+class HeldBody(Memo):
     """Body with its frame at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P, D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
 
     body: Body
@@ -73,15 +73,15 @@ class Held(Memo):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
         return factor, row, length
 
-    def _prepared(self) -> Callable[[], Solve] | None:
+    def _dense_solver(self) -> Callable[[], Solve] | None:
         """Prepared solver for K, which is freed before it is factored; None if K is not formed."""
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)
 
     @once
-    def _stiff(self) -> Solve | None:
+    def _sparse_solver(self) -> Solve | None:
         """Solver for K if stresses are many and local, else None."""
-        prepared = self._prepared()
+        prepared = self._dense_solver()
         try:
             return None if prepared is None else prepared()
         except ValueError:
@@ -89,7 +89,7 @@ class Held(Memo):
 
     def response(self, force: Array, strain: Array | None = None) -> Array:
         """Static deformation (n, k) from D₀ᵀσ = force (n, k), Cσ = D₀u + strain (m, k); zero strain by default."""
-        stiff = self._stiff
+        stiff = self._sparse_solver
         if stiff is not None:
             if strain is not None:
                 force = force - self.strain.T @ (self.elastic.stiffness_of_stress @ strain)
@@ -109,9 +109,9 @@ class Held(Memo):
         conditions fix has none. For a load port, the responses are those to uniform loads along each axis.
         """
         force = np.vstack([np.zeros((0, self.body.size)), *(_unit_loads(self.body, name) for name in ports)])
-        return self._under(force[np.any(force != 0.0, axis=1)])
+        return self._static_deformation(force[np.any(force != 0.0, axis=1)])
 
-    def _under(self, force: Array) -> Array:
+    def _static_deformation(self, force: Array) -> Array:
         """Static deformation (n, k) under forces (k, n)."""
         return self.response(force.T) if len(force) else np.zeros((self.body.size, 0))
 
@@ -119,7 +119,7 @@ class Held(Memo):
         """Responses to the inertia forces of the rigid motions of the undeformed body, (n, k)."""
         force, most = inertia_forces(self.body)
         size = np.sqrt(self.mass.diagonal())
-        return self._under(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
+        return self._static_deformation(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
 
     def modes(self, count: int) -> Array:
         """Lowest vibration modes, (n, count)."""
@@ -128,7 +128,7 @@ class Held(Memo):
             raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
         if not count:
             return np.zeros((n, 0))
-        if self._stiff is not None and count <= n // MANY:
+        if self._sparse_solver is not None and count <= n // MANY:
             shapes = lowest_shapes(AtRest(self), count)
             if shapes is not None:
                 return shapes
@@ -203,7 +203,7 @@ def principal(stiffness: Array) -> Array:
 class AtRest:
     """Eigenvalue pencil of a body at rest, with the factor of its stiffness."""
 
-    held: Held
+    held: HeldBody
     shift: float = 0.0
 
     @property
