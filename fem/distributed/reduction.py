@@ -295,7 +295,7 @@ def orthonormal(system: System, vectors: Array) -> Array:
 def ritz(system: System, vectors: Array, mass: float) -> Array:
     """Vectors T with the span of the given ones, TᵀMT = m 1 and TᵀKT diagonal; m is the mass of the body.
 
-    The method is that of :meth:`flexph.bodies.held_body_body.HeldBody.ritz`.
+    The method is that of :meth:`flexph.bodies.held_body.HeldBody.ritz`.
     """
     basis = orthonormal(system, vectors)
     if not basis.shape[1]:
