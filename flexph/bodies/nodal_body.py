@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ...bodies.body import Body, Port
 from ...bodies.fields import View
