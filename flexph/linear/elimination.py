@@ -194,7 +194,8 @@ def analysed(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
         columns.append(count + column)
         values.append(value)
         count += block.shape[1]
-    return _near_diagonal(*map(np.concatenate, (rows, columns, values)), (n, count)), redundant
+    entries_of_basis = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    return _near_diagonal(entries_of_basis, (n, count)), redundant
 
 
 def _entries(block: Array) -> tuple[Array, Array, Array]:
@@ -202,8 +203,9 @@ def _entries(block: Array) -> tuple[Array, Array, Array]:
     return row, column, block[row, column]
 
 
-def _near_diagonal(row: Array, column: Array, value: Array, shape: tuple[int, int]) -> sparse.csr_array:
+def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) -> sparse.csr_array:
     """Matrix from its entries, none of them zero, with its columns in the order of their largest entries."""
+    row, column, value = entries
     order = np.lexsort((row, -np.abs(value), column))
     largest = row[order][np.searchsorted(column[order], np.arange(shape[1]))]
     place = np.argsort(np.argsort(largest, kind="stable"))

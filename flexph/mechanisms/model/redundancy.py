@@ -43,7 +43,7 @@ def independent(mechanism: Model, G: Any) -> Any | None:
             return None
     is_sparse, spread, full = sparse.issparse(G), [], True
     g, entries = (sparse.csr_array(G), sparse.coo_array(G).coords) if is_sparse else (G, np.nonzero(G))
-    for own, touched in connected_blocks(*entries, G.shape):
+    for own, touched in connected_blocks(entries[0], entries[1], G.shape):
         scaled = weight[own, None] * dense(g[own][:, touched]) * moves[touched]
         left = singular_vectors(scaled, tolerance=RANK, economy=True).range
         if left.shape[1] == own.size:
