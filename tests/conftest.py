@@ -80,6 +80,7 @@ def pytest_collection_finish():
     """Leave what was collected and imported out of the search for cycles of objects: 4 % of the time of all tests."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000)  # a search for each 700 new objects takes some per cent more
     gc.enable()
 
 

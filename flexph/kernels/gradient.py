@@ -171,8 +171,7 @@ def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
     """Rows (g, n_v) with the spins a·(frame ω) of nonholonomic rows added."""
     if not a.rolling.spin_row.size:
         return rows
-    spins = spin_rows(a, frame, *rows.shape)
-    return rows + (spins if sparse.issparse(rows) else spins.toarray())
+    return rows + spin_rows(a, frame, *rows.shape)
 
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:

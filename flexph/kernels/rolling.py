@@ -63,8 +63,10 @@ def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
 
 def weights(a: Arrays, values: Array, products: Array) -> Any:
     """Matrix (g, p) with the values of the terms in the columns ``products``, dense or sparse like the arrays."""
-    weight = sparse.csr_array((values, (a.rolling.row, products)), shape=(a.rolling.free.size, a.first.size))
-    return weight if sparse.issparse(a.node_shape) else weight.toarray()
+    shape, row = (a.rolling.free.size, a.first.size), a.rolling.row
+    if sparse.issparse(a.node_shape):
+        return sparse.csr_array((values, (row, products)), shape=shape)
+    return total(row * shape[1] + products, values, shape[0] * shape[1]).reshape(shape)
 
 
 def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
@@ -80,12 +82,17 @@ def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
 
 
 def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
-    """Matrix (g, n_v) from velocities to the spin terms a·(frame ω) of all rows, sparse, with frames (b, d, d)."""
+    """Matrix (g, n_v) from velocities to the spin terms a·(frame ω) of all rows, with frames (b, d, d).
+
+    It is dense or sparse like the arrays.
+    """
     t, cw = a.rolling, a.columns.omega
     values = np.einsum("mi,mij->mj", t.spin_axis, spin_map(frame).take(t.spin_body, axis=0))
     columns = cw.take(t.spin_body, axis=0)
     at = np.broadcast_to(t.spin_row[:, None], values.shape)
-    return sparse.csr_array((values.ravel(), (at.ravel(), columns.ravel())), shape=(rows, width))
+    if sparse.issparse(a.node_shape):
+        return sparse.csr_array((values.ravel(), (at.ravel(), columns.ravel())), shape=(rows, width))
+    return total((at * width + columns).ravel(), values.ravel(), rows * width).reshape(rows, width)
 
 
 def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:

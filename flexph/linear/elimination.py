@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked, computing, warn
 from ..numerics.arrays import Array
+from ..numerics.connected import connected_blocks
 from ..numerics.factors.ldl import semi_definite_product
 from ..numerics.factors.singular_systems import solve_regular
 from ..numerics.factors.sparse_null_space import sparse_null_space
@@ -180,31 +179,37 @@ def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, 
     g.eliminate_zeros()
     n = g.shape[1]
     free = np.setdiff1d(np.arange(n), np.unique(g.indices))
-    pieces = [sparse.coo_array((np.ones(free.size), (free, np.arange(free.size))), shape=(n, free.size))]
+    count, rows, columns, values = free.size, [free], [np.arange(free.size)], [np.ones(free.size)]
     redundant: list[dict[int, float]] = []
-    for own_rows, own in _groups(g):
+    entries = sparse.coo_array(g)
+    for own_rows, own in connected_blocks(entries.row, entries.col, g.shape):
         part = g[own_rows][:, own]
         if own_rows.size > LARGEST_DENSE:
             block, dependent = sparse_null_space(part)
         else:
             block, dependent = _dense_null_space(part.toarray())
         redundant += [{int(own_rows[i]): weight for i, weight in weights.items()} for weights in dependent]
-        coo = sparse.coo_array(block)
-        pieces.append(sparse.coo_array((coo.data, (own[coo.row], coo.col)), shape=(n, block.shape[1])))
-    whole = sparse.csc_array(sparse.hstack(pieces))
-    order = np.argsort(sparse.csc_array(abs(whole)).argmax(axis=0).ravel(), kind="stable")  # near the given order
-    return sparse.csr_array(whole[:, order]), redundant
+        row, column, value = sparse.find(block) if sparse.issparse(block) else _entries(block)
+        rows.append(own[row])
+        columns.append(count + column)
+        values.append(value)
+        count += block.shape[1]
+    entries_of_basis = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    return _near_diagonal(entries_of_basis, (n, count)), redundant
 
 
-def _groups(g: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
-    """Rows and columns of each connected group of constraints."""
-    rows = g.shape[0]
-    link = sparse.block_array([[None, g], [g.T, None]])
-    count, label = connected_components(sparse.csr_array(link), directed=False)
-    order = np.argsort(label, kind="stable")  # within a group: its rows before its columns, both ascending
-    for group in np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1]):
-        if group[0] < rows:
-            yield group[group < rows], group[group >= rows] - rows
+def _entries(block: Array) -> tuple[Array, Array, Array]:
+    row, column = np.nonzero(block)
+    return row, column, block[row, column]
+
+
+def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) -> sparse.csr_array:
+    """Matrix from its entries, none of them zero, with its columns in the order of their largest entries."""
+    row, column, value = entries
+    order = np.lexsort((row, -np.abs(value), column))
+    largest = row[order][np.searchsorted(column[order], np.arange(shape[1]))]
+    place = np.argsort(np.argsort(largest, kind="stable"))
+    return sparse.csr_array((value, (row, place[column])), shape=shape)
 
 
 def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:

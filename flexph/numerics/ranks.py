@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
-from scipy.sparse.csgraph import connected_components
 
 from .arrays import Array
+from .connected import connected_blocks
 
 RANK = 1e-12
 """Singular value of an equilibrated matrix, relative to the largest one, up to which it counts as zero.
@@ -194,19 +194,11 @@ def _least(shape: tuple[int, ...], tolerance: float) -> float:
 
 def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
     """Yield rows and columns of each connected block; zero rows and columns belong to none."""
-    m = matrix.shape[0]
     row, column = np.nonzero(matrix)
     if row.size == matrix.size > 0:
-        yield np.arange(m), np.arange(matrix.shape[1])
+        yield np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
         return
-    size = sum(matrix.shape)
-    link = sparse.coo_array((np.ones(row.size), (row, m + column)), shape=(size, size))
-    _, label = connected_components(link, directed=False)
-    order = np.argsort(label, kind="stable")  # in each block, rows come before columns, both ascending
-    for block in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
-        own = block[block < m], block[block >= m] - m
-        if own[0].size and own[1].size:
-            yield own
+    yield from (block for block in connected_blocks(row, column, matrix.shape) if block[1].size)
 
 
 def null_space(rows: Any) -> sparse.csr_array:

@@ -64,7 +64,7 @@ def test_the_casimir_of_a_controlled_circuit_is_its_total_flux():
         # 9 of joints, 3 unit circles, 18 relations of deformations and stresses
         pytest.param(four_bar, 9, 30, marks=pytest.mark.slow),
         pytest.param(crank_slider, 8, None, marks=pytest.mark.slow),
-        (four_particle, 2, 2),
+        pytest.param(four_particle, 2, 2, marks=pytest.mark.slow),
         pytest.param(andrews_squeezer, 20, 28, marks=pytest.mark.slow),  # joints, 7 unit circles, length of the spring
         pytest.param(hinged_beam, 3, 15, marks=pytest.mark.slow),
         # the joint, a rotation matrix, 6 relations of deformations and stresses

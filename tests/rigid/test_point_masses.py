@@ -51,9 +51,9 @@ def test_the_equations_are_those_of_newton():
 
 
 def test_a_spatial_double_pendulum_keeps_its_balance_and_its_rod():
-    """2 s with a nonlinear spring and a dashpot; the angular momentum about the vertical is kept."""
+    """1 s with a nonlinear spring and a dashpot; the angular momentum about the vertical is kept."""
     system = double_pendulum()
-    made = run(system, [0.0, 1.0, 0.0, 0.0, 0.5, 0.0], np.linspace(0.0, 2.0, 101))
+    made = run(system, [0.0, 1.0, 0.0, 0.0, 0.5, 0.0], np.linspace(0.0, 1.0, 51))
     assert made.method == "pair"
     assert made.energy_drift() < 1e-12
     assert made.ledger.total_dissipation.min() >= 0.0
@@ -61,7 +61,7 @@ def test_a_spatial_double_pendulum_keeps_its_balance_and_its_rod():
     r, v = made["positions"].reshape(-1, 2, 3), made["velocities"].reshape(-1, 2, 3)
     vertical = np.einsum("p,tp->t", [1.0, 2.0], np.cross(r, v)[:, :, 2])
     assert np.abs(vertical - vertical[0]).max() < 1e-11
-    assert made["multipliers of rod fixed-a"].shape == (101, 1)
+    assert made["multipliers of rod fixed-a"].shape == (51, 1)
 
 
 def test_momenta_of_free_points_are_kept_to_round_off():

@@ -24,8 +24,10 @@ from .wide.border import Unknowns, sparse_pattern
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips, Ropes]
 Blocks = list[tuple[Index, Index]]
-FEW = 10_000
-"""Largest number of entries of flexible matrices for which borders are cached for mechanisms of the same structure."""
+MOST, FEW = 128, 10_000
+"""Number of borders in the cache, and largest number of entries of flexible matrices for which borders are cached, for
+mechanisms of the same structure.
+"""
 
 
 class Frames(NamedTuple):
@@ -62,7 +64,7 @@ class _Structure:
         return isinstance(other, _Structure) and self._key == other._key
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=MOST)
 def _kept_border(structure: _Structure) -> Border:
     return _border(*structure.given)
 

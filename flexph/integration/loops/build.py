@@ -245,9 +245,9 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     col, val = [], []
     for k in range(count):
         own = dense(rows[k * width : (k + 1) * width])
-        used = np.flatnonzero(own.any(axis=0))
-        col.append(used)
-        val.append(own[:, used].T)
+        columns = np.flatnonzero(own.any(axis=0))
+        col.append(columns)
+        val.append(own[:, columns].T)
     ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(int)
     return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
 

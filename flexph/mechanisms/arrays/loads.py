@@ -104,6 +104,8 @@ def direction_shape(port: Port, direction: Array) -> Any:
             "a point mass has no direction: constrain its position only, by a hinge in the plane, a spherical joint in "
             "space, a distance or slider(..., turning=True), or take a body with inertia"
         )
+    if not port.rotation.shape[1]:
+        return no_entries(direction.size, 0)
     turned = np.einsum("aij,j->ia", cross(direction.size), direction)
     return sparse.csr_array(turned) @ port.rotation
 

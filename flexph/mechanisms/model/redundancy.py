@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from ...kernels.state import displacement_sizes, lever
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
+from ...numerics.connected import connected_blocks
 from ...numerics.ranks import singular_vectors
 
 if TYPE_CHECKING:
@@ -36,22 +36,25 @@ def independent(mechanism: Model, G: Any) -> Any | None:
         values = np.linalg.svd(weight[:, None] * G * moves, compute_uv=False)
         if values[-1] > RANK * values[0]:  # compared over all groups
             return None
-    g = sparse.csr_array(G)
-    link = sparse.block_array([[None, g], [g.T, None]])
-    _, label = connected_components(sparse.csr_array(link), directed=False)
-    spread, full = [], True
-    for group in np.unique(label[:rows]):
-        own, touched = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
-        scaled = weight[own, None] * g[own][:, touched].toarray() * moves[touched]
+    is_sparse, spread, full = sparse.issparse(G), [], True
+    g, entries = (sparse.csr_array(G), sparse.coo_array(G).coords) if is_sparse else (G, np.nonzero(G))
+    for own, touched in connected_blocks(entries[0], entries[1], G.shape):
+        scaled = weight[own, None] * dense(g[own][:, touched]) * moves[touched]
         left = singular_vectors(scaled, tolerance=RANK, economy=True).range
         if left.shape[1] == own.size:
             left, w = np.eye(own.size), np.ones(own.size)
         else:
             w, full = weight[own], False
-        spread.append(_placed(w[:, None] * left, own, rows))
+        spread.append((own, w[:, None] * left))
     if full:
         return None
-    return sparse.hstack(spread).tocsr() if sparse.issparse(G) else sparse.hstack(spread).toarray()
+    if is_sparse:
+        return sparse.hstack([_placed(block, own, rows) for own, block in spread]).tocsr()
+    first, basis = 0, np.zeros((rows, sum(block.shape[1] for _, block in spread)))
+    for own, block in spread:
+        basis[own, first : first + block.shape[1]] = block
+        first += block.shape[1]
+    return basis
 
 
 def _placed(block: Array, rows: Array, height: int) -> Any:

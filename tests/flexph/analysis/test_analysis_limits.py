@@ -194,7 +194,12 @@ def with_another_energy(system, count):
 
 @pytest.mark.parametrize(
     ("module", "moved", "count"),
-    [(spinning_body, 3, 1), (gyroscope, 9, 6), (four_particle, 12, 2), (point_masses, 6, 2)],
+    [
+        (spinning_body, 3, 1),
+        (gyroscope, 9, 6),
+        pytest.param(four_particle, 12, 2, marks=pytest.mark.slow),
+        (point_masses, 6, 2),
+    ],
 )
 def test_quadratic_casimirs_stay_with_another_hamiltonian(module, moved, count):
     """|p|² of a body, the columns of a rotation, the lengths of rods: found by rank, kept to round-off."""

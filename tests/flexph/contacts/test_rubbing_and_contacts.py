@@ -66,7 +66,7 @@ def test_joints_rub_beside_contacts_without_friction(driven):
     run_of(mechanism, start, times, "events", inputs=inputs)
 
 
-@pytest.mark.parametrize("given", [{}, {"frictions": (0.0, 0.4)}, {"soft": SOFT}])
+@pytest.mark.parametrize("given", [pytest.param({}, marks=pytest.mark.slow), {"frictions": (0.0, 0.4)}, {"soft": SOFT}])
 def test_joints_and_contacts_rub_and_stick(given):
     run = run_of(*held(PLASTIC, **given), np.linspace(0.0, 0.4, 33), "steps", inputs=PUSH)
     assert friction_missed(run, PUSH).max() <= RUBBED

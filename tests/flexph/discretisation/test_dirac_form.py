@@ -17,6 +17,7 @@ pytestmark = pytest.mark.processor
 
 END = 1.0
 SEEDS = range(3)
+FEW = ("pendulum",)
 
 
 @pytest.mark.parametrize(("name", "seed"), list(zip(ENERGIES, SEEDS, strict=True)))
@@ -70,7 +71,7 @@ def test_the_gradient_in_the_range_is_a_discrete_gradient(name, seed):
     assert near[0] / near[1] == pytest.approx(2.0, rel=0.01)  # it goes to ∇H with the distance
 
 
-@pytest.mark.parametrize("name", ENERGIES)
+@pytest.mark.parametrize("name", [*FEW, *(pytest.param(m, marks=pytest.mark.slow) for m in ENERGIES if m not in FEW)])
 def test_a_null_space_that_turns(name):
     """H depends on φ₁(x): no state is algebraic, and what has no mean is taken in the middle of the step."""
     energy = ENERGIES[name]

@@ -4,6 +4,7 @@ Ten seconds, as the general equations take their steps in Python.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -99,6 +100,12 @@ def spatial(relation):
 
 MECHANISMS = {"plane": planar, "space": spatial}
 each = covering("kind, where", tuple(KINDS), tuple(MECHANISMS))
+fast = {("quadratic", "space"), *((kind, "plane") for kind in KINDS if kind != "quadratic")}  # in space twice the time
+some = pytest.mark.parametrize(
+    ("kind", "where"),
+    [pytest.param(*own, marks=() if own in fast else pytest.mark.slow) for own in product(KINDS, MECHANISMS)],
+)
+"""As ``each``, with all kinds but one in the plane."""
 
 
 def run(case, end, steps, **options):
@@ -258,7 +265,7 @@ def test_many_joints_stick_and_slip_at_once():
 # --- the general equations --------------------------------------------------------------------------------------------
 
 
-@each
+@some
 def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
@@ -270,7 +277,7 @@ def test_the_equations_and_the_step_agree(kind, where):
     assert second < 1e-5  # of a motion of 0.1
 
 
-@each
+@some
 def test_derivatives_are_those_of_differences(kind, where):
     mechanism, start = MECHANISMS[where](KINDS[kind])
     system = mechanism.phdae(start)

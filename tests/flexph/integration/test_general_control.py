@@ -139,7 +139,7 @@ def damped_motion(end):
 
 
 @pytest.mark.parametrize(
-    "method", ["mean_value", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "midpoint"))]
+    "method", ["mean_value", *(pytest.param(m, marks=pytest.mark.slow) for m in ("dirac", "gonzalez", "midpoint"))]
 )
 def test_the_error_on_index_one_follows_the_tolerance(method):
     exact, errors = damped_motion(2.0), []
@@ -252,7 +252,7 @@ def test_events_compose_with_it(orbits):
 def test_a_terminal_event_ends_the_run_with_a_step_of_its_own(method):
     events = {"slow": Event(lambda t, x: x[23] - 0.8, direction=-1, terminal=True)}
     found = run(four_particles(1.0), START, [0.0, 0.5, 1.0], method=by_name(method, tolerance=1e-4), events=events)
-    fine = run(four_particles(1.0), START, np.linspace(0.0, 1.0, 1001), method=by_name(method), events=events)
+    fine = run(four_particles(1.0), START, np.linspace(0.0, 1.0, 401), method=by_name(method), events=events)
     assert found.times[-1] == found.events["slow"].times[0] == pytest.approx(fine.times[-1], abs=1e-3)
     assert found.final[23] == pytest.approx(0.8, abs=1e-12)
     assert found.ledger.residual.max() < 1e-14

@@ -171,7 +171,7 @@ def test_methods_of_order_two_on_index_two(method):
     ("method", "count", "orders", "bounds"),
     [
         ("gauss4", 20, (4.0, 2.0, 1.0), (2e-9, 1e-4, 2e-2)),
-        ("gauss6", 160, (math.nan, 4.0, 3.0), (ROUND_OFF, 5e-12, 2e-8)),
+        pytest.param("gauss6", 160, (math.nan, 4.0, 3.0), (ROUND_OFF, 5e-12, 2e-8), marks=pytest.mark.slow),
     ],
 )
 def test_gauss_on_index_two(method, count, orders, bounds):

@@ -149,7 +149,7 @@ def crank(young, length, angle=0.4):
     return mechanism.linearize(mechanism.assemble({"a": (0.0, 0.0, angle)}, guess={"b": -0.5}))
 
 
-@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("reduced", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_sensitivities_of_frequencies_are_those_of_differences(reduced):
     def system(young, length, angle):
         own = crank(young, length, angle)

@@ -59,7 +59,7 @@ def test_other_coordinates_ask_the_same():
         integrate(seen, 0.6 * x, [0.0, 0.01], progress=False)
 
 
-@pytest.mark.parametrize("method", ["pair", "gauss4", "midpoint", "radau"])
+@pytest.mark.parametrize("method", ["pair", "gauss4", "midpoint", pytest.param("radau", marks=pytest.mark.slow)])
 def test_runs_go_on_from_any_end(method):
     """Long steps, so that velocities at their ends miss the constraint; ends at rest among them."""
     system = pendulum()

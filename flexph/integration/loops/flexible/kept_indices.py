@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-MOST, FEW = 16, 20_000
+MOST, FEW = 128, 20_000
 """Number of results in the cache of a function, and largest number of entries of arguments that are cached."""
 
 

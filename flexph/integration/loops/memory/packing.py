@@ -14,8 +14,10 @@ from .data import Index
 from .memory import FIELDS, IS_CONSTANT, REAL, Cells, Memory, Place
 from .workspace import Workspace
 
-FEW = 20_000
-"""Largest count of whole numbers for which the layout is cached, for mechanisms with the same whole numbers."""
+MOST, FEW = 128, 20_000
+"""Number of layouts in the cache, and largest count of whole numbers for which the layout is cached, for mechanisms
+with the same whole numbers.
+"""
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 _KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
 
@@ -65,7 +67,7 @@ class _Layout:
         return isinstance(other, _Layout) and self.key == other.key
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=MOST)
 def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
     """Table of all fields, numbers of floats and of whole numbers of the work space, and the (still empty) places."""
     table = np.ones((len(FIELDS), 4), dtype=np.int64)
