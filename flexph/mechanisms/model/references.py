@@ -147,6 +147,17 @@ class References:
             rows[:, own.first] = np.diff(own.along(times))
         return rows
 
+    def along(self, times: Array) -> tuple[Array, Array]:
+        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay."""
+        references = np.tile(self._still, (len(times) if self._moving else 1, 1))
+        factors = np.ones((len(times) if self._count else 1, self._count))
+        for own in self._moving:
+            references[:, own.first] = own.along(times)
+        for own in self._changing:
+            if self._first <= own.first < self._first + self._count:
+                factors[:, own.first - self._first] = own.along(times)
+        return references, factors
+
     def _values(self, times: Array) -> Array:
         """Rows of the steps between the times, without the changes of references."""
         rows = np.zeros((len(times) - 1, self.width))
