@@ -67,13 +67,13 @@ def _moving(mechanism: Model) -> list[_Function]:
 
 def _changing(mechanism: Model) -> list[_Function]:
     """Factors of laws of springs and of strains, and speeds of flows, that are functions of time."""
-    a, bodies, columns = mechanism.network.arrays, list(mechanism.bodies), mechanism.once(_columns).tolist()
+    a, columns = mechanism.network.arrays, mechanism.once(_columns).tolist()
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
     timed = [part.factor for part in a.strains.laws if part.factor is not None]
     own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
     own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
-    own += [(SPEEDS, k, f"{bodies[flow.body]}: the speed", flow.speed) for k, flow in enumerate(a.flows)]
+    own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
     return [_Function(first, first + count, name, of) for first, count, name, of in places]
 
