@@ -141,18 +141,21 @@ class Search:
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
         """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
 
-        Newton's method may cycle between touching and not; softer springs, which reach further, then find the way.
+        Rims that touch in the pose stay closed, as they are no measures of springs. Newton's method may cycle between touching and not; softer springs, which reach further, then find the way.
         """
         mechanism, dim = self.mechanism, self.mechanism.layout.dim
         loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
         weight = float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() + np.abs(loads).sum()) or 1.0
+        rims = self.closed_in_pose()[0] & {touch.name for touch in self.rigid if touch.is_rim}
         failed: ArithmeticError | None = None
         for softness in SOFT:
             k = softness * weight / self.size
             soft = [
                 touch.spring(touch.one_sided(k * self.size**2 if touch.gap.kind == "angle" else k))
                 for touch in self.rigid
+                if not touch.is_rim
             ]
+            soft += [touch.row() for touch in self.rigid if touch.name in rims]
             soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
@@ -160,7 +163,8 @@ class Search:
                 failed = failed or error
                 continue
             gaps = self._gaps(c)
-            return {touch.name for touch in self.rigid if gaps[touch.name] < 0.0}, self._pose(c)
+            pressed = {touch.name for touch in self.rigid if gaps[touch.name] < 0.0 and not touch.is_rim}
+            return pressed | rims, self._pose(c)
         assert failed is not None
         raise failed
 
