@@ -141,7 +141,8 @@ class Search:
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
         """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
 
-        Rims that touch in the pose stay closed, as they are no measures of springs. Newton's method may cycle between touching and not; softer springs, which reach further, then find the way.
+        Newton's method may cycle between touching and not; softer springs, which reach further, then find the way. Rims
+        that touch in the pose stay closed, as they are no measures of springs.
         """
         mechanism, dim = self.mechanism, self.mechanism.layout.dim
         loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)

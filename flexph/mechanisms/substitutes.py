@@ -97,7 +97,8 @@ class Touch:
         elif self.gap.kind == "distance":
             law = Length(products[0], value)
         elif self.is_rim:
-            law = OnRim(*products, *self.gap.radii)
+            (height, tilt), (radius, crown) = products, self.gap.radii
+            law = OnRim(height, tilt, radius, crown)
         else:
             law = Angle(products[0], products[1], value)
         return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
