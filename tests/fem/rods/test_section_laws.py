@@ -178,7 +178,7 @@ def test_wrong_laws_are_refused(laws, message):
 
 
 def test_a_cable_has_a_law_of_its_tension_only():
-    with pytest.raises(ValueError, match="no resultant 'M': a cable has 'N'"):
+    with pytest.raises(ValueError, match="no resultant of laws 'M': a cable in the plane has 'N'"):
         cable(2, {"M": HARD})
 
 
