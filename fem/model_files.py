@@ -12,10 +12,13 @@ from flexph.models.schema.document import Kinds
 from flexph.models.schema.entry import Entry, one_of
 from flexph.models.schema.fields import (
     Area,
+    Bending,
     Density,
     Direction,
     File,
+    Force,
     Length,
+    LineDensity,
     Matrix,
     Number,
     Point,
@@ -27,7 +30,7 @@ from flexph.models.schema.fields import (
     name_in,
 )
 from flexph.models.schema.functions import FORMULA, FunctionMapping, as_function, formula_of
-from flexph.models.schema.laws import SectionLaw
+from flexph.models.schema.laws import SectionLaws
 
 from .beams.beam import beam
 from .materials.damping import Damping
@@ -172,7 +175,7 @@ class FlowEntry(Entry):
     """A fluid that flows through a rod or cable."""
 
     makes: ClassVar = Flow
-    mass_per_length: Number
+    mass_per_length: LineDensity
     speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=FunctionMapping)
 
     def arguments(self, builder: Any) -> dict[str, Any]:
@@ -196,7 +199,7 @@ class RodEntry(BodyEntry):
     ports: dict[str, Length] = Field(default_factory=dict)
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
-    laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    laws: SectionLaws = Field(default_factory=dict)
     flow: FlowEntry = None
 
 
@@ -206,14 +209,14 @@ class CableEntry(BodyEntry):
     makes: ClassVar = staticmethod(cable)
     kind: Literal["cable"]
     length: Length
-    mass_per_length: Number
-    axial: Number
-    bending: Number
+    mass_per_length: LineDensity
+    axial: Force
+    bending: Bending
     elements: Annotated[int, Field(ge=1, le=1_000_000)]
     dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
-    laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    laws: SectionLaws = Field(default_factory=dict)
     flow: FlowEntry = None
 
 

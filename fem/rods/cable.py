@@ -32,7 +32,7 @@ DRAWN = 4
 """Number of pieces in which an element is drawn."""
 
 
-@quantities(length="m", ports="m")
+@quantities(axial="N", bending="N*m^2", length="m", mass_per_length="kg/m", ports="m")
 @checked
 def cable(
     length: float,
@@ -118,7 +118,7 @@ def cable(
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
     fluid = 0.0 if flow is None else flow.mass_per_length
     line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m") + fluid)
-    places, law = _placed(line, curve, dim), checked_laws("cable", laws, ("N",)).get(0)
+    places, law = _placed(line, curve, dim), checked_laws("cable", laws, ("N",), dim).get(0)
     named = ports_along("cable", length, ports or {})
     return NodalBody(
         frames=tuple(_point(mass, dim) for mass in line.mass),

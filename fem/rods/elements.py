@@ -18,7 +18,8 @@ WEIGHTS = {1: (1.0, 1.0), 2: (1 / 3, 4 / 3, 1 / 3), 3: (1 / 6, 5 / 6, 5 / 6, 1 /
 class RodElement(NamedTuple):
     """Element of order p on −1 ≤ ξ ≤ 1: nodes with the weights of their masses, and p Gauss points with their weights.
 
-    ``shape`` and ``slope`` (p, p + 1) are the nodal polynomials and their derivatives with respect to ξ at the points.
+    ``shape`` and ``slope`` (p, p + 1) are the nodal polynomials and their derivatives with respect to ξ at the points,
+    ``end_slope`` (2, p + 1) the derivatives at both ends.
     """
 
     nodes: Array
@@ -27,6 +28,7 @@ class RodElement(NamedTuple):
     weights: Array
     shape: Array
     slope: Array
+    end_slope: Array
 
 
 @lru_cache
@@ -36,8 +38,8 @@ def rod_element(order: int) -> RodElement:
     shapes = [Polynomial.fromroots(np.delete(nodes, a)) for a in range(nodes.size)]
     shapes = [shape / shape(x) for shape, x in zip(shapes, nodes, strict=True)]
     values = np.array([shape(points) for shape in shapes]).T
-    slopes = np.array([shape.deriv()(points) for shape in shapes]).T
-    return RodElement(nodes, np.array(WEIGHTS[order]), points, weights, values, slopes)
+    slopes, ends = (np.array([shape.deriv()(at) for shape in shapes]).T for at in (points, np.array([-1.0, 1.0])))
+    return RodElement(nodes, np.array(WEIGHTS[order]), points, weights, values, slopes, ends)
 
 
 class RodMesh(NamedTuple):

@@ -11,12 +11,13 @@ from numpy.polynomial.legendre import leggauss
 from flexph.bodies.nodal_body import BodyFlow
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
-from flexph.numerics.arrays import Array
+from flexph.units.arguments import quantities
 
 from .elements import RodMesh
 from .hermite import HermiteLine
 
 
+@quantities(mass_per_length="kg/m", speed="m/s")
 @checked
 @dataclass(frozen=True)
 class Flow:
@@ -78,18 +79,11 @@ def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
         along[at] += m * element.shape.T @ (element.weights[:, None] * element.slope)
         tension[at] += m / own * element.slope.T @ (element.weights[:, None] * element.slope)
     shape, slope = np.zeros((2, count)), np.zeros((2, count))
-    for end, nodes, own, xi in ((0, mesh.numbers[0], half[0], -1.0), (1, mesh.numbers[-1], half[-1], 1.0)):
-        shape[end, nodes[-end]] = 1.0
-        slope[end, nodes] = _slopes(element.nodes, xi) / own
+    for end in (0, -1):
+        nodes = mesh.numbers[end]
+        shape[end, nodes[end]] = 1.0
+        slope[end, nodes] = element.end_slope[end] / half[end]
     return BodyFlow(m, flow.speed, along, tension, shape, slope)
-
-
-def _slopes(nodes: Array, xi: float) -> Array:
-    """Derivatives by ξ of the nodal polynomials at a place."""
-    powers = np.arange(nodes.size)
-    basis = np.linalg.inv(np.vander(nodes, increasing=True))
-    slopes: Array = (powers * xi ** np.maximum(powers - 1, 0)) @ basis
-    return slopes
 
 
 def flow_of_cable(flow: Flow | None, line: HermiteLine) -> BodyFlow | None:

@@ -13,11 +13,14 @@ ROUND_OFF = 1e-9
 """Force at strain zero over the largest stiffness that counts as zero."""
 
 
-def checked_laws(body: str, laws: Mapping[str, ElasticLaw] | None, names: Sequence[str]) -> dict[int, ElasticLaw]:
+def checked_laws(
+    body: str, laws: Mapping[str, ElasticLaw] | None, names: Sequence[str], dim: int
+) -> dict[int, ElasticLaw]:
     """Laws by the number of their strain; raises ValueError for other names, and for laws that do not fit a section."""
+    where = "in the plane" if dim == 2 else "in space"
     own: dict[int, ElasticLaw] = {}
     for name, law in (laws or {}).items():
-        check.lookup("resultant", name, dict.fromkeys(names), f"a {body}")
+        check.lookup("resultant of laws", name, dict.fromkeys(names), f"a {body} {where}")
         if law.is_controlled:
             raise ValueError(f"laws[{name!r}] must not be {law}: inputs set the stiffness of springs only")
         force, stiffness = (float(of(0.0)) for of in (law.force, law.stiffness))

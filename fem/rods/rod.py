@@ -138,7 +138,7 @@ def rod(
     at = section_at(material, section, shear_factors, dim)
     points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
     stiffness = np.array([own.stiffness for own in points])[:, OF_SIX[dim]]
-    own_laws = checked_laws("rod", laws, RESULTANTS[dim])
+    own_laws = checked_laws("rod", laws, RESULTANTS[dim], dim)
     for row, law in own_laws.items():
         stiffness[:, row] = law.stiffness(0.0)
     return NodalBody(

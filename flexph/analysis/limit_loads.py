@@ -147,8 +147,8 @@ def _of_contacts(
         found = at(middle)
         low, held, high, lost = (middle, found, high, lost) if found.state is not None else (low, held, middle, found)
     assert held.state is not None
-    cause = lost.cause if lost.cause == "slip" or held.open is None else "opening"
-    told = f"{held.open!r} opens" if cause == "opening" else lost.message
+    cause = lost.cause if lost.cause in ("slip", "opening") or held.open is None else "opening"
+    told = lost.message if cause == lost.cause else f"{held.open!r} opens"
     return LimitLoad(low, cause, f"{low:.6g} times the inputs: {told}", held.state)
 
 

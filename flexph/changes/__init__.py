@@ -1,6 +1,6 @@
 """Changes within a run: joints that lock and are released, parts that break, at a time or when a condition is met.
 
-Imports: bodies, bodies.breaking, joints.rows, mechanisms, mechanisms.poses, numerics, sensors, units.
+Imports: bodies, bodies.breaking, joints.rows, laws, mechanisms, mechanisms.poses, numerics, sensors, units.
 """
 
 import lazy_loader

@@ -224,7 +224,8 @@ def rupture(
     """Let a rod or cable break at a place, or a spring or rope, within a run.
 
     The element of a rod or cable at s loses all its forces and moments; its mass stays. Velocities and momenta stay,
-    and the elastic energy of the element is lost: ``dissipation["rupture NAME"]`` has it.
+    and the elastic energy of the element is lost: ``dissipation["rupture NAME"]`` has it, zeros for a part that stores
+    none or does not break. A part breaks once; the first of several causes is one condition ``when``.
 
     Parameters
     ----------
@@ -233,8 +234,8 @@ def rupture(
     s : float, optional
         Place along a rod or cable [m]; the element there breaks.
     tension : float, optional
-        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring. A part
-        with more at the start breaks there.
+        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring, not of one
+        with a force law, hysteresis or a schedule. A part with more at the start breaks there.
     at : float, optional
         Instead of a tension, a time [s].
     when : Event, callable or Quantity, optional

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from ..bodies.breaking.broken import element_at
 from ..joints.rows.connection import Connection
+from ..laws.elastic_laws import ElasticLaw
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.poses.locked_joints import can_lock
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from .change import Change, place_of
+from .change import Change, Tension, place_of
 from .held import held
 
 
@@ -84,13 +85,14 @@ class Plan:
 
     def _begun(self, change: Change, joint: Connection, name: str) -> Action:
         """Action by which a further joint begins to hold; ValueError if it cannot or its name is taken."""
-        if not (joint.kind != "drive" and (joint.formed(self.base.layout.dim).form.rows or joint.input is None)):
-            raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not a {joint.kind}")
+        joint = joint.formed(self.base.layout.dim)
+        if not (joint.kind != "drive" and (joint.form.rows or joint.input is None)):
+            raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not {_kind_of(joint)}")
         if joint.name in (c.name for c in (*self.base.connections, *self._added)):
             raise ValueError(
                 f"lock({joint.name!r}): the mechanism has a joint of this name; give the new one another name="
             )
-        self._added.append(joint.formed(self.base.layout.dim))
+        self._added.append(joint)
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
@@ -112,10 +114,15 @@ class Plan:
                 raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
             if change.s is not None:
                 raise ValueError(f"rupture({change.name!r}): a spring has no place s along it, got {change.s}")
+            if isinstance(change.when, Tension):
+                _check_tension(own[change.name])
             return self._released(change, name)
         element = element_at(change.name, self.base.bodies[change.name], place_of(change.name, change.s))
         if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
-            raise ValueError(f"rupture({change.name!r}): the element at s = {change.s} m is broken already")
+            raise ValueError(
+                f"rupture({change.name!r}): the element at s = {change.s} m is broken already; if the first of several "
+                "causes breaks it, give one rupture with when=, a function of (t, state) that is zero at the first"
+            )
         crack = Connection("crack", (f"{change.name}.root",), label=name, breaks=(change.name, element))
         self._added.append(crack)
         return Action(change, name, crack.name, None)
@@ -128,7 +135,11 @@ class Plan:
             )
         holds = self._holding.get(joint.name, joint.name)
         if holds is None:
-            raise ValueError(f"{change.kind}({change.name!r}): it was released before, or broken")
+            before = next(a.change.kind for a in self.actions if a.change.name == joint.name and a.begins is None)
+            raise ValueError(
+                f"{change.kind}({change.name!r}): a {before} earlier in the list takes it away; if the first of "
+                "several causes does, give one change with when=, a function of (t, state) that is zero at the first"
+            )
         is_locked = holds != joint.name
         self._holding[joint.name] = joint.name if is_locked else None
         return Action(change, name, joint.name if is_locked else None, holds)
@@ -151,6 +162,23 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
         The ``mechanism`` of the run's solution.
     """
     return Plan(mechanism, changes).union
+
+
+def _kind_of(joint: Connection) -> str:
+    """Noun for what cannot begin to hold."""
+    if any(measure.is_controlled for measure in joint.form.measures):
+        return "a spring whose stiffness is an input; give it the law without controlled()"
+    return f"a {joint.kind}"
+
+
+def _check_tension(spring: Connection) -> None:
+    """Raise ValueError for a spring without an elastic force that its state alone tells."""
+    for measure in spring.form.measures:
+        if measure.is_scheduled or not (measure.law is None or isinstance(measure.law, ElasticLaw)):
+            raise ValueError(
+                f"rupture({spring.name!r}): tension= is an elastic force of states alone, which {measure.law} is not; "
+                "give at=, a time, or when=, a function of (t, state) that is zero at the rupture"
+            )
 
 
 def _listed(changes: Any) -> list[Change]:

@@ -81,8 +81,8 @@ class LawRows(NamedTuple):
         return self.law.law.factor if isinstance(self.law, LineEnergy) else None
 
     def factor_at(self, time: float) -> float:
-        """Factor of the energy at a time, 1 without a schedule."""
-        return 1.0 if self.factor is None else float(self.factor(time))
+        """Factor of the energy at a time, 1 without a schedule; raises ValueError unless it is a finite number."""
+        return self.law.law.factor_at(time) if isinstance(self.law, LineEnergy) else 1.0
 
     def strain(self, rows: Array) -> Array:
         """Strains E (k, c) of this law, from the vector of all strain rows (e,)."""

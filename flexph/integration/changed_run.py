@@ -19,6 +19,7 @@ from ..mechanisms.poses.passage import Booking, booked_together, state_after_pas
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import begun, booked, joined
+from ..results.ledger import Ledger
 from ..results.result import Occurrences
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
@@ -128,19 +129,16 @@ class _ChangedRun:
         self.parts: list[Solution] = []
         self.made: list[tuple[str, float, Array]] = []
         self._before: Solution | None = None  # the state before changes at the start
-        self._begun: dict[str, float] = {}  # values of the conditions at the beginning of a part
-        self._fired: set[str] = set()  # conditions that ended a part
         self._observe = _Once(options.observe) if options.observe is not None else None
 
     def run(self, start: State) -> Solution:
         """Run to the last time, or to an event that ends it."""
-        state, due = start, self._due(start.time, exceeded=self._exceeded(start))
+        state, due = start, self._due(start.time, self._exceeded(start))
         try:
             while True:
                 state, booking = self._changed(state, due)
-                part = self._part(state, booking)
-                state = part.final
-                if state.time >= self.grid[-1] or not (due := self._due(state.time, part)):
+                state, met = self._part(state, booking)
+                if state.time >= self.grid[-1] or not (due := self._due(state.time, met)):
                     self._warn_of_pending(state.time)
                     return self._whole()
         except (IntegrationError, InputError, IntegrationInterrupted) as error:
@@ -185,13 +183,13 @@ class _ChangedRun:
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
-    def _part(self, state: State, booking: Booking | None) -> Solution:
-        """Run from a state to the next change."""
+    def _part(self, state: State, booking: Booking | None) -> tuple[State, list[str]]:
+        """Run from a state to the next change; return the state there and the names of the conditions that are met.
+
+        A condition is met by the event that ended the part, or if it is zero compared with its value at the beginning.
+        """
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
-        self._begun = {
-            name: _value(name, given, MechanismView(mechanism, state.x), state.time) for name, given in watched.items()
-        }
-        self._fired = set()
+        values = {name: _value(name, of, MechanismView(mechanism, state.x), state.time) for name, of in watched.items()}
         options = replace(
             self.options,
             events={**self.options.events, **{name: self._event(given) for name, given in watched.items()}},
@@ -203,9 +201,13 @@ class _ChangedRun:
         except Unfinished as error:
             error.solution = self._kept(error.solution, watched, booking)
             raise
-        self._fired = {name for name in watched if part.events[name].times.size}
         self.parts.append(self._kept(part, watched, booking))
-        return part
+        end, view = part.final, MechanismView(part.mechanism, part.states[-1])
+        apart = {
+            name: 0.0 if part.events[name].times.size else abs(_value(name, of, view, end.time))
+            for name, of in watched.items()
+        }
+        return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
     def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
         """Solution of a part, with the bookings of the change before it and without the events of conditions."""
@@ -223,7 +225,13 @@ class _ChangedRun:
             own = [(t, x) for made, t, x in self.made if made == name]
             states = np.array([x for _, x in own]).reshape(len(own), whole.mechanism.layout.size)
             events[name] = Occurrences(np.array([t for t, _ in own]), states)
-        return replace(whole, events=events)
+        return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))
+
+    def _with_accounts(self, ledger: Ledger) -> Ledger:
+        """Ledger with a loss of each lock and rupture, zero if it lost nothing or did not happen."""
+        losing = (action.name for action in self.plan.actions if action.change.kind != "release")
+        none = {name: np.zeros(len(ledger.residual)) for name in losing if name not in ledger.dissipation}
+        return replace(ledger, dissipation={**ledger.dissipation, **none}) if none else ledger
 
     def _times(self, time: float) -> Array:
         """Times of a part: those of the run up to the next change at a given time."""
@@ -259,12 +267,8 @@ class _ChangedRun:
         view = MechanismView(self.plan.mechanism(self.holding), start.x)
         return [a.name for a in strengths if _value(a.name, self.conditions[a.name], view, start.time) >= 0.0]
 
-    def _due(self, time: float, part: Solution | None = None, exceeded: Sequence[str] = ()) -> list[Action]:
-        """Changes that happen at a time: those whose condition is met, and those whose time has come."""
-        if part is None:
-            met = list(exceeded)
-        else:
-            met = [name for name, given in self._conditions() if self._is_met(given, part, name)]
+    def _due(self, time: float, met: Sequence[str]) -> list[Action]:
+        """Changes that happen at a time: those whose condition is ``met``, and those whose time has come."""
         due: list[Action] = []
         waits: set[str] = set()
         for action in self.pending:
@@ -283,13 +287,6 @@ class _ChangedRun:
             else:
                 waits.add(change.subject)
         return due
-
-    def _is_met(self, given: Any, part: Solution, name: str) -> bool:
-        """True if a condition is met at the end of a part: zero, compared with its value at the beginning."""
-        if name in self._fired:
-            return True
-        value = _value(name, given, MechanismView(part.mechanism, part.states[-1]), float(part.times[-1]))
-        return abs(value) <= ON_ZERO * abs(self._begun.get(name, 0.0))
 
 
 def _value(name: str, given: Any, state: MechanismView, time: float) -> float:

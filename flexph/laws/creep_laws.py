@@ -21,19 +21,20 @@ NEAR = 1e-4
 
 @dataclass(frozen=True)
 class CreepLaw:
-    """Force of a rolling wheel against its slip velocity s = (along, across) at a rolling speed V.
+    """Force of a rolling wheel against its slip velocity s = (along, across), and spin, at a rolling speed V.
 
-        F = −(c₁s₁, c₂s₂) q(x)/V,    x = |(c₁s₁, c₂s₂)|/(V μN),    V not below the least speed
+        F = −p q(x)/V,    p = C s,    x = |(p₁, p₂)|/(V μN),    V not below the least speed
 
-    with q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. Its power −Σ c_i s_i² q/V is
-    never positive. Made by :func:`creep` and :func:`magic_formula`.
+    with C = diag(c₁, c₂), q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. A law with
+    spin has the rate of turning about the normal as third slip and a moment as third force, with C₃₃ = c₃ and
+    C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Made by :func:`creep` and :func:`magic_formula`.
 
     Parameters
     ----------
     kind : {"hyperbolic", "cubic", "magic"}
         Kind of saturation q.
     parameters : tuple of float
-        c₁, c₂ [N], μN [N], shape, curvature, and least speed [m/s].
+        c₁, c₂ [N], μN [N], shape, curvature, least speed [m/s], c₂₃ [N m], c₃ [N m²].
     """
 
     kind: Literal["hyperbolic", "cubic", "magic"]
@@ -43,32 +44,46 @@ class CreepLaw:
     derivative: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS or len(self.parameters) != 6:
-            raise ValueError(f"a CreepLaw has a kind of {KINDS} and six parameters, {self.remedy}, got {self!r}")
+        if self.kind not in KINDS or len(self.parameters) != 8:
+            raise ValueError(f"a CreepLaw has a kind of {KINDS} and eight parameters, {self.remedy}, got {self!r}")
 
     def __str__(self) -> str:
         return f"{self.kind} creep{self.parameters}"
 
+    @property
+    def spins(self) -> bool:
+        """True if the law has spin: a third slip and a moment."""
+        return any(self.parameters[6:])
+
+    def stiffness(self, size: int) -> Array:
+        """Matrix C (k, k) of the first k components."""
+        along, across, *_, coupled, turning = self.parameters
+        C = np.diag([along, across, turning])
+        C[1, 2], C[2, 1] = coupled, -coupled
+        return C[:size, :size]
+
     def force(self, slip: Array, travel: float) -> Array:
-        """Force (k,) [N] against the components of slip (k,) [m/s], the first along, at a rolling speed [m/s]."""
-        *_, least = self.parameters
-        speed = max(abs(travel), least)
-        pushed = np.array(self.parameters[: slip.size]) * slip
-        ratio, _ = self.ratio(float(np.linalg.norm(pushed)) / (speed * self.parameters[2]))
+        """Force (k,) [N] against the components of slip (k,) [m/s], the first along, at a rolling speed [m/s].
+
+        A third component is a moment [N m] against spin [rad/s].
+        """
+        speed = max(abs(travel), self.parameters[5])
+        pushed = self.stiffness(slip.size) @ slip
+        ratio, _ = self.ratio(float(np.linalg.norm(pushed[:2])) / (speed * self.parameters[2]))
         force: Array = -pushed * ratio / speed
         return force
 
     def slopes(self, slip: Array, travel: float) -> Array:
         """Derivatives (k, k + 1) of the force with respect to the components of slip and the rolling speed."""
-        *_, least = self.parameters
-        stiffness, limit, speed = np.array(self.parameters[: slip.size]), self.parameters[2], max(abs(travel), least)
-        pushed = stiffness * slip
-        size = float(np.linalg.norm(pushed))
+        _, _, limit, _, _, least, *_ = self.parameters
+        stiffness, speed = self.stiffness(slip.size), max(abs(travel), least)
+        pushed = stiffness @ slip
+        size = float(np.linalg.norm(pushed[:2]))
         x = size / (speed * limit)
         ratio, slope = self.ratio(x)
-        by_slip = -np.diag(stiffness) * ratio / speed
+        by_slip = -stiffness * ratio / speed
         if size > 0.0:
-            by_slip = by_slip - np.outer(pushed, stiffness * pushed) * slope / (size * speed**2 * limit)
+            by_slip = by_slip - np.outer(pushed, pushed[:2] @ stiffness[:2]) * slope / (size * speed**2 * limit)
         by_speed = (
             pushed * (ratio + slope * x) / speed**2 * (math.copysign(1.0, travel) if abs(travel) > least else 0.0)
         )
@@ -80,7 +95,7 @@ class CreepLaw:
             return 1.0 / (1.0 + x), -1.0 / (1.0 + x) ** 2
         if self.kind == "cubic":
             return (1.0 - x / 3.0 + x * x / 27.0, 2.0 * x / 27.0 - 1.0 / 3.0) if x < 3.0 else (1.0 / x, -1.0 / x**2)
-        _, _, _, shape, curvature, _ = self.parameters
+        _, _, _, shape, curvature, *_ = self.parameters
         return magic_ratio(x, shape, curvature)
 
 
@@ -104,13 +119,15 @@ def _given(longitudinal: float, lateral: float | None, limit: float | None, leas
     return along, across, bound, check.positive("least_speed", least_speed)
 
 
-@quantities(longitudinal="N", lateral="N", limit="N", least_speed="m/s")
+@quantities(longitudinal="N", lateral="N", limit="N", lateral_spin="N*m", spin="N*m^2", least_speed="m/s")
 @checked
 def creep(
     *,
     longitudinal: float,
     lateral: float | None = None,
     limit: float | None = None,
+    lateral_spin: float = 0.0,
+    spin: float = 0.0,
     saturation: Literal["cubic", "hyperbolic"] = "cubic",
     least_speed: float = 1e-3,
 ) -> CreepLaw:
@@ -122,8 +139,14 @@ def creep(
                                q = 1/(1 + x) (hyperbolic)
 
     The cubic law is that of Vermeulen and Johnson for wheels on rails, and that of the brush model of a tyre whose
-    bristles have a stiffness c per length and a contact length 2a, f = 2ca². Spin creepage is left out: it does no work
-    in the linear law. At rest and up to the least speed, V is replaced by this speed.
+    bristles have a stiffness c per length and a contact length 2a, f = 2ca². At rest and up to the least speed, V is
+    replaced by this speed.
+
+    With the spin creepage φ = ω_n/V, the turning about the normal, the linear forces and the moment are
+
+        F₂ = −f₂ξ₂ − f₂₃φ,   M = f₂₃ξ₂ − f₃₃φ
+
+    and all are reduced by the same q(x), x = |(f₁ξ₁, f₂ξ₂ + f₂₃φ)|/μN. The terms of f₂₃ do no work, whatever q is.
 
     Parameters
     ----------
@@ -133,6 +156,10 @@ def creep(
         f₂ [N], across it (for a tyre the cornering stiffness [N/rad]); f₁ by default.
     limit : float, optional
         μN [N], the friction of the wheel load; none by default: linear creep.
+    lateral_spin : float
+        f₂₃ [N m], the lateral force per unit spin creepage, and the moment per unit lateral creepage.
+    spin : float
+        f₃₃ [N m²], the moment per unit spin creepage.
     saturation : {"cubic", "hyperbolic"}
         Kind of q.
     least_speed : float
@@ -158,7 +185,8 @@ def creep(
     """
     along, across, bound, least = _given(longitudinal, lateral, limit, least_speed)
     check.choice("saturation", saturation, KINDS[:2])
-    return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least))
+    turning = check.not_negative("lateral_spin", lateral_spin), check.not_negative("spin", spin)
+    return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least, *turning))
 
 
 @quantities(longitudinal="N", lateral="N", limit="N", least_speed="m/s")
@@ -218,4 +246,4 @@ def magic_formula(
         raise ValueError(f"shape must be above 0 and at most 2, got {shape}")
     if check.number("curvature", curvature) > 1.0:
         raise ValueError(f"curvature must be at most 1, got {curvature}")
-    return CreepLaw("magic", (along, across, bound, float(shape), float(curvature), least))
+    return CreepLaw("magic", (along, across, bound, float(shape), float(curvature), least, 0.0, 0.0))

@@ -512,9 +512,9 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw:
     """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with the input u of the spring.
 
     The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` returns u for it,
-    or ``inputs`` of :func:`flexph.integrate` have it; without an input u is zero. Over the step after a call the factor
-    goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`, which the ledger
-    has under the name of the spring:
+    or ``inputs`` of :func:`flexph.integrate` have it, ``u ≥ −1``; without an input u is zero. Over the step after a
+    call the factor goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`,
+    which the ledger has under the name of the spring:
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
@@ -532,7 +532,7 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw:
     Raises
     ------
     ValueError
-        For a stiffness that is not positive, and a law that has a factor.
+        For a stiffness that is not positive, and a law that has a factor; in a run for an input below −1.
 
     Examples
     --------

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..systems.inputs import Input
+from .contact_search import Opens, Search
 from .model.state import Pose, State
-from .resting import Search, Slips
+from .rested import Slips
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this module."""
@@ -26,28 +27,24 @@ class Held(NamedTuple):
     open: str | None = None
 
 
-def _is_stiff(mechanism: Mechanism) -> bool:
-    """True for rigid bodies without springs."""
-    return not (mechanism.layout.flexible or mechanism.layout.springs or mechanism.rigid_motion is not None)
-
-
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
     """Equilibrium in which contacts that touch in the pose stay, by friction where they have it."""
-    search = Search(mechanism, pose, inputs, time)
-    search.explains, search.stays = False, _is_stiff(mechanism) and all(t.is_rigid for t in search.touches)
+    search = Search(mechanism, pose, inputs, time, keeps_pose=True)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]
     try:
-        made, state = search.settled(held, in_place=True)
+        rested = search.settled(held, in_place=True)
     except Slips as error:
         return Held(None, "slip", str(error))
+    except Opens as error:
+        return Held(None, "opening", f"{error.contact!r} opens")
     except ArithmeticError as error:
         return Held(None, "no equilibrium", str(error))
-    if search.moved(made, state) > AWAY:
+    if search.moved(rested) > AWAY:
         return Held(None, "no equilibrium", "the nearest equilibrium is another pose, as of a body that tips over")
-    if not search.is_stable(made, state):
+    if not search.is_stable(rested):
         return Held(None, "instability", "the equilibrium is not stable")
-    pressing = search.pressing(made, state)
+    pressing = rested.pressing
     lightest = min(pressing, key=lambda name: pressing[name], default=None)
     is_light = lightest is not None and pressing[lightest] <= LIGHT * max(pressing.values())
-    return Held(search.whole(made, state), open=lightest if is_light else None)
+    return Held(rested.with_contacts(mechanism), open=lightest if is_light else None)

@@ -376,7 +376,7 @@ class Mechanism(Model):
         ArithmeticError
             If no equilibrium is found; with contacts also if they slip.
         ValueError
-            For mutual contacts of many balls, pins in holes in space, rims of discs, and contacts with a ``spin``; for
+            For mutual contacts of many balls, pins in holes in space, compliant rims, and contacts with a ``spin``; for
             redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
         """

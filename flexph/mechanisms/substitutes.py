@@ -1,8 +1,9 @@
 """Springs and constraints that act as contacts at rest.
 
 A gap is g = ±m − c of a measure m of world vectors. A compliant contact is a spring on m with its potential V(−g) where
-it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force. Where friction holds,
-the point of contact stays along the tangents, too.
+it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force, for the rim of a disc
+that leans over the sine of the angle between axis and normal. Where friction holds, the point of contact stays along
+the tangents, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from ..contacts.laws import Hertz, Rigid
 from ..joints.rows.connection import Connection, Form, Gap, Measure, Row
 from ..joints.rows.laws import Angle, Law, Length, Offset
+from ..joints.rows.laws import Contact as OnRim
 from ..joints.rows.vectors import BodyVector, Product, Vector, frame_about
 from ..laws.elastic_laws import ElasticLaw, one_sided, potential
 from .model.model import Model
@@ -58,6 +60,11 @@ class Touch:
         sticks = self.is_rigid or self.holding > 0.0
         return sticks and self.gap.kind == "offset" and self.gap.radii == (0.0, 0.0) and self.friction > 0.0
 
+    @property
+    def is_rim(self) -> bool:
+        """True for the rim of a disc on a plane, which is no measure of a spring."""
+        return self.gap.kind == "rim"
+
     def spring(self, law: ElasticLaw | None = None) -> Connection:
         """Spring with the potential of the contact, or another law of the extension m − m₀."""
         kind: Any = KINDS[self.gap.kind]
@@ -89,6 +96,9 @@ class Touch:
             law = Offset(products[0], value)
         elif self.gap.kind == "distance":
             law = Length(products[0], value)
+        elif self.is_rim:
+            (height, tilt), (radius, crown) = products, self.gap.radii
+            law = OnRim(height, tilt, radius, crown)
         else:
             law = Angle(products[0], products[1], value)
         return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
@@ -115,6 +125,8 @@ class Touch:
         v, w, u = self.gap.vectors
         if self.gap.kind == "distance":
             return (Product(v, v),)
+        if self.is_rim:
+            return Product(v, w), Product(w, u)
         return (Product(v, w),) if self.gap.kind == "offset" else (Product(v, w), Product(v, u))
 
 
@@ -125,9 +137,10 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
         if contact.form.group is not None:
             raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
-            if gap.kind not in KINDS:
+            if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
                 raise ValueError(
-                    f"{what} takes contacts of points and balls, and stops; {contact.name!r} is another one"
+                    f"{what} takes contacts of points and balls, stops, and rims by the law Rigid; {contact.name!r} is "
+                    "another one"
                 )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
             touches.append(Touch(name, contact, gap))

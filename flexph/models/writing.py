@@ -242,13 +242,14 @@ def _relation(relation: Relation, written: Callable[[Any], Any]) -> dict[str, An
 
 
 def _creep(law: CreepLaw) -> dict[str, Any]:
-    longitudinal, lateral, limit, shape, curvature, least = law.parameters
+    longitudinal, lateral, limit, shape, curvature, least, coupled, turning = law.parameters
     given: dict[str, Any] = {"longitudinal": longitudinal, "lateral": lateral}
     if limit < math.inf:
         given["limit"] = limit
     if law.kind == "magic":
         return {"kind": "magic_formula", **given, "shape": shape, "curvature": curvature, "least_speed": least}
-    return {"kind": "creep", **given, "saturation": law.kind, "least_speed": least}
+    spin = {"lateral_spin": coupled, "spin": turning} if law.spins else {}
+    return {"kind": "creep", **given, **spin, "saturation": law.kind, "least_speed": least}
 
 
 def _import_path(function: Any, path: str) -> str:

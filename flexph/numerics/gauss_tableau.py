@@ -30,6 +30,9 @@ class Tableau(NamedTuple):
     rate: Array  # (s, s + 1), and its rate
     between: Array  # (2s, s), values y₀ + Σ_j between_qj ẏ_j at 2s Gauss points,
     projection: Array  # (s, 2s), and the best polynomial of degree s − 1 through values there, at the nodes
+    point_weights: Array  # (2s,), weights of these points
+    point_value: Array  # (2s, s + 1), interpolant of a function of time there, from ``given``,
+    point_rate: Array  # (2s, s + 1), and its rate
 
 
 @cache
@@ -59,10 +62,8 @@ def gauss(stages: int) -> Tableau:
     points, weights = gauss_points(2 * stages)
     orthonormal = [Legendre.basis(j, domain=[0.0, 1.0]) * (2.0 * j + 1.0) ** 0.5 for j in range(stages)]
     legendre = lambda x: np.stack([own(x) for own in orthonormal], -1)  # noqa: E731
-    value, slopes = (
-        _lagrange(given, c),
-        1.0 / (c[:, None] - given),
-    )  # derivatives of ln |x − x_k| at the nodes, which differ from the points
+    value, rate = _interpolant(given, c)
+    point_value, point_rate = _interpolant(given, points)
     inverse = np.linalg.inv(a)
     return Tableau(
         nodes=c,
@@ -73,10 +74,19 @@ def gauss(stages: int) -> Tableau:
         curvature=0.5 * (e + e.transpose(0, 2, 1)),
         given=given,
         value=value,
-        rate=value * (slopes.sum(axis=1, keepdims=True) - slopes),
+        rate=rate,
         between=points[:, None] * np.einsum("k,qkj->qj", b, _lagrange(c, np.multiply.outer(points, c))),
         projection=legendre(c) @ (legendre(points) * weights[:, None]).T,
+        point_weights=weights,
+        point_value=point_value,
+        point_rate=point_rate,
     )
+
+
+def _interpolant(given: Array, at: Array) -> tuple[Array, Array]:
+    """Matrices (k, n) from values at points (n,) to their interpolant and its rate at others (k,)."""
+    value, slopes = _lagrange(given, at), 1.0 / (at[:, None] - given)  # derivatives of ln |x − x_k|
+    return value, value * (slopes.sum(axis=1, keepdims=True) - slopes)
 
 
 def _lagrange(nodes: Array, points: Array) -> Array:

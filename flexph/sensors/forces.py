@@ -274,7 +274,7 @@ def _reading(joint: str, read: Callable[[Arrays, Array], Array]) -> Callable[[Mo
         slips = [c for c in mechanism.connections for _ in c.form.slips]
         own = np.flatnonzero(mechanism.network.arrays.slips.slip == [c.name for c in slips].index(joint))
         creeps = isinstance(next(c for c in slips if c.name == joint).form.slips[0].friction, CreepLaw)
-        return partial(_read, mechanism, own[:-1] if creeps else own, read)
+        return partial(_read, mechanism, own[: min(own.size - 1, 2)] if creeps else own, read)
 
     return of_state
 

@@ -22,6 +22,7 @@ EXAMPLES = {
     "kg": ("a mass", "33 g"),
     "kg*m^2": ("an inertia", "1e-4 kg*m^2"),
     "kg/m^3": ("a density", "7850 kg/m^3"),
+    "kg/m": ("a mass per length", "0.2 kg/m"),
     "Pa": ("a stress", "210 GPa"),
     "rad": ("an angle", "30 deg"),
     "s": ("a time", "20 ms"),
@@ -34,6 +35,8 @@ EXAMPLES = {
     "N*m*s/rad": ("a torsional damping", "0.1 N*m*s/rad"),
     "N*s^2/m^2": ("a quadratic damping", "0.1 N*s^2/m^2"),
     "N": ("a force", "5 N"),
+    "N*m": ("a moment", "3 N*m"),
+    "N*m^2": ("a bending stiffness", "2 N*m^2"),
     "1/s": ("a rate", "2 1/s"),
     "": ("a number", "0.3"),
 }

@@ -11,7 +11,10 @@ from click.testing import CliRunner
 
 from flexph.case import find_cases
 from flexph.cli import main
+from flexph.report import reports
+from flexph.results.result import Result
 from flexph.scenes import read_scene
+from flexph.scenes.of_results import values_of
 
 CASES = {  # number of checks; options of a short run; tables and pictures that it writes
     "andrews-squeezer": (31, "--steps 200", "angles.csv angles.png forces.csv ledger.csv ledger.png motion.png"),
@@ -200,7 +203,14 @@ def test_a_run_writes_its_files(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_case_reports_its_run(name, tmp_path, monkeypatch):
-    """All cases have a report with their pictures, results, checks and parameters."""
+    """All cases have a report with pictures, results, checks and parameters, and energies and steps of their runs."""
+    results, write = [], reports.write_case_report
+
+    def noted(folder, record, figures, result, told):
+        results.append(result)
+        return write(folder, record, figures, result, told)
+
+    monkeypatch.setattr(reports, "write_case_report", noted)
     monkeypatch.setenv("FLEXPH_REPORT", "1")
     words = ["run", name, "--out", str(tmp_path / "out"), *CASES[name][1].split()]
     result = CliRunner().invoke(main, words)
@@ -210,3 +220,5 @@ def test_every_case_reports_its_run(name, tmp_path, monkeypatch):
     assert f"<title>{name}</title>" in page
     assert {"Pictures", "Result", "Validation", "Parameters"} <= set(re.findall(r"<h2[^>]*>(.*?)</h2>", page))
     assert "data:image/png" in page
+    if any(True for _ in values_of(results[0], (Result,))):
+        assert {"Energy", "Run"} <= set(re.findall(r"<h3[^>]*>(.*?)</h3>", page))

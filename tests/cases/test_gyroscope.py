@@ -96,9 +96,10 @@ def test_steady_precession_stays_steady(tilt):
     for kept, count in (("angles", 10), ("quaternion", 40)):
         made = case.solve(kept, np.linspace(0.0, 0.02, count + 1), TORQUE, SPIN, tilt=tilt, start="steady")
         beta, gamma = case.suspension(made, kept).T
-        bound = 1e-8 if kept == "angles" else 2e-4  # measured 5e-5 of the quaternion
-        np.testing.assert_allclose(beta, tilt, atol=bound)
-        assert gamma[-1] == pytest.approx(0.02 * rate, rel=bound)
+        # the quaternion turns by 0.03 rad of spin in a step: its rate is off by some (0.03)²/8, the tilt by far less
+        near, far = (1e-8, 1e-8) if kept == "angles" else (1e-5, 1.2e-4)
+        np.testing.assert_allclose(beta, tilt, atol=near)
+        assert gamma[-1] == pytest.approx(0.02 * rate, rel=far)
 
 
 def test_a_tilt_without_steady_precession_is_refused():

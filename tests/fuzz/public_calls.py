@@ -595,7 +595,7 @@ def _laws() -> dict[str, Call]:
         "column": 0.2, "exponent": 1.4, "yield_force": 20.0, "damping": 5.0,
         "static": 60.0, "stribeck": 0.05, "viscous": 0.3,
         "longitudinal": 3e4, "lateral": 2e4, "limit": 500.0, "saturation": "cubic", "curvature": 0.5,
-        "least_speed": 0.01,
+        "least_speed": 0.01, "lateral_spin": 30.0, "spin": 0.2,
         "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
     }  # fmt: skip
     special = {

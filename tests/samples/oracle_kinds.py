@@ -113,6 +113,7 @@ SHARP = bouc_wen(3.0, yield_force=0.6, exponent=2.5, shape=0.7)
 BRISTLES = bristle(0.5, stiffness=4.0, damping=0.05, static=0.8, stribeck=0.6, viscous=0.1)
 STIFF_BRISTLES = bristle(0.5, stiffness=4.0, damping=9.0, static=0.8, stribeck=0.6)
 TYRE = {"longitudinal": 3.0, "lateral": 2.0}
+SPIN = {"lateral_spin": 1.2, "spin": 0.7}
 MAGIC = {"limit": 1.5, "shape": 1.6, "curvature": -0.5}
 HYPERBOLIC = creep(**TYRE, limit=1.0, saturation="hyperbolic")
 PLANE = {
@@ -221,6 +222,10 @@ SPACE = {
     "slipping wheel": lambda: [slipping_wheel(B, A, radius=0.3, friction=coulomb(0.4, speed=0.3))],
     "slipping tyre": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=0.1))],
     "slipping tyre that grips": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=50.0))],
+    "slipping tyre with spin": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, **SPIN, limit=2.0))],
+    "slipping railway wheel with spin": lambda: [
+        railway_wheel(B, A, at(0.1, 0.2, 0.3), radius=0.3, conicity=0.4, creep=creep(**TYRE, **SPIN))
+    ],
     "slipping tyre without limit": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE))],
     "slipping tyre at rest": lambda: [
         slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=9.0, least_speed=40.0))

@@ -166,7 +166,12 @@ class CollocatedStep:
         coefficient, offset = np.array(coefficient), np.array(offset)
         given = np.array([inputs.at(t) for t in t0 + h * rk.nodes])
         values, rates, offsets = rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset
-        self.given = AtNodes(h, values, rates, offsets, given, t0 + h * rk.nodes)
+        reference = np.array([table.references.at(t) for t in t0 + h * rk.given])
+        moved = rk.rate @ np.nan_to_num(reference - reference[0]) / h
+        factor = np.array([table.references.factors(t) for t in t0 + h * rk.given])
+        factor = factor if factor.size else np.ones(reference.shape)
+        factors = rk.point_value @ factor, rk.point_rate @ factor, factor[[0, -1]]
+        self.given = AtNodes(h, values, rates, offsets, given, t0 + h * rk.nodes, moved, *factors)
         v, w, rest = np.split(run.memory[-stages:], np.cumsum([arrays.weight.size, arrays.columns.omega.size]), axis=1)
         omega, rest = w.reshape(stages, *arrays.columns.omega.shape), rest[:, : arrays.body_u.size + self.system.rows]
         spins = self._world_spins(omega, rest[:, : arrays.body_u.size])[:, arrays.turning].reshape(stages, -1)

@@ -82,8 +82,9 @@ def tyre(rng):
         lambda: coulomb(0.8, speed=0.3),
         lambda: creep(**own, limit=float(rng.uniform(0.5, 5.0))),
         lambda: creep(**own, limit=2.0, saturation="hyperbolic"),
+        lambda: creep(**own, limit=3.0, lateral_spin=float(rng.uniform(0.5, 5.0)), spin=float(rng.uniform(0.1, 2.0))),
         lambda: magic_formula(**own, limit=1.5, shape=1.6, curvature=-0.5),
-    ][rng.integers(5)]()
+    ][rng.integers(6)]()
 
 
 def block(rng, dim):

@@ -39,23 +39,37 @@ class GaussBlocks(BlockStepper):
         """Table of prescribed quantities over the steps between the times."""
         rk, table, length = self.tableau, self.scheme.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
-        ends = table.over(times)
-        given = [self._at_nodes(values, steps) for values in table.along(np.append(points, times[-1]))]
+        ends, given = table.over(times), np.append(points, times[-1])
+        coefficient, offset = (self._at_nodes(values, steps) for values in table.along(given))
         nodes = times[:-1, None] + length[:, None] * rk.nodes
-        stages = given[0][0], given[0][1], given[1][1]
-        return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.scheme.forcing.over(nodes.ravel()))))
+        fields = (times, *ends, *coefficient, offset[1], self.scheme.forcing.over(nodes.ravel()))
+        references, factors = table.references.along(given)
+        moved = self._at_nodes(references, steps)[1]
+        if len(moved) > 1:
+            moved = moved / np.repeat(length, self.points)[:, None]
+        timed = moved, *self._at_points(factors, steps), factors[:: self.points]
+        return GaussTable(*map(np.ascontiguousarray, (*fields, *timed)))
 
     def spans(self) -> dict[str, tuple[int, int]]:
         """See :meth:`BlockStepper.spans`."""
         stages = self.tableau.nodes.size
-        known = {name: span for name, span in super().spans().items() if name != "moved"}
-        return known | dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset"), (stages, stages))
+        at_nodes = dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset", "moved"), (stages, stages))
+        at_points = dict.fromkeys(("factor", "factor_rate"), (2 * stages, 2 * stages))
+        return super().spans() | at_nodes | at_points | {"factor_end": (1, 2)}
 
     def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Values and rates at the nodes of all steps, by the interpolant through the Gauss-Lobatto points of each."""
-        rk, stages = self.tableau, self.tableau.nodes.size
+        """Values and h times the rates at the nodes of all steps."""
+        return self._interpolated(values, steps, (self.tableau.value, self.tableau.rate))
+
+    def _at_points(self, values: Array, steps: int) -> tuple[Array, Array]:
+        """Values and h times the rates at the points of the laws of springs in all steps."""
+        return self._interpolated(values, steps, (self.tableau.point_value, self.tableau.point_rate))
+
+    def _interpolated(self, values: Array, steps: int, by: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Values and h times the rates by the interpolant through the Gauss-Lobatto points of each step."""
         if len(values) == 1:
             return values, np.zeros_like(values)
-        rows = stages * np.arange(steps)[:, None] + np.arange(stages + 1)
-        own = values[rows].reshape(steps, stages + 1, -1)
-        return tuple((weights @ own).reshape(steps * stages, -1) for weights in (rk.value, rk.rate))
+        rows = self.points * np.arange(steps)[:, None] + np.arange(self.points + 1)
+        own = values[rows].reshape(steps, self.points + 1, -1)
+        value, rate = ((weights @ own).reshape(steps * len(weights), values.shape[1]) for weights in by)
+        return value, rate

@@ -100,11 +100,8 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     _refuse_wide(method, mechanism)
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
-        law = measure.law
-        if measure.is_driven:
-            raise ValueError(f"ExactGauss() does not take springs whose reference moves, such as {name}: take Exact()")
-        known = not measure.is_scheduled and isinstance(law, (ElasticLaw, ForceLaw, NoneType))
-        if measure.path is not None or not known:
+        law, known = measure.law, isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType))
+        if measure.path is not None or measure.is_controlled or not known:
             others = "Exact() or Exact4()" if isinstance(law, ElasticLaw) else "Exact()"
             raise ValueError(f"ExactGauss does not take the law of {name}: take {others}")
     if mechanism.network.arrays.springs.relations:

@@ -110,6 +110,8 @@ def slipping_wheel(
         if dim == 2:
             if axle is not None or angle is not None:
                 raise ValueError("a wheel in the plane, seen from the side, takes neither axis nor roller")
+            if isinstance(friction, CreepLaw) and friction.spins:
+                raise ValueError(f"a wheel in the plane, seen from the side, has no spin, got {friction}")
             if not isinstance(chassis, Ground):
                 raise ValueError(f"a wheel in the plane, seen from the side, slips against GROUND, got {chassis!r}")
             n = (0.0, 1.0) if up is None else fitting("normal", up, 2)
@@ -120,7 +122,10 @@ def slipping_wheel(
             )
         side = (0.0, 1.0, 0.0) if axle is None else fitting("axis", axle, 3)
         slips = in_space(wheel, chassis, side, of=(up, r, angle))
-        return Form(slips=(slip(slips, friction, travel=slips[0][:3]),), signs=(Solid("wheel", wheel, side, radius=r),))
+        spins = isinstance(friction, CreepLaw) and friction.spins
+        turned = (spin(chassis, side, up),) if spins else ()
+        rolling = slip((*slips, *turned), friction, travel=slips[0][:3])
+        return Form(slips=(rolling,), signs=(Solid("wheel", wheel, side, radius=r),))
 
     return Connection("slipping_wheel", (wheel, chassis), make, label=name)
 
@@ -146,6 +151,16 @@ def in_space(
         return (component(wheel, chassis, tuple(e.tolist()), turns=(-r * math.sin(roller), side)),)
     first = component(wheel, chassis, tuple(forward.tolist()), turns=(-r, side))
     return first, component(wheel, chassis, side, turns=(0.0, side))
+
+
+def spin(chassis: PortName, side: Direction, up: Direction | None) -> tuple[Weighed, ...]:
+    """Terms of the rate ω·n = a·ḟ of turning about the normal, with f = a × n fixed in the chassis."""
+    if isinstance(chassis, Ground):
+        raise ValueError("a creep law with spin needs a chassis that turns about the normal, got GROUND")
+    n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
+    forward, across = along(chassis, tuple(np.cross(side, n).tolist())), along(chassis, side)
+    axes = [Vector(fixed=world_axis(i, 3)) for i in range(3)]
+    return tuple(Weighed(Product(forward, e), Product(across, e)) for e in axes)
 
 
 def component(
@@ -183,7 +198,7 @@ def railway_wheel(
     the direction across the rails in the world, and θ the angle of the wheel relative to the chassis, the wheel rolls
     with a radius that changes with its place across the rail:
 
-        r = r₀ + γ a₀·(p − p_rail),    s = (f·ṗ − r θ̇, a·ṗ),    V = f·ṗ
+        r = r₀ + γ a₀·(p − p_rail),    s = (f·ṗ − r θ̇, a·ṗ),    V = f·ṗ,    spin  ω·n − γ θ̇
 
     γ has opposite signs for the two wheels, so that the wheel that is nearer to its flange has the larger radius. The
     force is that of the creep law against s; over a step the slips are exact increments, and its work is never
@@ -251,7 +266,8 @@ def railway_wheel(
         place = Product(between(wheel, rail), Vector(fixed=fitting("across", track, 3)))
         angle = relative_angle(wheel, chassis, 3, (side, side))
         cone = tuple(Weighed(t.product, t.by, t.weight, t.angular, also=place) for t in turning(*angle, -slope))
-        rolling = slip(((*along, *cone), across), creep, travel=along[:3])
+        turned = ((*spin(chassis, side, up), *turning(*angle, -slope)),) if creep.spins else ()
+        rolling = slip(((*along, *cone), across, *turned), creep, travel=along[:3])
         return Form(slips=(rolling,), signs=(Solid("wheel", wheel, side, radius=r),))
 
     return Connection("railway_wheel", (wheel, chassis, rail), make, label=name)

@@ -142,7 +142,7 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin.
     """
 
     components: tuple[tuple[Weighed, ...], ...]

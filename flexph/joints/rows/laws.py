@@ -100,17 +100,18 @@ class Transmission(RowLaw):
 
 @dataclass(frozen=True)
 class Contact(RowLaw):
-    """Law ``0 = ½(Π²/r + r Π_e² − r)`` of a disc on a plane: radius r, height Π of its centre, Π_e = n·e of its axis e.
+    """Law ``0 = ½((Π − c)²/r + r Π_e² − r)`` of a disc on a plane: radius r, height Π of its centre, Π_e = n·e, axis e.
 
-    The height is r s, s = √(1 − Π_e²) the sine of the angle between axis and normal; the multiplier times s is the
-    normal force [N]. Squares of products have exact increments, so that the height does not drift.
+    The height is r s + c, s = √(1 − Π_e²) the sine of the angle between axis and normal, c the crown of a tyre with a
+    round section; the multiplier times s is the normal force [N]. Squares of products have exact increments, so that
+    the height does not drift.
     """
 
     height: Product
     tilt: Product
     radius: float
+    crown: float = 0.0
 
-    products: ClassVar[tuple[Product, ...]] = ()
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     @property
@@ -127,9 +128,22 @@ class Contact(RowLaw):
         """Value of the law at any pose: the radius."""
         return np.array([self.radius])
 
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The height, if there is a crown."""
+        return (self.height,) if self.crown else ()
+
+    def coefficients(self, value: Array) -> Array:
+        """Coefficient −c/r of the height, if there is a crown."""
+        return np.full((len(self.products), *value.shape[1:]), -self.crown / self.radius)
+
     def offset(self, value: Array) -> float:
-        """Offset κ = r/2 of the constraint."""
-        return 0.5 * self.radius
+        """Offset κ = ½(r − c²/r) of the constraint."""
+        return 0.5 * (self.radius - self.crown**2 / self.radius)
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Zero: nothing depends on time."""
+        return np.zeros((len(self.products), *value.shape[1:])), 0.0
 
 
 @dataclass(frozen=True)

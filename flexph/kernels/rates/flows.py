@@ -16,17 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...numerics import checks as check
 from ...numerics.arrays import Array
 
 
 class Flow(NamedTuple):
-    """Flow along a body of N frames from the ``first`` on, with speed u(t), and ends by weights of the frames."""
+    """Flow along a body of N frames from the ``first`` on, with speed u(t), and ends by weights of the frames.
+
+    ``name`` is that of the speed in messages.
+    """
 
     body: int
     first: int
     mass: float  # m
+    name: str
     speed: Callable[[float], float]
-    varies: bool
     along: Array  # (N, N), A
     tension: Array  # (N, N), K
     shape: Array  # (2, N), N at inlet and outlet
@@ -36,6 +40,10 @@ class Flow(NamedTuple):
     def frames(self) -> slice:
         """Frames of the body."""
         return slice(self.first, self.first + len(self.along))
+
+    def speed_at(self, time: float) -> float:
+        """Speed u [m/s] at a time; raises ValueError unless it is a finite number."""
+        return check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.speed, time))
 
     @property
     def ends(self) -> Array:
@@ -48,14 +56,14 @@ def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
     """Forces (b, d) of all flows on frames at rest."""
     force = np.zeros_like(r)
     for own in flows:
-        force[own.frames] += own.speed(time) ** 2 * ((own.tension - own.ends) @ r[own.frames])
+        force[own.frames] += own.speed_at(time) ** 2 * ((own.tension - own.ends) @ r[own.frames])
     return force
 
 
 def flow_energies(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
     """Energies −½u² rᵀK r (flows,) [J]."""
     return np.array(
-        [-0.5 * own.speed(time) ** 2 * float(np.sum(r[own.frames] * (own.tension @ r[own.frames]))) for own in flows]
+        [-0.5 * own.speed_at(time) ** 2 * float(np.sum(r[own.frames] * (own.tension @ r[own.frames]))) for own in flows]
     )
 
 
@@ -73,7 +81,7 @@ def flow_matrices(
     """Matrices over ``size`` velocities, with those of the frames (b, d); for a stiffness size with absolute terms."""
     parts = [np.zeros((size, size)) for _ in range(3)]
     for own in flows:
-        u = own.speed(time)
+        u = own.speed_at(time)
         columns = velocities[own.frames]
         stiffness = u**2 * (abs(own.tension) + abs(own.ends)) if absolute else -(u**2) * (own.tension - own.ends)
         both = u * (own.along - own.along.T), u * (own.along + own.along.T), stiffness

@@ -173,12 +173,12 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
     """Flows along bodies of nodes."""
     flows, first = [], 0
-    for k, body in enumerate(bodies.values()):
+    for k, (name, body) in enumerate(bodies.items()):
         own = body.flow if isinstance(body, NodalBody) else None
         if own is not None:
             speed = own.speed if callable(own.speed) else partial(_constant, own.speed)
             parts = own.along, own.tension, own.shape, own.slope
-            flows.append(Flow(k, first, own.mass, speed, callable(own.speed), *parts))
+            flows.append(Flow(k, first, own.mass, f"{name}: the speed", speed, *parts))
         first += len(nodes_of(body))
     return tuple(flows)
 

@@ -67,13 +67,13 @@ def _moving(mechanism: Model) -> list[_Function]:
 
 def _changing(mechanism: Model) -> list[_Function]:
     """Factors of laws of springs and of strains, and speeds of flows, that are functions of time."""
-    a, bodies, columns = mechanism.network.arrays, list(mechanism.bodies), mechanism.once(_columns).tolist()
+    a, columns = mechanism.network.arrays, mechanism.once(_columns).tolist()
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
     timed = [part.factor for part in a.strains.laws if part.factor is not None]
     own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
     own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
-    own += [(SPEEDS, k, f"{bodies[flow.body]}: the speed", flow.speed) for k, flow in enumerate(a.flows)]
+    own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
     return [_Function(first, first + count, name, of) for first, count, name, of in places]
 
@@ -146,6 +146,17 @@ class References:
         for own in self._moving:
             rows[:, own.first] = np.diff(own.along(times))
         return rows
+
+    def along(self, times: Array) -> tuple[Array, Array]:
+        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay."""
+        references = np.tile(self._still, (len(times) if self._moving else 1, 1))
+        factors = np.ones((len(times) if self._count else 1, self._count))
+        for own in self._moving:
+            references[:, own.first] = own.along(times)
+        for own in self._changing:
+            if self._first <= own.first < self._first + self._count:
+                factors[:, own.first - self._first] = own.along(times)
+        return references, factors
 
     def _values(self, times: Array) -> Array:
         """Rows of the steps between the times, without the changes of references."""

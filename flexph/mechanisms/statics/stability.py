@@ -12,7 +12,6 @@ from scipy.linalg import eigh, eigvalsh
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
-from ...linear.elimination import null_space_and_redundancy
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
@@ -20,7 +19,7 @@ from ...systems.nonlinear import ValidityWarning
 from ..model.model import extent
 from ..model.state import State, configuration
 from ..model.time_table import laws
-from .balance import Problem, joint_forces, problem, stiffness_at
+from .balance import JointForces, Problem, joint_forces, problem, stiffness_at
 from .periodic_motion import in_any_direction
 from .steady_rotation import steady_motion
 
@@ -57,15 +56,52 @@ class Softest(NamedTuple):
     shape: Array
 
 
+class _FreeMotions(NamedTuple):
+    """Motions that the joints leave free, over f coordinates: stiffness and mass, and their joint forces."""
+
+    given: Problem
+    c: Configuration
+    joints: JointForces
+    basis: Array
+    stiffness: Array
+    mass: Array
+
+    def shapes(self, x: Array) -> Array:
+        """Velocities of the mechanism in motions of the coordinates x (f, …)."""
+        lifted: Array = self.joints.lift @ (self.basis @ x)
+        return lifted
+
+    def noise(self, shapes: Array) -> Array:
+        """Errors of vᵀKv for shapes v of the velocities (n_v, k), from those of the entries of the stiffness."""
+        given, c, multipliers = self.given, self.c, self.joints.multipliers
+        a, sizes = given.mechanism.network.arrays, np.abs(shapes)
+        size = stiffness_size(a, c, derive(a, c), given.forces(c, multipliers), spin=given.steady.spin)
+        error = stiffness_error(given, c, size, given.unbalanced(c, multipliers))
+        noise: Array = (sizes * (error @ sizes)).sum(axis=0)
+        return noise
+
+
+def _free_motions(given: Problem, c: Configuration) -> _FreeMotions:
+    """Motions that the joints leave free, by dense algebra."""
+    joints = joint_forces(given, c)
+    K = stiffness_at(given, c, joints.arrays, joints.multipliers)
+    basis = _free_basis(joints)
+    return _FreeMotions(given, c, joints, basis, *(basis.T @ dense(matrix @ basis) for matrix in (K, joints.mass)))
+
+
+def _free_basis(joints: JointForces) -> Array:
+    """Basis (n, f) of the velocities that joints leave free."""
+    rows, size = joints.rows, joints.mass.shape[0]
+    return analysed(rows)[0].toarray() if rows.shape[0] else np.eye(size)
+
+
 def unstable_motions(given: Problem, c: Configuration) -> int:
     """Number of negative eigenvalues of the tangent stiffness beyond its error, at an equilibrium at rest.
 
     None are counted of forces without a potential, whose stiffness is not symmetric.
     """
-    joints = joint_forces(given, c)
-    K = stiffness_at(given, c, joints.arrays, joints.multipliers)
-    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
-    whole, mass = (basis.T @ dense(matrix @ basis) for matrix in (K, joints.mass))
+    free = _free_motions(given, c)
+    whole = free.stiffness
     reduced = 0.5 * (whole + whole.T)
     try:
         np.linalg.cholesky(reduced)
@@ -75,13 +111,9 @@ def unstable_motions(given: Problem, c: Configuration) -> int:
         return 0
     if np.abs(whole - whole.T).max() > ASKEW * np.abs(whole).max():
         return 0
-    squares, vectors = eigh(reduced, mass)
-    shapes = np.abs(joints.lift @ (basis @ vectors[:, squares < -ZERO * squares[-1]]))
-    a, forces = given.mechanism.network.arrays, given.forces(c, joints.multipliers)
-    size = stiffness_size(a, c, derive(a, c), forces, spin=given.steady.spin)
-    error = stiffness_error(given, c, size, given.unbalanced(c, joints.multipliers))
-    noise = (shapes * (error @ shapes)).sum(axis=0)  # vᵀMv = 1
-    return int(np.sum(squares[: shapes.shape[1]] < -noise))
+    squares, vectors = eigh(reduced, free.mass)
+    noise = free.noise(free.shapes(vectors[:, squares < -ZERO * squares[-1]]))  # vᵀMv = 1
+    return int(np.sum(squares[: noise.size] < -noise))
 
 
 def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> None:
@@ -111,23 +143,18 @@ def softest_motion(given: Problem, c: Configuration) -> Softest:
     stiffness along the shape; the least eigenvalue of (K, M) has an error relative to the largest ω² instead, which
     exceeds the ω² of slender rods.
     """
-    joints = joint_forces(given, c)
-    K = stiffness_at(given, c, joints.arrays, joints.multipliers)
-    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
-    if not basis.shape[1]:
+    free = _free_motions(given, c)
+    if not free.basis.shape[1]:
         return Softest(np.inf, np.zeros(given.mechanism.layout.velocities))
-    reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
+    reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass
     rough, last = eigvalsh(reduced, mass), len(mass) - 1
     shift = 2.0 * abs(rough[0]) + SHIFT * abs(rough[-1])
     if shift == 0.0:  # without any stiffness
-        return Softest(0.0, joints.lift @ basis[:, 0])
+        return Softest(0.0, free.joints.lift @ free.basis[:, 0])
     inverse, vectors = eigh(mass, reduced + shift * mass, subset_by_index=[last, last])
     square, x = float(1.0 / inverse[0] - shift), vectors[:, 0]
-    shape = joints.lift @ (basis @ x)
-    a, forces = given.mechanism.network.arrays, given.forces(c, joints.multipliers)
-    whole = stiffness_size(a, c, derive(a, c), forces, spin=given.steady.spin)
-    error = stiffness_error(given, c, whole, given.unbalanced(c, joints.multipliers))
-    noise = float(np.abs(shape) @ (error @ np.abs(shape)) / (x @ mass @ x))
+    shape = free.shapes(x)
+    noise = float(free.noise(shape[:, None])[0] / (x @ mass @ x))
     return Softest(square if abs(square) > noise else 0.0, shape)
 
 
@@ -169,7 +196,7 @@ def has_growing_motion(given: Problem, c: Configuration) -> bool:
         return False
     joints = joint_forces(given, c)
     t = tangent(a, c, derive(a, c), given.forces(c, joints.multipliers), spin=given.steady.spin)
-    basis = null_space_and_redundancy(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(t.mass.shape[0])
+    basis = _free_basis(joints)
     mass, gyroscopic, damping, K = (basis.T @ dense(matrix @ basis) for matrix in t)
     if not len(K):
         return False

@@ -62,6 +62,7 @@ Number, Stress, Density, Inertia = quantity(""), quantity("Pa"), quantity("kg/m^
 Area, SecondMoment = quantity("m^2"), quantity("m^4")
 Velocity, Spin, Acceleration = quantity("m/s"), quantity("rad/s"), quantity("m/s^2")
 Force, Stiffness, Torsional = quantity("N"), quantity("N/m"), quantity("N*m/rad")
+LineDensity, Bending = quantity("kg/m"), quantity("N*m^2")
 Rate, Forces, Rates = quantity("1/s"), quantity("N", "N*m"), quantity("m/s", "rad/s")
 Point = list[Length]
 Direction = list[Number]

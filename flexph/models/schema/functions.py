@@ -233,6 +233,8 @@ class Creep(Entry):
     longitudinal: quantity("N")
     lateral: quantity("N") = None
     limit: quantity("N") = None
+    lateral_spin: quantity("N*m") = 0.0
+    spin: quantity("N*m^2") = 0.0
     saturation: Literal["cubic", "hyperbolic"] = "cubic"
     least_speed: quantity("m/s") = 1e-3
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
 
 from flexph.laws import elastic_laws as make
 from flexph.laws.force_laws import force_law
 from flexph.laws.hysteresis import bouc_wen, bristle
 
+from ...units.quantities import is_quantity, read_quantity
 from ...units.words import shown
 from ..reading.expressions import Expression
 from .entry import Builder, Entry, one_of
-from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
+from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
 
 Stiffness, Extension = quantity(*make.STIFFNESSES), quantity(*make.EXTENSIONS)
@@ -170,5 +173,41 @@ ELASTIC = (*CONSTANT, Scheduled, Controlled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
 SectionLaw = one_of((*CONSTANT, Scheduled))
+
+OF_FORCES = {"stiffness": "N", "extension": "", "force": "N"}
+OF_MOMENTS = {"stiffness": "N*m^2", "extension": "1/m", "force": "N*m"}
+"""Units of laws of sections: of forces over strains, and of moments over curvatures."""
+DIMENSIONS = {
+    **{"stiffness": "stiffness", "second": "stiffness", "law": "stiffness", "force": "force"},
+    **{"beyond": "extension", "play": "extension", "extension": "extension"},
+}
+"""Quantity of each setting of a law."""
+
+
+def _fitting(given: Any) -> Any:
+    """Laws by resultant as given; raises an error for a unit that is not one of the resultant."""
+    for name, law in given.items() if isinstance(given, dict) else ():
+        _check_units(f"{name}: ", law, OF_FORCES if str(name)[:1] in ("N", "Q") else OF_MOMENTS)
+    return given
+
+
+def _check_units(where: str, law: Any, units: Mapping[str, str]) -> None:
+    for name, value in law.items() if isinstance(law, dict) else ():
+        if isinstance(value, dict):
+            _check_units(f"{where}{name}: ", value, units)
+        elif name in DIMENSIONS:
+            for text in value if isinstance(value, list) else [value]:
+                _check_unit(f"{where}{name}: ", text, units[DIMENSIONS[name]])
+
+
+def _check_unit(where: str, text: Any, unit: str) -> None:
+    if isinstance(text, str) and is_quantity(text):
+        try:
+            read_quantity(text, unit)
+        except ValueError as error:
+            raise wrong(f"{where}{error}") from None
+
+
+SectionLaws = Annotated[dict[str, SectionLaw], BeforeValidator(_fitting)]
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

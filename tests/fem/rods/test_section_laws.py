@@ -165,7 +165,7 @@ def test_small_motions_have_the_tangent_of_the_law():
 @pytest.mark.parametrize(
     ("laws", "message"),
     [
-        ({"M2": HARD}, "no resultant 'M2': a rod has 'N', 'Q2', 'M3'"),
+        ({"M2": HARD}, "no resultant of laws 'M2': a rod in the plane has 'N', 'Q2', 'M3'"),
         ({"N": backlash(1.0, play=0.1)}, r"laws\['N'\] must have no force and a positive stiffness at strain zero"),
         ({"N": table([-1.0, 1.0], [1.0, 3.0])}, "must have no force"),
         ({"N": 3.0}, r"laws\['N'\] must be an ElasticLaw, got float 3.0"),
@@ -178,7 +178,7 @@ def test_wrong_laws_are_refused(laws, message):
 
 
 def test_a_cable_has_a_law_of_its_tension_only():
-    with pytest.raises(ValueError, match="no resultant 'M': a cable has 'N'"):
+    with pytest.raises(ValueError, match="no resultant of laws 'M': a cable in the plane has 'N'"):
         cable(2, {"M": HARD})
 
 
@@ -248,6 +248,48 @@ def test_laws_of_model_files(tmp_path):
         assert [str(law) for law in laws[:2]] == named
         assert str(laws[2]).startswith("scheduled(polynomial(100)")
         assert laws[2].factor(2.0) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("right", "given", "message"),
+    [
+        ("100 N, side", "100 N/m, side", r"N: stiffness: got '100 N/m'.*a force such as '5 N'"),
+        (
+            "stiffness: 2, second",
+            "stiffness: 2 N, second",
+            "M3: stiffness: got",
+        ),
+        ("beyond: 0.1", "beyond: 0.1 m", r"M3: beyond: got '0.1 m'"),
+        ("law: 100 N", "law: 100 N*m^2", r"N: law: got '100 N\*m\^2'"),
+        ("mass_per_length: 0.1", "mass_per_length: 0.1 kg", r"a mass per length such as '0.2 kg/m'"),
+        ("bending: 0.01", "bending: 0.01 N", "a bending stiffness such as"),
+    ],
+)
+def test_units_of_laws_in_model_files_are_those_of_their_resultant(tmp_path, right, given, message):
+    (tmp_path / "model.yaml").write_text(TEXT.replace(right, given))
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "model.yaml").mechanism  # noqa: B018
+
+
+def test_cables_and_laws_of_model_files_take_units(tmp_path):
+    units = {"mass_per_length: 0.1": "mass_per_length: 100 g/m", "axial: 100": "axial: 0.1 kN"}
+    units |= {"bending: 0.01": "bending: 1e4 N*mm^2", "stiffness: 2, second": "stiffness: 2 N*m^2, second"}
+    text = TEXT.replace("beyond: 0.1}", "beyond: 0.1 1/m}")
+    for plain, own in units.items():
+        text = text.replace(plain, own)
+    paths = tmp_path / "plain.yaml", tmp_path / "units.yaml"
+    for path, own in zip(paths, (TEXT, text), strict=True):
+        path.write_text(own)
+    first, second = (load_model(path).mechanism for path in paths)
+    assert first.bodies["c"].mass == pytest.approx(second.bodies["c"].mass, rel=1e-15)
+    named = [[str(part.law.law) for part in own.bodies["a"].elasticity.laws] for own in (first, second)]
+    assert named[0] == named[1]
+
+
+@pytest.mark.parametrize(("dim", "names"), [(2, "in the plane has 'N', 'Q2', 'M3'"), (3, "in space has 'N', 'Q2'")])
+def test_other_resultants_are_refused_by_name(dim, names):
+    with pytest.raises(ValueError, match=f"no resultant of laws 'M': a rod {names}"):
+        rod(dim, {"M": HARD})
 
 
 def test_a_controlled_law_is_refused():

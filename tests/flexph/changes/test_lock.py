@@ -431,7 +431,7 @@ def test_what_cannot_lock_is_refused_by_name():
         ([lock("spring", at=0.5)], "a lock is of a joint between two ports: 'hinge'"),
         ([lock("hinge", at=0.5), lock("hinge", at=0.6)], "locked already"),
         ([release("hinge", at=0.5), lock("hinge", at=0.6)], "released before"),
-        ([release("hinge", at=0.5), release("hinge", at=0.6)], "released before"),
+        ([release("hinge", at=0.5), release("hinge", at=0.6)], "a release earlier in the list takes it away"),
         ([release("motor", at=0.5)], "external port"),
     ):
         with pytest.raises(ValueError, match=message):

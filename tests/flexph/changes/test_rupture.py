@@ -8,8 +8,8 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, Solution, connect, force, hinge, integrate, spring_damper
-from flexph.changes import rupture, with_changes
-from flexph.laws import one_sided
+from flexph.changes import lock, rupture, with_changes
+from flexph.laws import controlled, force_law, one_sided, scheduled
 from flexph.methods import Exact, Exact4
 from flexph.models import ModelError, load_model
 from flexph.scenes import motion_scene
@@ -84,6 +84,57 @@ def test_a_spring_breaks_at_its_force():
     assert run.ledger.dissipation["rupture tie"].sum() == pytest.approx(0.5 * 12.0**2 / 100.0, rel=1e-9)
     speed = np.sqrt(9.0 - 12.0**2 / 100.0)  # of ½v² = ½·3² − ½F²/k
     assert run.linear_momentum()[-1] == pytest.approx([speed, 0.0], rel=1e-9)
+
+
+def tied(law=None, stiffness=0.0):
+    tie = spring_damper("m.point", GROUND.at(0.0, 0.0), stiffness=stiffness, law=law, length=1.0, name="tie")
+    mechanism = connect({"m": rigid.point(1.0)}, [tie])
+    pose = mechanism.assemble({"m": (1.0, 0.0, 0.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"m": [3.0, 0.0]})
+
+
+@pytest.mark.parametrize(
+    ("law", "lost"),
+    [(force_law(lambda x, v, t: 100.0 * x), 0.0), (scheduled(100.0, lambda t: 1.0 + t), None)],
+    ids=["force", "schedule"],
+)
+def test_springs_of_other_laws_break_at_a_time_or_condition(law, lost):
+    """A force law has no energy to lose, and its rupture an account of zeros; a schedule has a(t) ½kx²."""
+    mechanism, start = tied(law)
+    times = np.linspace(0.0, 0.2, 21)
+    for how in ({"at": 0.1}, {"when": lambda t, x: x["m.centre"][0] - 1.25}):
+        run = integrate(mechanism, start, times, changes=[rupture("tie", **how)])
+        instant, state = run.events["rupture tie"].times[0], run.events["rupture tie"].states[0]
+        x = state[mechanism.layout.parts["m.centre"]][0] - 1.0
+        assert run.ledger.largest_residual < 1e-15 and instant < 0.15
+        energy_there = 50.0 * (1.0 + instant) * x**2 if lost is None else lost
+        assert run.ledger.dissipation["rupture tie"].sum() == pytest.approx(energy_there, rel=1e-12)
+    with pytest.raises(ValueError, match=r"tension= is an elastic force.*give at=, a time, or when="):
+        integrate(mechanism, start, times, changes=[rupture("tie", tension=12.0)])
+
+
+def test_a_rupture_that_does_not_happen_has_an_account():
+    mechanism, start = tied(stiffness=100.0)
+    with pytest.warns(UserWarning, match="did not happen"):
+        run = integrate(mechanism, start, [0.0, 0.1, 0.2], changes=[rupture("tie", tension=1e3)])
+    assert run.ledger.dissipation["rupture tie"].tolist() == [0.0, 0.0]
+
+
+def test_alternative_causes_are_one_condition():
+    mechanism, start = tied(stiffness=100.0)
+    message = r"a rupture earlier in the list takes it away; if the first of several causes does, give one change"
+    with pytest.raises(ValueError, match=message):
+        integrate(mechanism, start, TIMES, changes=[rupture("tie", tension=12.0), rupture("tie", at=0.05)])
+    first = lambda t, x: max(10.0 * (x["m.centre"][0] - 1.1), t - 0.05)  # noqa: E731
+    run = integrate(mechanism, start, TIMES, changes=[rupture("tie", when=first)])
+    assert run.events["rupture tie"].times[0] == pytest.approx(np.arcsin(1.0 / 3.0) / 10.0, abs=1e-4)  # x = 0.3 sin 10t
+
+
+def test_a_spring_that_an_input_sets_does_not_begin_to_hold():
+    mechanism, start = tied(stiffness=100.0)
+    spring = spring_damper("m.point", GROUND.at(0.0, 0.0), law=controlled(1.0), length=1.0, name="more")
+    with pytest.raises(ValueError, match=r"not a spring whose stiffness is an input; give it the law without"):
+        integrate(mechanism, start, TIMES, changes=[lock(spring, at=0.05)])
 
 
 def test_several_elements_break_in_turn(tmp_path):

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import GROUND, connect, integrate, revolute
+from flexph import GROUND, connect, force, integrate, revolute, spring_damper
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Rim, Sphere, contact
 from flexph.joints import rolling_disc
 from flexph.mechanisms.model.state import angular_momentum
@@ -161,6 +162,69 @@ def test_a_tyre_rolls_on_a_turning_table():
     around = np.array([angular_momentum(mechanism, x)[2] for x in run.states])
     np.testing.assert_allclose(around, around[0], rtol=1e-12)
     assert sum(x.sum() for x in run.ledger.dissipation.values()) < 1e-6
+
+
+WHEELS = {"left": (1.0, 0.6, 0.0), "right": (1.0, -0.6, 0.0), "rear": (-0.5, 0.0, 0.0)}
+
+
+def cart(camber=0.0, crown=0.0, turn=None):
+    """Three wheels under a body whose front ones lean, in a turned world."""
+    turn = np.eye(3) if turn is None else turn
+    chassis = rigid.body(100.0, inertia=(10.0, 30.0, 30.0), ports=WHEELS | {"load": (0.2, 0.1, 0.3)})
+    ground, c, s = Plane(GROUND.at(0.0, 0.0, 0.0), turn @ AXIS), math.cos(camber), math.sin(camber)
+    axles = {"left": (0.0, c, s), "right": (0.0, c, -s), "rear": (0.0, 1.0, 0.0)}
+    rims = {
+        name: Rim(f"cart.{name}", 0.3 / (1.0 if name == "rear" else c), axis=e, crown=crown)
+        for name, e in axles.items()
+    }
+    joints = [contact(rim, ground, Rigid(restitution=0.3), name=name) for name, rim in rims.items()]
+    mechanism = connect({"cart": chassis}, [*joints, force("cart.load", name="load")], gravity=turn @ (0.0, 0.0, -10.0))
+    return mechanism, mechanism.assemble({"cart": (turn @ (0.0, 0.0, 0.3 + crown), turn)})
+
+
+@pytest.mark.parametrize("crown", [0.0, 0.05])
+@pytest.mark.parametrize("camber", [0.0, 0.3])
+def test_rims_carry_a_load_at_rest(camber, crown):
+    """Normal forces balance force and moments about the points of contact, which camber moves outwards below."""
+    turn = Rotation.from_rotvec((0.5, -0.3, 1.0)).as_matrix()
+    mechanism, pose = cart(camber, crown, turn)
+    inputs = {"load": turn @ (0.0, 0.0, -60.0)}
+    rest = mechanism.equilibrium(pose, inputs=inputs)
+    held, state = mechanism.with_closed_contacts(rest, inputs=inputs)
+    found = dict(zip(held.constraint_names, state.multipliers.tolist(), strict=True))
+    normal = {name: found[f"{name}: normal"] * (1.0 if name == "rear" else math.cos(camber)) for name in WHEELS}
+    wide = 0.6 + 0.3 * math.tan(camber)
+    moments = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -0.5], [wide, -wide, 0.0]])
+    expected = np.linalg.solve(moments, [1060.0, 60.0 * 0.2, 60.0 * 0.1])
+    np.testing.assert_allclose([normal[name] for name in WHEELS], expected, rtol=1e-12)
+    run = integrate(mechanism, rest, np.linspace(0.0, 0.1, 11), inputs=inputs)
+    assert np.abs(run["cart.velocity"]).max() < 1e-9
+
+
+def test_an_upright_disc_on_springs_sways_with_its_closed_frequency():
+    """ω² = (2kb² − m g r)/J of the sway about the path, without friction; a rim that would pull opens."""
+    sides = {"a": (0.0, 0.2, 0.0), "b": (0.0, -0.2, 0.0), "centre": (0.0, 0.0, 0.0)}
+    wheel = rigid.body(MASS, inertia=(ACROSS, AXIAL, ACROSS), ports=sides)
+    touch = contact(Rim("disc.centre", RADIUS, axis=(0.0, 1.0, 0.0)), FLOOR, Rigid(), name="rim")
+    at = lambda y: GROUND.at(0.0, y, RADIUS)  # noqa: E731
+    springs = [
+        spring_damper(f"disc.{n}", at(y), stiffness=400.0, length=0.0, direction=AXIS)
+        for n, y in (("a", 0.2), ("b", -0.2))
+    ]
+    mechanism = connect({"disc": wheel}, [touch, *springs, force("disc.centre", name="lift")], gravity=DOWN)
+    pose = mechanism.assemble({"disc": ((0.0, 0.0, RADIUS), np.eye(3))})
+    held, state = mechanism.with_closed_contacts(mechanism.equilibrium(pose))
+    assert state.multipliers == pytest.approx([MASS * GRAVITY], rel=1e-12)
+    square = (2.0 * 400.0 * 0.2**2 - MASS * GRAVITY * RADIUS) / ACROSS
+    assert np.abs(held.spectrum(state).values.imag).max() == pytest.approx(math.sqrt(square), rel=1e-10)
+    lifted = mechanism.equilibrium(pose, inputs={"lift": (0.0, 0.0, MASS * GRAVITY + 80.0)})
+    assert mechanism.position(lifted, "disc.centre")[2] == pytest.approx(RADIUS + 0.1, rel=1e-12)
+
+
+def test_compliant_rims_do_not_rest():
+    mechanism = disc(Hertz(1e6))
+    with pytest.raises(ValueError, match="rims by the law Rigid; 'rim' is another one"):
+        mechanism.equilibrium(mechanism.assemble())
 
 
 @pytest.mark.parametrize(

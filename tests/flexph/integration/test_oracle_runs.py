@@ -1,13 +1,17 @@
 """Steps of runs solve the equations of the oracle (tests/samples/exact_scheme), and come to its ends."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from bit_samples import SAMPLES, run
+from bit_samples import SAMPLES, Sample, run
 from exact_scheme.energy import energy, work_of_inputs
 from oracle_steps import CollocatedStep, steps_of
 
+import rigid
+from flexph import GROUND, connect, hinge, spring_damper, torsion_spring
+from flexph.laws import force_law, polynomial, potential, scheduled
 from flexph.methods import Exact, ExactGauss
 from flexph.systems.inputs import Forcing
 
@@ -115,6 +119,32 @@ def test_dry_friction_of_joints():
 
 COLLOCATED = ("collocation", 3), ("collocation in space", 2), ("loads in space", 2), ("plane", 1), ("plane", 4)
 COLLOCATED += ("collocation in space", 5), ("laws of springs by collocation", 3), ("laws of springs by collocation", 2)
+
+
+def changing():
+    """Two bars with springs of all measures whose references and factors are functions of time."""
+    ground = GROUND.at(0.0, 0.0)
+    hard = scheduled(polynomial(3.0, 0.0, 9.0), lambda t: 1.0 + 0.4 * t)
+    soft = scheduled(potential(math.cosh, math.sinh, math.cosh), lambda t: 2.0 + math.sin(9.0 * t))
+    joints = [
+        hinge("upper.root", ground),
+        hinge("lower.root", "upper.tip"),
+        torsion_spring("lower.root", "upper.tip", stiffness=4.0, damping=0.1, angle=lambda t: 0.2 * math.sin(7.0 * t)),
+        torsion_spring("upper.root", ground, law=soft, angle=lambda t: 0.3 * t, name="soft"),
+        spring_damper("lower.tip", GROUND.at(2.0, 0.0), law=hard, length=lambda t: 1.0 + t * t),
+        spring_damper("upper.tip", GROUND.at(0.0, 1.0), law=force_law(lambda x, v, t: x + v + t), length=math.cos),
+        spring_damper("lower.tip", ground, stiffness=9.0, length=lambda t: 0.1 * t, direction=(0.6, 0.8), name="along"),
+    ]
+    mechanism = connect({"upper": rigid.bar(0.5, 1.0), "lower": rigid.bar(0.4, 0.7)}, joints, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"upper": (0.0, 0.0, 0.0), "lower": (0.5, 0.0, 0.2)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"lower": (0.0, 0.0, 3.0)}), {}
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_collocation_solves_its_equations_with_values_that_change(monkeypatch, stages):
+    name = "changing by collocation"
+    monkeypatch.setitem(SAMPLES, name, Sample(changing, step=1e-2, steps=10))
+    test_collocation_solves_its_equations(monkeypatch, name, stages)
 
 
 @pytest.mark.parametrize("name, stages", COLLOCATED)

@@ -108,5 +108,12 @@ def test_what_is_no_compliant_drive_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             drive("arm.root", **given)
-    with pytest.raises(ValueError, match=r"ExactGauss.* does not take .*servo"):
-        integrate(*arm(drive("arm.root", angle=turning, law=law, name="servo")), [0.0, 0.1], method=ExactGauss())
+
+
+def test_collocation_takes_a_compliant_drive():
+    """The balance at any step, and the same motion as that of fine steps."""
+    made = arm(drive("arm.root", angle=turning, law=polynomial(50.0, 0.0, 30.0), damping=0.3, name="servo"))
+    run = integrate(*made, np.linspace(0.0, 1.0, 21), method=ExactGauss())
+    fine = integrate(*made, np.linspace(0.0, 1.0, 2001))
+    assert run.ledger.largest_residual < 1e-13
+    np.testing.assert_allclose(run["arm.rotation"][-1], fine["arm.rotation"][-1], atol=1e-4)

@@ -5,7 +5,22 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from cases.wheelset import closed_form, exponents, linear, rolling, saturated, wheelset
+from cases.wheelset import (
+    ACROSS,
+    ALONG,
+    CONE,
+    FRICTION,
+    HALF,
+    INERTIA,
+    closed_form,
+    exponents,
+    linear,
+    matrix,
+    rolling,
+    saturated,
+    wheelset,
+)
+from cases.wheelset import MASS as WHEELSET
 from flexph import GROUND, connect, hinge, integrate, planar, slider, weld
 from flexph.joints import railway_wheel, slipping_wheel
 from flexph.laws import coulomb, creep, magic_formula
@@ -14,6 +29,7 @@ from flexph.sensors import wheel_force, wheel_slip
 
 UP, AXLE = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 RADIUS, MASS, WHEEL, YAW = 0.3, 800.0, 20.0, 900.0
+SPINNING = creep(longitudinal=ALONG, lateral=ACROSS, limit=FRICTION, lateral_spin=5e4, spin=50.0)
 FRONT, REAR, STIFFNESS = 1.1, 1.4, (9e4, 6e4)  # [m], [N/rad]
 
 
@@ -136,9 +152,25 @@ def test_a_wheelset_has_the_exponents_of_its_linear_equations(speed):
     assert matched(exponents(speed), expected) < 1e-11 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("speed", [10.0, 60.0])
+def test_a_wheelset_with_spin_has_the_exponents_of_its_linear_equations(speed):
+    """m ÿ = … − 2f₂₃(1 − γb/r₀)ψ̇/V, J ψ̈ = … + 2f₂₃(ẏ − Vψ)/V: the spin creepage of a wheel is (ψ̇ ∓ γθ̇)/(V ∓ bψ̇)."""
+    coupled = 5e4
+    mechanism = wheelset(creep(longitudinal=ALONG, lateral=ACROSS, lateral_spin=coupled))
+    spectrum = mechanism.spectrum(rolling(mechanism, speed))
+    moved = np.abs(spectrum.part("box.centre")[1]) + np.abs(spectrum.part("box.turn")[2])
+    A = matrix(speed)
+    A[2, 3] -= 2.0 * coupled * (1.0 - CONE * HALF / 0.45) / speed / WHEELSET
+    A[3, 1:3] += 2.0 * coupled * np.array([-1.0, 1.0 / speed]) / INERTIA
+    expected = np.linalg.eigvals(A)
+    assert matched(spectrum.values[moved > 1e-9], expected) < 1e-11 * np.abs(expected).max()
+    assert matched(closed_form(speed), expected) > 1e-4 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("law", [saturated(), SPINNING], ids=["slip", "spin"])
 @pytest.mark.parametrize("speed", [20.0, 45.0])
-def test_a_free_wheelset_only_loses_energy(speed):
-    mechanism = wheelset(saturated(), held=False)
+def test_a_free_wheelset_only_loses_energy(speed, law):
+    mechanism = wheelset(law, held=False)
     run = integrate(mechanism, rolling(mechanism, speed, aside=6e-3), np.linspace(0.0, 0.6, 301))
     assert run.ledger.largest_residual < 1e-13
     assert min(taken.min() for taken in run.ledger.dissipation.values()) >= 0.0
@@ -177,6 +209,22 @@ def turned_wheelset(world):
     return connect(dict(wheelset(saturated(), held=False).bodies), joints)
 
 
+@pytest.mark.parametrize("method", [None, Decaying(radius=0.6)], ids=["exact", "decaying"])
+def test_spin_turns_a_car_and_lies_in_its_axes(method):
+    """The balance at any step, and the same motion in a turned world."""
+    law, ends = creep(longitudinal=9e4, lateral=6e4, limit=2.5e3, lateral_spin=900.0, spin=60.0), []
+    for turn in (np.eye(3), Rotation.from_rotvec((0.5, -0.3, 1.0)).as_matrix()):
+        mechanism = car(law, law, turn=turn)
+        start = driving(mechanism, 15.0, turn=turn, across=4.0, yaw=2.0)
+        more = {} if method is None else {"method": method}
+        run = integrate(mechanism, start, np.linspace(0.0, 0.4, 41), **more)
+        assert run.ledger.largest_residual < 1e-13
+        assert min(taken.min() for name, taken in run.ledger.dissipation.items() if "tyre" in name) >= 0.0
+        assert run.measured(wheel_force("front tyre")).shape == (41, 2)
+        ends.append(run.position("chassis.front")[-1] @ turn)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-9)
+
+
 def railway(chassis="c.d", rail=GROUND.at(0.0, 0.0, 0.0), **options):  # noqa: B008
     return railway_wheel("a.b", chassis, rail, **{"radius": 0.1, "conicity": 0.1, "creep": linear()} | options)
 
@@ -189,6 +237,8 @@ def railway(chassis="c.d", rail=GROUND.at(0.0, 0.0, 0.0), **options):  # noqa: B
         (lambda: railway(radius=0.0), "radius must be positive"),
         (lambda: railway(chassis=GROUND), "chassis"),
         (lambda: railway(normal=AXLE).formed(3), "axis must be perpendicular"),
+        (lambda: slipping_wheel("a.b", radius=0.1, friction=SPINNING).formed(2), "has no spin"),
+        (lambda: slipping_wheel("a.b", radius=0.1, friction=SPINNING).formed(3), "needs a chassis that turns"),
         (lambda: railway().formed(2), "exists in three dimensions only"),
         (lambda: railway(creep=coulomb(1.0, speed=0.1)), "creep must be a CreepLaw"),
     ],

@@ -116,7 +116,7 @@ def test_collocation_has_its_order_under_laws(stages, order):
             assert run.ledger.largest_residual <= 1e-14 * run.ledger.scale
             last.append(run.position("mass.point")[-1, 0])
         errors = np.abs(np.array(last[:-1]) - last[-1])
-        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
         if mechanism is cubic:
             assert last[-1] == pytest.approx(0.0, abs=1e-9)
 

@@ -13,6 +13,7 @@ LAWS = {
     "cubic": creep(longitudinal=3e4, lateral=2e4, limit=500.0),
     "hyperbolic": creep(longitudinal=3e4, lateral=2e4, limit=500.0, saturation="hyperbolic"),
     "magic": magic_formula(longitudinal=3e4, lateral=2e4, limit=500.0, shape=1.7, curvature=-2.0),
+    "spin": creep(longitudinal=3e4, lateral=2e4, limit=500.0, lateral_spin=40.0, spin=0.3),
     "peaked": magic_formula(longitudinal=3e4, limit=500.0, shape=2.0, curvature=1.0),
 }
 
@@ -21,10 +22,11 @@ LAWS = {
 def test_no_slip_gains_energy_and_none_exceeds_friction(law):
     rng = np.random.default_rng(3)
     for _ in range(400):
-        slip, speed = rng.normal(size=2) * 10.0 ** rng.uniform(-6, 2), rng.normal() * 10.0 ** rng.uniform(-5, 2)
+        size, speed = 3 if law.spins else 2, rng.normal() * 10.0 ** rng.uniform(-5, 2)
+        slip = rng.normal(size=size) * 10.0 ** rng.uniform(-6, 2)
         force = law.force(slip, speed)
         assert force @ slip <= 0.0
-        assert np.linalg.norm(force) <= law.parameters[2] * (1.0 + 1e-15)
+        assert np.linalg.norm(force[:2]) <= law.parameters[2] * (1.0 + 1e-15)
         np.testing.assert_array_equal(law.force(-slip, -speed), -force)
 
 
@@ -32,9 +34,10 @@ def test_no_slip_gains_energy_and_none_exceeds_friction(law):
 def test_slopes_are_those_of_differences(law):
     rng = np.random.default_rng(4)
     for scale in (1e-3, 1e-2, 0.1, 1.0):
-        slip, speed = scale * rng.normal(size=2), 10.0 + rng.normal()
-        at, step = np.append(slip, speed), 1e-5 * np.array([scale, scale, 1.0])
-        rows = [law.force((at + e)[:2], (at + e)[2]) - law.force((at - e)[:2], (at - e)[2]) for e in np.diag(step)]
+        size = 3 if law.spins else 2
+        slip, speed = scale * rng.normal(size=size), 10.0 + rng.normal()
+        at, step = np.append(slip, speed), 1e-5 * np.array([*[scale] * size, 1.0])
+        rows = [law.force((at + e)[:-1], (at + e)[-1]) - law.force((at - e)[:-1], (at - e)[-1]) for e in np.diag(step)]
         slopes = law.slopes(slip, speed)
         expected = np.array(rows).T / (2.0 * step)
         np.testing.assert_allclose(slopes, expected, atol=1e-7 * np.abs(slopes).max())  # second order
@@ -68,9 +71,26 @@ def test_below_the_least_speed_slips_are_resisted_as_at_this_speed():
         assert law.slopes(slip, speed)[0, 2] == 0.0
 
 
+def test_spin_is_that_of_kalker():
+    """F₂ = −f₂ξ₂ − f₂₃φ and M = f₂₃ξ₂ − f₃₃φ; the terms of f₂₃ do no work, in saturation neither."""
+    law = creep(longitudinal=3e4, lateral=2e4, lateral_spin=40.0, spin=0.3)
+    creepage, turned = 0.001, 0.02
+    force = law.force(10.0 * np.array([0.0, creepage, turned]), 10.0)
+    np.testing.assert_allclose(
+        force, [0.0, -2e4 * creepage - 40.0 * turned, 40.0 * creepage - 0.3 * turned], rtol=1e-14
+    )
+    skew = creep(longitudinal=0.0, lateral=0.0, limit=2.0, lateral_spin=40.0)
+    slip = np.array([0.3, 0.7, -0.4])
+    force = skew.force(slip, 5.0)
+    assert force @ slip == pytest.approx(0.0, abs=1e-14)
+    assert 1.0 < abs(force[1]) <= 2.0
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: creep(longitudinal=1.0, spin=-1.0), "spin must not be negative"),
+        (lambda: creep(longitudinal=1.0, lateral_spin=-1.0), "lateral_spin must not be negative"),
         (lambda: creep(longitudinal=-1.0), "longitudinal must not be negative"),
         (lambda: creep(longitudinal=1.0, limit=0.0), "limit must be positive"),
         (lambda: creep(longitudinal=1.0, saturation="linear"), "saturation must be"),

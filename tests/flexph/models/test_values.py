@@ -280,9 +280,15 @@ CONNECTIONS = [
     ),
     (
         "kind: slipping_wheel, wheel: a.centre, chassis: b.centre, radius: 30 cm, "
-        "friction: {kind: creep, longitudinal: 80 kN, lateral: 50 kN, limit: 3 kN, saturation: hyperbolic}",
+        "friction: {kind: creep, longitudinal: 80 kN, lateral: 50 kN, limit: 3 kN, "
+        "lateral_spin: 2 kN*m, spin: 5 N*m^2, saturation: hyperbolic}",
         joints.slipping_wheel(
-            A, B, radius=0.3, friction=creep(longitudinal=8e4, lateral=5e4, limit=3e3, saturation="hyperbolic")
+            A,
+            B,
+            radius=0.3,
+            friction=creep(
+                longitudinal=8e4, lateral=5e4, limit=3e3, lateral_spin=2e3, spin=5.0, saturation="hyperbolic"
+            ),
         ),
     ),
     (

@@ -99,6 +99,9 @@ MECHANISMS = {
             railway_wheel(
                 "a.p", "b.p", GROUND.at(0.0, 0.75, 0.0), radius=0.4, conicity=0.1, creep=creep(longitudinal=1e7)
             ),
+            slipping_wheel(
+                "a.p", "b.p", radius=0.3, friction=creep(longitudinal=8e4, lateral_spin=3e3, spin=5.0), name="s"
+            ),
         ],
     ),
     "reduced": lambda: connect(

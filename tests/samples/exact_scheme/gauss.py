@@ -42,7 +42,11 @@ def tableau_of(stages):
 
 
 class AtNodes(NamedTuple):
-    """What is given at the nodes: coefficients of the terms, h times their rates, and of the offsets; inputs, times."""
+    """What is given at the nodes: coefficients of the terms, h times their rates, and of the offsets; inputs, times.
+
+    Of springs: rates of the references at the nodes; factors of the laws at 2s points, h times their rates, and factors
+    at the ends.
+    """
 
     h: float
     coefficient: Any  # (s, t)
@@ -50,6 +54,10 @@ class AtNodes(NamedTuple):
     offset_rate: Any  # (s, g)
     inputs: Any  # (s, i)
     time: Any  # (s,)
+    moved: Any  # (s, springs)
+    factor: Any  # (2s, springs)
+    factor_rate: Any
+    factor_end: Any  # (2, springs)
 
 
 def collocated(system, start, given, unknowns):
@@ -64,7 +72,7 @@ def collocated(system, start, given, unknowns):
     product_rate = np.einsum("spn,sn->sp", of_products, velocity)
     product = _values(tableau, h, before, product_rate)
     stretch, gradient = spring_rates(system.springs, tableau, h, before, (product, product_rate))
-    tension, spring = spring_forces(system.springs, tableau, given, start.spring, stretch)
+    tension, spring = spring_forces(system.springs, tableau, given, start.spring, stretch - given.moved)
     sigma_rate = np.array(list(map(partial(stress_rate, system.elasticity), u, du)))
     stress = _values(tableau, h, start.sigma, sigma_rate) + system.elasticity.beta * sigma_rate
     weight = np.array(list(map(partial(row_weights, system), given.coefficient, product)))
@@ -176,7 +184,8 @@ def spring_forces(springs, tableau, given, spring, rate):
         x0, own = spring[springs.state[i]], rate[:, i]
         if i in springs.lawful:
             law = springs.laws[list(springs.lawful).index(i)]
-            tension[:, i], grown[:, i] = tension[:, i] + elastic_forces(law, tableau, h, x0, own), own
+            factors = given.factor[:, i], given.factor_rate[:, i], given.factor_end[:, i]
+            tension[:, i], grown[:, i] = tension[:, i] + elastic_forces(law, tableau, h, (x0, own), factors), own
         elif i in springs.forced:
             law = springs.force_laws[list(springs.forced).index(i)]
             x = _values(tableau, h, x0, own)
@@ -187,19 +196,20 @@ def spring_forces(springs, tableau, given, spring, rate):
     return tension, spring + h * tableau.b @ grown[:, stored]
 
 
-def elastic_forces(law, tableau, h, x0, rate):
-    """Forces of a law at the nodes (s,), with the moments of V'(x(τ)) at 2s points, and the work ΔV.
+def elastic_forces(law, tableau, h, extension, factors):
+    """Forces of a law at the nodes (s,), with the moments of a V'(x(τ)) at 2s points, and the work Δ(aV) − h Σ w ȧ V.
 
-    x is the polynomial with the rates ẋ at the nodes; what the work misses of ΔV is added along ẋ.
+    x is the polynomial with the rates ẋ at the nodes; what the work misses is added along ẋ.
     """
-    s = len(rate)
+    (x0, rate), (factor, faster, ends), s = extension, factors, len(extension[1])
     degrees, points = np.arange(s), 0.5 * (1.0 + np.polynomial.legendre.leggauss(2 * s)[0])
     weights = 0.5 * np.polynomial.legendre.leggauss(2 * s)[1]
     by_power = np.linalg.solve(tableau.c[:, None] ** degrees, rate)
     x = x0 + h * (points[:, None] ** (degrees + 1) / (degrees + 1)) @ by_power
-    moments = (points[:, None] ** degrees).T @ (weights * law.force(x))
+    moments = (points[:, None] ** degrees).T @ (weights * factor * law.force(x))
     force = np.linalg.solve((tableau.c[:, None] ** degrees).T * tableau.b, moments)
-    missed = law.energy(x0 + h * tableau.b @ rate) - law.energy(x0) - h * tableau.b @ (force * rate)
+    stored = ends[1] * law.energy(x0 + h * tableau.b @ rate) - ends[0] * law.energy(x0)
+    missed = stored - weights @ (faster * law.energy(x)) - h * tableau.b @ (force * rate)
     return force + missed * rate / (h * tableau.b @ rate**2)
 
 

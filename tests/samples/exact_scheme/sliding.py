@@ -42,12 +42,13 @@ def slip_forces(system, way, on_curves):
 
 
 def creep_force(law, rate):
-    """Force −c s q(x)/V, x = |c s|/(V μN), against slips s along and across; the last rate is the rolling speed V."""
-    along, across, limit, C, E, least = law.parameters
+    """Force −p q(x)/V, p = C s, x = |(p₁, p₂)|/(V μN), against slips s; the last rate is V."""
+    along, across, limit, C, E, least, coupled, turning = law.parameters
     travel = rate[-1] if rate[-1].real > 0.0 else -rate[-1]
     speed = travel if travel.real > least else least + 0.0 * travel
-    pushed = np.array([along, across])[: rate.size - 1] * rate[:-1]
-    x = norm(pushed) / (speed * limit) if np.isfinite(limit) else 0.0 * speed
+    matrix = np.array([[along, 0.0, 0.0], [0.0, across, coupled], [0.0, -coupled, turning]])
+    pushed = matrix[: rate.size - 1, : rate.size - 1] @ rate[:-1]
+    x = norm(pushed[:2]) / (speed * limit) if np.isfinite(limit) else 0.0 * speed
     if law.kind == "hyperbolic":
         size = 1.0 / (1.0 + x)
     elif law.kind == "cubic":

@@ -81,7 +81,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
             if m.joints_laws[0] > 0:
-                slopes_of_laws(m, g, h)
+                slopes_of_laws(m, g, h, given)
             if not factor_all(dim, g, h, given.coefficient[middle]):
                 return fail(m, SINGULAR, iteration, size)
             factored = True

@@ -14,6 +14,7 @@ cdef struct Scheme:
     Ten curvature
     Mat between
     Mat projection
+    Vec point_weights
     CVec eigenvalue
     CMat left
     CMat right

@@ -37,6 +37,7 @@ class Scheme(NamedTuple):
     curvature: Array
     between: Array  # (2s, s), x₀ + h Σ between_qj ẋ_j at the Gauss points of laws of springs
     projection: Array  # (s, 2s), of values there on the nodes
+    point_weights: Array  # (2s,), weights of these points
     eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
     right: Array  # (s, k) complex, columns of V, multiplied by 2 for complex eigenvalues
@@ -82,6 +83,7 @@ class StageMemories:
             curvature=tableau.curvature,
             between=tableau.between,
             projection=tableau.projection,
+            point_weights=tableau.point_weights,
             eigenvalue=eigenvalue,
             left=left,
             right=right,

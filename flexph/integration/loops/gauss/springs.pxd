@@ -3,7 +3,7 @@ from ..mechanics.forces cimport constrain
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
-from ..terms.spring_laws cimport force_defect, law_value, slope_at, user_force
+from ..terms.spring_laws cimport energy_defect, force_defect, law_value, slope_at, timed, user_force
 from .nodes cimport row_of
 from .scheme cimport Scheme
 from libc.math cimport INFINITY, fabs, sqrt
@@ -11,11 +11,17 @@ from libc.math cimport INFINITY, fabs, sqrt
 cdef double ROUND_OFF
 cdef Py_ssize_t SUBSTITUTIONS
 cdef double TINY
+cdef Py_ssize_t FACTORS
 
 cdef void stretch(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
 cdef void _measure_length(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
 cdef void _measure_angle(Memory* s, Py_ssize_t k, Py_ssize_t angle) noexcept nogil
 cdef void _extend(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
-cdef void _project(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
-cdef void slopes_of_laws(Memory* m, Scheme g, double h) noexcept nogil
+cdef void prescribe(Memory* m, Scheme g, AtNodes given) noexcept nogil
+cdef double _at_point(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t q) noexcept nogil
+cdef double _factor(Memory* m, AtNodes given, Py_ssize_t k, Py_ssize_t q) noexcept nogil
+cdef double _work_of_factor(Memory* m, Scheme g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
+cdef void add_works_of_factors(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
+cdef void _project(Memory* m, Scheme g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
+cdef void slopes_of_laws(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
 cdef void _pull(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil

@@ -1,12 +1,14 @@
 """Spring-dampers at the nodes of a step of Gauss collocation in loops, and laws of springs there.
 
-A force law F(x, v, t) is taken at the nodes. An elastic law V(x) acts by the projection of V' along the step on the
-polynomials of the rates, with the 2s Gauss points τ of the step and Legendre's polynomials P,
+Rates are those less the rates of moving references, which are interpolated as drives are. A force law F(x, v, t) is
+taken at the nodes. An elastic law V(x) acts by the projection of V' along the step on the polynomials of the rates,
+with the 2s Gauss points τ of the step and Legendre's polynomials P,
 
     F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),
 
 which is ΔV for energies of up to fourth degree; what it misses of another ΔV is added along ẋ. (L. Brugnano,
-F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.)
+F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) With a factor a(t) of the law V' is a V',
+ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import cython
 from ....kernels.springs import ROUND_OFF as _ROUND_OFF
 from ....kernels.springs import SUBSTITUTIONS as _SUBSTITUTIONS
 from ....kernels.springs import TINY as _TINY
+from ....kernels.timed import FACTORS as _FACTORS
 
 if not cython.compiled:
     from math import fabs, sqrt
@@ -25,13 +28,32 @@ if not cython.compiled:
     from ..mechanics.forces import constrain
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
-    from ..terms.spring_laws import force_defect, law_value, slope_at, user_force
+    from ..terms.spring_laws import energy_defect, force_defect, law_value, slope_at, timed, user_force
     from .nodes import row_of
     from .scheme import Scheme
 
 ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)
 SUBSTITUTIONS = cython.declare(cython.Py_ssize_t, _SUBSTITUTIONS)
 TINY = cython.declare(cython.double, _TINY)
+FACTORS = cython.declare(cython.Py_ssize_t, _FACTORS)
+
+
+def prescribe(m: Memory, g: Scheme, given: AtNodes) -> None:
+    """Set the rates of references at all nodes, and the factors of laws at both ends of the step."""
+    count = m.joints_timed[FACTORS][1]
+    first = m.joints_timed[FACTORS][0]
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        row = row_of(given.moved, given, i)
+        for k in range(m.joints_stiffness.size):
+            s.trial_moved[k] = given.moved[row][k]
+        for k in range(2 * count):
+            s.trial_moved[first + k] = 1.0  # their work is that of the step, see add_works_of_factors
+    step = given.first // g.stages.size if given.factor_end.shape[0] > 1 else 0
+    for end in range(2):
+        row = step + end if given.factor_end.shape[0] > 1 else 0
+        for k in range(count):
+            m.trial_moved[first + k + end * count] = given.factor_end[row][k]
 
 
 def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
@@ -51,10 +73,11 @@ def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
             elif k >= lengths:
                 s.trial_by_first[k] = 1.0
                 s.trial_extension[k] = s.stage_product_rate[m.joints_component_product[k - lengths]]
+            s.trial_extension[k] -= s.trial_moved[k]
         if m.joints_law[k] >= 0 or m.joints_force_law[k] != 0:
             _extend(m, g, h, k)
         if m.joints_law[k] >= 0:
-            _project(m, g, h, k)
+            _project(m, g, h, k, given)
         for i in range(g.stages.size):
             _pull(m, g, h, k, i)
 
@@ -138,17 +161,47 @@ def _extend(m: Memory, g: Scheme, h: float, k: int) -> None:
         stage(g.stages, i).end_spring[own] = x
 
 
-def _project(m: Memory, g: Scheme, h: float, k: int) -> None:
+def _at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:
+    """Extension of spring k at point q of the laws."""
+    x = m.at_spring[m.joints_state[k]]
+    for j in range(g.stages.size):
+        x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
+    return x
+
+
+def _factor(m: Memory, given: AtNodes, k: int, q: int) -> float:
+    """Factor of the law of spring k at point q; 1 without factors."""
+    if m.joints_timed[FACTORS][1] == 0:
+        return 1.0
+    return given.factor[2 * given.first + q if given.factor.shape[0] > 1 else 0][k]
+
+
+def _work_of_factor(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> float:
+    """Work h Σ w ȧ V of the factor of the law of spring k over the step."""
+    work = 0.0
+    if given.factor_rate.shape[0] > 1:
+        for q in range(g.between.shape[0]):
+            rate = given.factor_rate[2 * given.first + q][k]
+            if rate != 0.0:
+                work += g.point_weights[q] * rate * law_value(m, m.joints_law[k], 0, _at_point(m, g, h, k, q))
+    return work
+
+
+def add_works_of_factors(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
+    """Add the works of all factors over a solved step to its flows."""
+    for k in range(m.joints_stiffness.size):
+        if m.joints_law[k] >= 0 and m.ledger_reference[k] >= 0:
+            m.run_flow[m.ledger_reference[k]] += _work_of_factor(m, g, h, k, given)
+
+
+def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
     """Forces of an elastic law at the nodes, whose work is the change of its energy."""
     law = m.joints_law[k]
     before = m.at_spring[m.joints_state[k]]
     for i in range(g.stages.size):
         stage(g.stages, i).trial_law[k] = 0.0
     for q in range(g.between.shape[0]):
-        x = before
-        for j in range(g.stages.size):
-            x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
-        force = law_value(m, law, 1, x)
+        force = _factor(m, given, k, q) * law_value(m, law, 1, _at_point(m, g, h, k, q))
         for i in range(g.stages.size):
             stage(g.stages, i).trial_law[k] += g.projection[i][q] * force
     change = 0.0
@@ -162,27 +215,28 @@ def _project(m: Memory, g: Scheme, h: float, k: int) -> None:
         done += s.trial_law[k] * moved
         size += fabs(s.trial_law[k] * moved)
         squares += moved * s.trial_extension[k]
-    missed = force_defect(m, law, before, before + change, done, size)
+    if m.joints_timed[FACTORS][1] == 0:
+        missed = force_defect(m, law, before, before + change, done, size)
+    else:
+        first = timed(m, FACTORS, k, 0) * law_value(m, law, 0, before)
+        last = timed(m, FACTORS, k, 1) * law_value(m, law, 0, before + change)
+        work = _work_of_factor(m, g, h, k, given)
+        missed = energy_defect(first + work, last, done, size)
     if missed != 0.0:
         for i in range(g.stages.size):
             s = stage(g.stages, i)
             s.trial_law[k] += missed * s.trial_extension[k] / squares
 
 
-def slopes_of_laws(m: Memory, g: Scheme, h: float) -> None:
+def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
     """Slopes of all laws of springs for the Jacobian of the middle stage: V'' in the mean over the step, of F there."""
     middle = stage(g.stages, g.stages.size // 2)
     for k in range(m.joints_stiffness.size):
         if m.joints_law[k] >= 0:
             slope = 0.0
             for q in range(g.between.shape[0]):
-                x = m.at_spring[m.joints_state[k]]
-                for j in range(g.stages.size):
-                    x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
-                weight = 0.0
-                for i in range(g.stages.size):
-                    weight += g.weights[i] * g.projection[i][q]
-                slope += weight * law_value(m, m.joints_law[k], 2, x)
+                weight = g.point_weights[q] * _factor(m, given, k, q)
+                slope += weight * law_value(m, m.joints_law[k], 2, _at_point(m, g, h, k, q))
             middle.stage_law_slope[k][0] = 1.0
             middle.stage_law_slope[k][1] = slope
         elif m.joints_force_law[k] != 0:

@@ -14,6 +14,7 @@ from .momenta cimport begin, constraint_rates
 from .newton cimport newton
 from .nodes cimport add_field, row_of
 from .scheme cimport Scheme
+from .springs cimport add_works_of_factors, prescribe
 from libc.math cimport fabs
 from ..steps.rows cimport refuse
 

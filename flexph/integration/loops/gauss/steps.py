@@ -26,6 +26,7 @@ if not cython.compiled:
     from .newton import newton
     from .nodes import add_field, row_of
     from .scheme import Scheme
+    from .springs import add_works_of_factors, prescribe
 
 OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
 NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
@@ -79,11 +80,22 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
     last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    given = AtNodes(table.stage_coefficient, table.stage_rate, table.stage_offset, table.inputs, k * g.stages.size)
+    given = AtNodes(
+        table.stage_coefficient,
+        table.stage_rate,
+        table.stage_offset,
+        table.inputs,
+        table.moved,
+        table.factor,
+        table.factor_rate,
+        table.factor_end,
+        k * g.stages.size,
+    )
     gaps(m, table.coefficient[first], table.offset[first])
     for i in range(m.run_gap.size):
         m.run_gap[i] *= NEWTON_FORGOTTEN
     begin(m, dim)
+    prescribe(m, g, given)
     for i in range(g.stages.size):
         stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
     guess(m, dim, g, h, known)
@@ -95,6 +107,8 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
             return False
         iterations += cython.cast(cython.Py_ssize_t, m.run_failure[1])
         fill(m.run_failure, 0.0)
+    fill(m.run_flow, 0.0)
+    add_works_of_factors(m, g, h, given)
     _end(m, dim, g, h)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _lies(m):
@@ -233,7 +247,6 @@ def _lies(m: Memory) -> bool:
 def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
     """Record energies, flows, residuals and multipliers of a step."""
     energies(m, dim, m.run_new_energy)
-    fill(m.run_flow, 0.0)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         own = row_of(given.coefficient, given, i)
@@ -242,6 +255,7 @@ def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
             s.trial_jump[k] *= share
         for k in range(s.trial_extension.size):
             s.trial_extension[k] *= share
+            s.trial_moved[k] *= share
         flows(s, dim, share, given.coefficient[own], given.coefficient[own])
         for k in range(s.rolling_spin_row.size):  # uses Ω; the spins of flows are RᵀΩ
             apart = world_spin(s, dim, k, s.end_w) - world_spin(s, dim, k, s.x_w)

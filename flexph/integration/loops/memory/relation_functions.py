@@ -29,7 +29,7 @@ KINDS = {
     "cubic": CUBIC,
     "magic": MAGIC,
 }
-PARAMETERS = 6
+PARAMETERS = 8
 BOUC_WEN, BRISTLE = 1, 2
 """Codes of hysteresis; 0 for none."""
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}

@@ -5,6 +5,10 @@ cdef struct AtNodes:
     Mat coefficient_rate
     Mat offset_rate
     Mat inputs
+    Mat moved
+    Mat factor
+    Mat factor_rate
+    Mat factor_end
     Py_ssize_t first
 
 cdef struct Table:
@@ -55,6 +59,10 @@ cdef struct GaussTable:
     Mat stage_rate
     Mat stage_offset
     Mat inputs
+    Mat moved
+    Mat factor
+    Mat factor_rate
+    Mat factor_end
 
 cdef struct Given:
     double h

@@ -159,6 +159,10 @@ class GaussTable(NamedTuple):
     stage_rate: Array  # (n s or 1, terms), h times the rates
     stage_offset: Array  # (n s or 1, g), h times the rates
     inputs: Array  # (n s or 1, i)
+    moved: Array  # (n s or 1, springs), rates of the free measures
+    factor: Array  # (2 n s or 1, springs), factors of laws of springs at the points of the laws; (1, 0) without any
+    factor_rate: Array  # h times the rates
+    factor_end: Array  # (n + 1 or 1, springs), factors at the ends of the steps
 
 
 class AtNodes(NamedTuple):
@@ -168,6 +172,10 @@ class AtNodes(NamedTuple):
     coefficient_rate: Array  # h times the rate
     offset_rate: Array  # (rows, g), h times the rate
     inputs: Array  # (rows, i)
+    moved: Array  # see GaussTable
+    factor: Array
+    factor_rate: Array
+    factor_end: Array
     first: int
 
 

@@ -9,6 +9,8 @@ cdef double NEAR
 
 cdef bint creeps(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef void creep(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef double stiffness(Memory* m, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) noexcept nogil
+cdef double linear_force(Memory* m, Py_ssize_t slip, Py_ssize_t k) noexcept nogil
 cdef double pushed(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef (double, double) saturation(Memory* m, Py_ssize_t i, double x) noexcept nogil
 cdef void add_creep(Memory* m, Py_ssize_t slip) noexcept nogil

@@ -36,17 +36,35 @@ def creep(m: Memory, slip: int) -> None:
     speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
     ratio = saturation(m, i, pushed(m, slip) / (speed * m.joints_parameter[i][2]))[0]
     for k in range(first, last):
-        m.slide_force[k] = -m.joints_parameter[i][k - first] * m.slide_rate[k] * ratio / speed
+        m.slide_force[k] = -linear_force(m, slip, k - first) * ratio / speed
     m.slide_force[last] = 0.0
 
 
-def pushed(m: Memory, slip: int) -> float:
-    """Magnitude of the vector of slip components, each times its stiffness."""
+def stiffness(m: Memory, i: int, k: int, l: int) -> float:
+    """Entry (k, l) of the matrix C of a creep law: along, across, and spin."""
+    if k == l:
+        return m.joints_parameter[i][7 if k == 2 else k]
+    if k == 1 and l == 2:
+        return m.joints_parameter[i][6]
+    return -m.joints_parameter[i][6] if k == 2 and l == 1 else 0.0
+
+
+def linear_force(m: Memory, slip: int, k: int) -> float:
+    """Component k of C s."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
+    total = 0.0
+    for l in range(m.slips_first[slip + 1] - 1 - first):
+        total += stiffness(m, i, k, l) * m.slide_rate[first + l]
+    return total
+
+
+def pushed(m: Memory, slip: int) -> float:
+    """Magnitude of the first two components of C s, the forces along and across."""
     square = 0.0
-    for k in range(first, m.slips_first[slip + 1] - 1):
-        square += (m.joints_parameter[i][k - first] * m.slide_rate[k]) ** 2
+    for k in range(2):
+        if m.slips_first[slip] + k < m.slips_first[slip + 1] - 1:
+            square += linear_force(m, slip, k) ** 2
     return sqrt(square)
 
 
@@ -83,12 +101,15 @@ def add_creep(m: Memory, slip: int) -> None:
     x = size / (speed * limit)
     ratio, slope = saturation(m, i, x)
     for k in range(first, last):
-        own = m.joints_parameter[i][k - first] * m.slide_rate[k]
+        own = linear_force(m, slip, k - first)
         for l in range(first, last):
-            value = m.joints_parameter[i][k - first] * ratio / speed if k == l else 0.0
+            value = stiffness(m, i, k - first, l - first) * ratio / speed
             if size > 0.0:
-                other = m.joints_parameter[i][l - first]
-                value += own * other * other * m.slide_rate[l] * slope / (size * speed * speed * limit)
+                other = 0.0
+                for j in range(2):
+                    if first + j < last:
+                        other += linear_force(m, slip, j) * stiffness(m, i, j, l - first)
+                value += own * other * slope / (size * speed * speed * limit)
             add_block(m, k - first, l - first, value)
         if fabs(m.slide_rate[last]) > m.joints_parameter[i][5]:
             value = -own * (ratio + slope * x) / (speed * speed)

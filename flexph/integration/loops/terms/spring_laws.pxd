@@ -19,4 +19,5 @@ cdef double _piece_value(AnyMemory* m, Py_ssize_t piece, Py_ssize_t order, doubl
 cdef double _piece_mean(AnyMemory* m, Py_ssize_t k, Py_ssize_t order, double before, double change) noexcept nogil
 cdef double _function_mean(AnyMemory* m, Py_ssize_t k, double before, double change) noexcept nogil
 cdef double force_defect(AnyMemory* m, Py_ssize_t k, double before, double after, double done, double size) noexcept nogil
+cdef double energy_defect(double first, double last, double done, double size) noexcept nogil
 cdef double _defect(AnyMemory* m, Py_ssize_t k, double before, double change, double mean) noexcept nogil

@@ -185,8 +185,11 @@ def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> flo
 
 def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
     """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off; ``size`` is that of its terms."""
-    first = law_value(m, k, 0, before)
-    last = law_value(m, k, 0, after)
+    return energy_defect(law_value(m, k, 0, before), law_value(m, k, 0, after), done, size)
+
+
+def energy_defect(first: float, last: float, done: float, size: float) -> float:
+    """Defect of the work ``done`` between two energies, zero if it is round-off; ``size`` is that of its terms."""
     defect = last - first - done
     size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

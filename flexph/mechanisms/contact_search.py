@@ -1,0 +1,230 @@
+"""Search for the contacts that are closed in an equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contacts.levels import gaps_at
+from ..joints.rows.connection import Connection
+from ..kernels.state import Configuration, derive
+from ..systems.inputs import Forcing, Input
+from .model.model import extent
+from .model.state import Pose, at_rest
+from .model.time_table import Anchors, anchor
+from .poses.closure import Closure
+from .poses.passage import carried
+from .rested import Rested
+from .statics.balance import problem
+from .statics.balanced_state import balance_at
+from .statics.equilibrium import equilibrium
+from .statics.stability import is_minimum
+from .statics.steady_rotation import steady_rotation
+from .substitutes import Touch, touches_of
+
+Mechanism = Any
+"""A :class:`flexph.Mechanism`, which imports this room."""
+SOFT = 1e3, 1e2, 10.0
+"""Stiffnesses of springs that stand for rigid contacts, relative to weight and loads per size of the mechanism, each
+tried if the one before finds no equilibrium."""
+PULLS = 1e-9
+"""Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
+ENTERED = 1e-9
+"""Penetration (negative gap), relative to the size of the mechanism, up to which a contact counts as just closed."""
+PLACED = 1e-6
+"""Gap in the pose, relative to the size of the mechanism, up to which a contact begins closed."""
+CHANGES = 100
+"""Largest number of contacts that are closed or released one by one."""
+
+
+class Opens(ArithmeticError):
+    """Contact that opens, without which there is no equilibrium; it would have to pull."""
+
+    def __init__(self, contact: str, pull: float) -> None:
+        self.contact = contact
+        super().__init__(f"no equilibrium was found: {contact!r} opens, as it would have to pull with {pull:.4g} N")
+
+
+class Search:
+    """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``.
+
+    ``keeps_pose`` for limit loads: the pose itself is the equilibrium, if there is one, where nothing gives way, and
+    messages do not say how much friction lacks.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        pose: Pose,
+        inputs: Mapping[str, Input],
+        time: float,
+        start: Configuration | None = None,
+        *,
+        keeps_pose: bool = False,
+    ) -> None:
+        self.mechanism, self.pose, self.inputs, self.time = mechanism, pose, inputs, time
+        self.start = at_rest(mechanism, pose.centres, pose.rotations) if start is None else start
+        self.touches = touches_of(mechanism, "mechanism.equilibrium")
+        self.size = extent(mechanism, pose.centres, pose.rotations)
+        self.rigid = [touch for touch in self.touches if touch.is_rigid]
+        self._explains = not keeps_pose
+        self._stays = keeps_pose and _is_stiff(mechanism) and len(self.rigid) == len(self.touches)
+        self._tried: set[str] = set()  # contacts without a gap that were closed once
+        self._others = [c for c in mechanism.connections if not c.touches]
+        self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
+
+    def is_stable(self, rested: Rested) -> bool:
+        """True for a minimum of the energy."""
+        made, anchors = rested.mechanism, rested.state.anchors
+        steady = steady_rotation(made, None, None)
+        given = problem(made, anchors, self.time, inputs=self.inputs, steady=steady)
+        return is_minimum(given, rested.configuration)
+
+    def moved(self, rested: Rested) -> float:
+        """Largest displacement from the start over the size, or turn [rad]."""
+        c = rested.configuration
+        apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
+        return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
+
+    def closed_in_pose(self) -> tuple[set[str], Pose]:
+        """Names of the rigid contacts that are closed in the pose, and the pose."""
+        gaps = self._gaps(self.start)
+        return {touch.name for touch in self.rigid if gaps[touch.name] <= PLACED * self.size}, self.pose
+
+    def begins_closed(self, held: Sequence[Touch]) -> bool:
+        """True if contacts that friction may hold are closed in the pose, and are points on planes."""
+        gaps = self._gaps(self.start)
+        return all(t.has_tangents and abs(gaps[t.name]) <= PLACED * self.size for t in held)
+
+    def settled(self, held: Sequence[Touch], *, in_place: bool = False) -> Rested:
+        """Equilibrium by closing and releasing rigid contacts; ``held`` are held along their tangents by friction.
+
+        ``in_place``: contacts that are closed in the pose stay so or open, and no others close.
+        """
+        self._tried = set()
+        closed, pose = self.closed_in_pose() if in_place or not self.rigid else self._pressed(held)
+        opened: tuple[str, float] | None = None
+        for _ in range(CHANGES):
+            try:
+                rested = self._balanced(pose, [touch for touch in self.rigid if touch.name in closed], held)
+            except ArithmeticError as error:
+                if opened is None:
+                    raise
+                raise Opens(*opened) from error
+            change, pull = self._wrong(rested, closed)
+            if in_place and change is not None and change not in closed:
+                raise ArithmeticError(f"no equilibrium was found: from the pose {change!r} comes to be entered")
+            if change is None and (more := self._touching(rested.configuration, closed)):
+                closed |= more
+                pose = self._pose(rested.configuration)
+                continue
+            if change is None:
+                holding = [t for t in held if not t.is_rigid or t.name in closed]
+                return rested.within_cones(holding, explains=self._explains)
+            opened = (change, pull) if opened is None and pull else opened
+            closed ^= {change}
+            pose = self._pose(rested.configuration)
+        raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
+
+    def cause(self, error: ArithmeticError) -> ArithmeticError:
+        """Contact of the pose that opens, if that is why there is no equilibrium; else the error itself."""
+        try:
+            self.settled(held=(), in_place=True)
+        except Opens as opening:
+            return opening
+        except ArithmeticError:
+            pass
+        return error
+
+    def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
+        """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
+
+        Newton's method may cycle between touching and not; softer springs, which reach further, then find the way. Rims
+        that touch in the pose stay closed, as they are no measures of springs.
+        """
+        mechanism, dim = self.mechanism, self.mechanism.layout.dim
+        loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
+        weight = float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() + np.abs(loads).sum()) or 1.0
+        rims = self.closed_in_pose()[0] & {touch.name for touch in self.rigid if touch.is_rim}
+        failed: ArithmeticError | None = None
+        for softness in SOFT:
+            k = softness * weight / self.size
+            soft = [
+                touch.spring(touch.one_sided(k * self.size**2 if touch.gap.kind == "angle" else k))
+                for touch in self.rigid
+                if not touch.is_rim
+            ]
+            soft += [touch.row() for touch in self.rigid if touch.name in rims]
+            soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
+            try:
+                c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
+            except ArithmeticError as error:
+                failed = failed or error
+                continue
+            gaps = self._gaps(c)
+            pressed = {touch.name for touch in self.rigid if gaps[touch.name] < 0.0 and not touch.is_rim}
+            return pressed | rims, self._pose(c)
+        assert failed is not None
+        raise failed
+
+    def _balanced(self, pose: Pose, closed: Sequence[Touch], held: Sequence[Touch]) -> Rested:
+        names = {touch.name for touch in closed}
+        holding = [touch for touch in held if not touch.is_rigid or touch.name in names]
+        return self._equilibrium(pose, [touch.row() for touch in closed], holding)
+
+    def _equilibrium(self, pose: Pose, contacts: Sequence[Connection], held: Sequence[Touch]) -> Rested:
+        """Equilibrium of the mechanism with other contacts, and points that are held where they are in the pose."""
+        dim = self.mechanism.layout.dim
+        rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]
+        made = self.mechanism.replace(joints=[*self._others, *self._springs, *contacts, *rows])
+        anchors = carried(self.mechanism, made, self.pose.anchors, self._anchors(made))
+        at = pose.centres, pose.rotations
+        if made.rigid_motion is None:  # nodes of rods find their way by load steps
+            free = np.ones(made.layout.velocities - made.layout.flexible, dtype=bool)
+            at = Closure(made, self.time).closed(at, free)
+        if self._stays:
+            given = problem(made, anchors, self.time, inputs=self.inputs, steady=steady_rotation(made, None, None))
+            if not balance_at(given, at_rest(made, *at)).holds(given):
+                raise ArithmeticError("forces do not balance in the pose")
+        placed = Pose(*at, anchors, self.pose.bodies)
+        state = equilibrium(made, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm")
+        return Rested(self.touches, made, state)
+
+    def _pose(self, c: Configuration) -> Pose:
+        return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
+
+    def _anchors(self, made: Mechanism) -> Anchors:
+        """Anchors of a mechanism at the start."""
+        return anchor(made, derive(made.network.arrays, self.start).product)
+
+    def _gaps(self, c: Configuration) -> dict[str, float]:
+        """Gaps of all contacts by name."""
+        a = self.mechanism.network.arrays
+        gaps = gaps_at(a, c, derive(a, c)).before
+        return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))
+
+    def _wrong(self, rested: Rested, closed: set[str]) -> tuple[str | None, float]:
+        """Contact that pulls most with its pull, else the one that penetrates most; None if all conditions hold."""
+        forces = rested.normal
+        largest = max(map(abs, forces.values()), default=0.0)
+        name = min(forces, key=lambda name: forces[name], default=None)
+        if name is not None and forces[name] < -PULLS * largest:
+            return name, -forces[name]
+        gaps = self._gaps(rested.configuration)
+        entered = {t.name: gaps[t.name] for t in self.rigid if t.name not in closed}
+        entered = {name: gap for name, gap in entered.items() if gap < -ENTERED * self.size}
+        return min(entered, key=lambda name: entered[name]) if entered else None, 0.0
+
+    def _touching(self, c: Configuration, closed: set[str]) -> set[str]:
+        """Open rigid contacts without a gap, each once: they carry their share if none of the contacts pulls then."""
+        gaps = self._gaps(c)
+        found = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
+        found, self._tried = found - self._tried, self._tried | found
+        return found
+
+
+def _is_stiff(mechanism: Mechanism) -> bool:
+    """True for rigid bodies without springs."""
+    return not (mechanism.layout.flexible or mechanism.layout.springs or mechanism.rigid_motion is not None)

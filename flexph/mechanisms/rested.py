@@ -1,0 +1,175 @@
+"""Equilibrium on contacts that are joints and springs: its forces, and friction within its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ..joints.rows.connection import measures
+from ..kernels.state import Configuration, derive
+from ..numerics.arrays import Array, dense
+from .model.constraints import rates_at, spring_extensions
+from .model.state import State, configuration, flat
+from .model.time_table import table_of
+from .poses.passage import copied_state
+from .substitutes import Touch
+
+Mechanism = Any
+"""A :class:`flexph.Mechanism`, which imports this room."""
+WAYS = 128
+"""Number of directions in which friction in space is bounded, by polygons within its circle: to 3e-4."""
+FRICTION = ": friction: "
+"""Text that follows the name of a contact in the names of the rows and springs that hold it along its tangents."""
+MOST, DIGITS = 1e6, 1e-5
+"""Largest factor of the coefficients of friction that is tried, and the relative error of the least one."""
+SLIPS = 1e-6
+"""Relative excess of friction above its bound that counts as none: forces balance to as much."""
+
+
+class Slips(ArithmeticError):
+    """Friction that would exceed its bound."""
+
+
+class Rested:
+    """Equilibrium of a mechanism with contacts, as ``state`` of one whose closed contacts are joints and springs."""
+
+    def __init__(self, touches: Sequence[Touch], mechanism: Mechanism, state: State) -> None:
+        self.touches, self.mechanism, self.state = touches, mechanism, state
+
+    @property
+    def configuration(self) -> Configuration:
+        """Configuration of the bodies."""
+        return configuration(self.mechanism, self.state.x)
+
+    @cached_property
+    def tensions(self) -> dict[str, float]:
+        """Tensions of all springs by name."""
+        made, time, springs = self.mechanism, self.state.time, self.mechanism.network.arrays.springs
+        extensions = spring_extensions(made, self.configuration, table_of(made, self.state.anchors), time)
+        names = (name for name, _ in measures(made.connections))
+        return dict(zip(names, springs.tensions(extensions, time).tolist(), strict=True))
+
+    @cached_property
+    def multipliers(self) -> dict[str, float]:
+        """Multipliers of all rows by name."""
+        return dict(zip(self.mechanism.constraint_names, self.state.multipliers.tolist(), strict=True))
+
+    @property
+    def normal(self) -> dict[str, float]:
+        """Normal forces of the closed rigid contacts."""
+        own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches if t.is_rigid}
+        return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
+
+    @property
+    def pressing(self) -> dict[str, float]:
+        """Normal forces of the closed rigid contacts, and of the compliant ones."""
+        return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
+
+    def with_contacts(self, mechanism: Mechanism) -> State:
+        """State of the mechanism with contacts."""
+        whole = self._with_anchors(mechanism, copied_state(self.mechanism, mechanism, self.state))
+        multipliers = np.array([self.multipliers[name] for name in mechanism.constraint_names])
+        return replace(whole, multipliers=multipliers, joint_forces=True)
+
+    def _friction(self) -> dict[str, Array]:
+        """Friction (d,) in world axes by the names of compliant contacts, from the springs that hold them."""
+        a = self.mechanism.network.arrays
+        tangents = derive(a, self.configuration).vector[a.pairs[1][a.springs.component_product]]
+        components = [name for name, measure in measures(self.mechanism.connections) if measure.kind == "component"]
+        forces: dict[str, Array] = {}
+        for name, tangent in zip(components, tangents, strict=True):
+            contact, is_friction, _ = name.partition(FRICTION)
+            if is_friction:
+                forces[contact] = forces.get(contact, 0.0) + self.tensions[name] * tangent
+        return forces
+
+    def _with_anchors(self, mechanism: Mechanism, state: State) -> State:
+        """State whose anchors of compliant contacts have the forces of friction."""
+        contacts, c, forces = mechanism.network.arrays.contacts, configuration(mechanism, state.x), self._friction()
+        spring, dim = c.spring.copy(), mechanism.layout.dim
+        for touch, first in zip(self.touches, contacts.anchor.tolist(), strict=True):
+            if touch.name in forces and first >= 0:
+                spring[first : first + dim] = forces[touch.name]
+        return replace(state, x=flat(mechanism, c._replace(spring=spring)))
+
+    def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:
+        """Equilibrium whose friction at ``held`` contacts is within its bounds; raises Slips if there is none.
+
+        The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. The
+        message says how much friction lacks if it ``explains``.
+        """
+        pressing, forces = self.pressing, self.multipliers | self.tensions
+        needed = {t.name: float(np.linalg.norm(_friction_of(forces, t))) for t in held}
+        over = [t for t in held if needed[t.name] > (1.0 + SLIPS) * t.friction * pressing[t.name]]
+        if not over:
+            return self
+        rigid, is_rigid = [t for t in held if t.is_rigid], all(t.is_rigid for t in over)
+        if is_rigid and (shared := self._shared(rigid)) is not None:
+            return Rested(self.touches, self.mechanism, replace(self.state, multipliers=shared))
+        worst = max(over, key=lambda t: needed[t.name] - t.friction * pressing[t.name])
+        if not explains:
+            raise Slips(f"{worst.name!r} slips")
+        bound = worst.friction * max(pressing[worst.name], 0.0)
+        own = needed[worst.name] / bound if bound > 0.0 else np.inf
+        factor = self._least_factor(rigid) if is_rigid else own
+        lack = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
+        raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
+
+    def _least_factor(self, held: Sequence[Touch]) -> float:
+        """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
+        low, high = 0.0, 1.0
+        while self._shared(held, factor=np.exp(high)) is None:
+            low, high = high, 2.0 * high
+            if high > np.log(MOST):
+                return np.inf
+        while high - low > DIGITS:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self._shared(held, factor=np.exp(middle)) is not None else (middle, high)
+        return float(np.exp(high))
+
+    def _shared(self, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
+        """Multipliers with the same forces that satisfy all bounds, with the least sum of normal forces.
+
+        They follow from a linear programme with polygons inside the friction cones; None if there are none.
+        Coefficients of friction are multiplied by ``factor``.
+        """
+        made, state, c = self.mechanism, self.state, self.configuration
+        names, place = list(made.constraint_names), (c, derive(made.network.arrays, c))
+        G = dense(rates_at(made, place, table_of(made, state.anchors), state.time)[0])
+        scale = float(np.abs(state.multipliers).max())
+        forces, pressing = G.T @ state.multipliers / scale, np.zeros(len(names))
+        bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(names)
+        for touch in self.touches:
+            if touch.is_rigid and (name := f"{touch.name}: normal") in names:
+                bounds[names.index(name)] = (0.0, None) if touch.gap.sign > 0.0 else (None, 0.0)
+                pressing[names.index(name)] = touch.gap.sign
+        rows = [row for touch in held for row in _cone(touch, names, factor)]
+        options = {"A_ub": np.array(rows), "b_ub": np.full(len(rows), SLIPS), "A_eq": G.T, "b_eq": forces}
+        found = scipy.optimize.linprog(pressing, **options, bounds=bounds)
+        if found.status != 0:
+            return None
+        balanced: Array = found.x + np.linalg.lstsq(G.T, forces - G.T @ found.x)[0]  # to round-off
+        return scale * balanced
+
+
+def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
+    """Rows of a polygon within the friction cone of a contact, over the multipliers of these names."""
+    own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
+    reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
+    rows = []
+    for turn in np.arange(WAYS) * 2.0 * np.pi / WAYS if len(own) > 1 else (0.0, np.pi):
+        row = np.zeros(len(names))
+        row[own] = np.array([np.cos(turn), np.sin(turn)])[: len(own)]
+        row[names.index(f"{touch.name}: normal")] -= reach * touch.gap.sign
+        rows.append(row)
+    return rows
+
+
+def _friction_of(forces: Mapping[str, float], touch: Touch) -> list[float]:
+    """Friction of a contact along its tangents."""
+    return [force for name, force in forces.items() if name.startswith(f"{touch.name}{FRICTION}")]
