@@ -36,7 +36,7 @@ RESULTS = {
     "CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw",
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
-    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "InverseDynamics",
+    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "InverseDynamics",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
