@@ -83,7 +83,7 @@ def leg_frames(place: Array) -> Array:
 
 
 def platform(lengths: Callable[[int], Callable[[float], float]] | None = None) -> tuple[Mechanism, Pose]:
-    """The platform and its pose at rest; free, or with drives of the lengths, functions of time by number of the leg."""
+    """The platform and its pose at rest; free, or with drives of the lengths (functions of time by number of leg)."""
     rest = np.array([0.0, 0.0, HEIGHT, 0.0, 0.0, 0.0])
     bar = LENGTH**2 / 12.0
     heads = {f"head {k + 1}": tuple(HEADS[k]) for k in range(6)}
@@ -91,9 +91,9 @@ def platform(lengths: Callable[[int], Callable[[float], float]] | None = None) -
     joints: list[Any] = []
     guess: dict[str, Any] = {"platform": (rest[:3], np.eye(3))}
     for k, (leg, frame) in enumerate(zip(LEGS, leg_frames(rest), strict=True)):
-        end = {"centre": (0.5 * LENGTH, 0.0, 0.0), "ports": {"foot": (0, 0, 0)}}
+        end: dict[str, Any] = {"centre": (0.5 * LENGTH, 0.0, 0.0), "ports": {"foot": (0, 0, 0)}}
         cylinder = rigid.body(CYLINDER, inertia=(0.01, CYLINDER * bar, CYLINDER * bar), **end)
-        back = {"centre": (-0.5 * LENGTH, 0.0, 0.0), "ports": {"head": (0, 0, 0)}}
+        back: dict[str, Any] = {"centre": (-0.5 * LENGTH, 0.0, 0.0), "ports": {"head": (0, 0, 0)}}
         rod = rigid.body(ROD, inertia=(0.005, ROD * bar, ROD * bar), **back)
         bodies |= {f"cylinder {k + 1}": cylinder, f"rod {k + 1}": rod}
         foot, head = f"cylinder {k + 1}.foot", f"rod {k + 1}.head"

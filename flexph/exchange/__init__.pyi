@@ -1,5 +1,6 @@
 """The public names of :mod:`flexph.exchange`: each is loaded when it is asked for."""
 
+from .environments import environment as environment
 from .general import from_general as from_general
 from .mat import read_mat as read_mat
 from .mat import write_mat as write_mat

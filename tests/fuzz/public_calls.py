@@ -639,13 +639,14 @@ def _linear() -> dict[str, Call]:
             "reference": lambda t: 0.0}),
         "control.Compensator.continuous": Call(control.pid(1.0).continuous, {"ports": ["push"], "references": {}}),
         "control.gearbox": Call(control.gearbox, {
-            "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "dry_friction": 0.1, "axis": (0.0, 0.0, 1.0)}),
+            "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "dry_friction": 0.1, "axis": (0.0, 0.0, 1.0),
+            "stiffness": 1e3, "damping": 0.1}),
         "control.DryFriction": Call(control.DryFriction, {"level": 0.1}),
         "control.Terminated": Call(control.Terminated, {
             "system": control.port_spring(1.0, name="c"), "laws": {"c": control.DryFriction(0.1)}}),
         "control.motor": Call(control.motor, {
             "constant": 0.05, "resistance": 1.0, "inductance": 1e-3, "inertia": 1e-5, "friction": 1e-6, "ratio": 20.0,
-            "dry_friction": 0.1, "torque_limit": 0.4, "axis": (0.0, 0.0, 1.0)}),
+            "dry_friction": 0.1, "torque_limit": 0.4, "axis": (0.0, 0.0, 1.0), "stiffness": 1e3, "damping": 0.1}),
         "control.Continuous": Call(control.Continuous, {"system": control.port_spring(1.0, name="c"),
                                                         "ports": {"c": "push"}, "references": {}, "inputs": {},
                                                         "start": [0.0]}),
