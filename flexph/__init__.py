@@ -7,8 +7,8 @@ Bodies are joined at named ports into a mechanism. A run of it is a solution wit
    laws of springs in ``flexph.laws``, contacts in ``flexph.contacts``. Its verbs (``flexph.mechanisms``) find poses,
    states and equilibria.
 3. Run: ``integrate(mechanism, start, times, method=...)`` by a method of ``flexph.methods``, with controllers of
-   ``flexph.control`` that read ``flexph.sensors``, and joints that lock (``flexph.changes``). ``Simulator`` makes
-   single steps; ``flexph.fmu`` exports it.
+   ``flexph.control`` that read ``flexph.sensors``, and joints that lock (``flexph.changes``). ``flexph.robots`` has
+   kinematics and motions. ``Simulator`` makes single steps; ``flexph.fmu`` exports it.
 4. Result: ``Solution`` or ``Trajectory`` of ``flexph.results``, shown by ``flexph.plot``, ``flexph.report`` and
    ``flexph.export``.
 5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and the

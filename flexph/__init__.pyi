@@ -24,6 +24,7 @@ from . import models as models
 from . import plot as plot
 from . import report as report
 from . import results as results
+from . import robots as robots
 from . import sensors as sensors
 from . import studies as studies
 from . import switching as switching

@@ -30,6 +30,8 @@ def motor(
     dry_friction: float = 0.0,
     ratio: float = 1.0,
     torque_limit: float | None = None,
+    stiffness: float | None = None,
+    damping: float = 0.0,
     axis: Sequence[float] | None = None,
 ) -> LinearPHDAE | Terminated:
     """A motor and its gearbox, ``L i̇ = −R i − kΩ + v``, ``J Ω̇ = k i − cΩ + λ``, ``Ω = n ω``, torque −nλ on the shaft.
@@ -58,6 +60,8 @@ def motor(
     torque_limit : float, optional
         Largest torque k i of the rotor [N m]. An amplifier limits the current: a resistance of 1000 R acts against the
         current above the limit, and its loss counts as dissipation.
+    stiffness, damping : float
+        Elasticity of the gears, see :func:`gearbox`.
     axis : sequence of float, optional
         In space, the axis of the shaft in the axes of the torque that it is joined to (of the section for
         ``torque(..., axes="section")``); omit it in the plane.
@@ -65,9 +69,9 @@ def motor(
     Returns
     -------
     LinearPHDAE or Terminated
-        System with the states current, spin and load and the ports ``supply`` [V] and ``shaft``; a Terminated one if
-        friction is dry or a relation, or the torque is limited. If the shaft turns at the start, give the motor's spin
-        in ``Continuous(start=...)``.
+        System with the states current, spin and load (of elastic gears as for :func:`gearbox`) and the ports ``supply``
+        [V] and ``shaft``; a Terminated one if friction is dry or a relation, or the torque is limited. If the shaft
+        turns at the start, give the motor's spin in ``Continuous(start=...)``.
 
     Raises
     ------
@@ -100,12 +104,13 @@ def motor(
         most = check.positive("torque_limit", torque_limit) / k
         laws["limit"] = "current", Limit(most, STEEP * check.positive("resistance", resistance))
     return _train(
-        {"current": stored[0], "spin": stored[1], "load": 0.0},
-        lost=[check.positive("resistance", resistance), drag, 0.0],
-        J=np.array([[0.0, -k, 0.0], [k, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+        {"current": stored[0], "spin": stored[1]},
+        lost=[check.positive("resistance", resistance), drag],
+        J=np.array([[0.0, -k], [k, 0.0]]),
         given="supply",
-        shaft=_ratio(ratio) * _direction(axis),
+        shaft=(_ratio(ratio), _direction(axis)),
         laws=laws,
+        elastic=_elastic(stiffness, damping),
     )
 
 
@@ -116,13 +121,20 @@ def gearbox(
     inertia: float = 0.0,
     friction: float | Relation = 0.0,
     dry_friction: float = 0.0,
+    stiffness: float | None = None,
+    damping: float = 0.0,
     axis: Sequence[float] | None = None,
 ) -> LinearPHDAE | Terminated:
     """A gearbox between a driving torque and a shaft, ``J Ω̇ = τ − ρ(Ω) + λ``, ``Ω = n ω``, torque −nλ on the shaft.
 
     H = ½J Ω² [J], dissipation Ω ρ(Ω), supplied power τΩ. Joined at its port ``shaft`` by
     :class:`flexph.control.Continuous`, whose ``inputs`` give the torque of ``drive``, it is solved within each step:
-    its inertia adds n²J at the shaft. To drive it from a sampled controller, model the rotor as a body with a
+    its inertia adds n²J at the shaft.
+
+    Elastic gears twist by φ between their output and the shaft, ``J Ω̇ = τ − ρ(Ω) − T/n``, ``φ̇ = Ω/n − ω``, with the
+    torque T = kφ + dφ̇ on the shaft, the energy ½kφ² and the loss dφ̇²: the elasticity of a robot's joint.
+
+    To drive it from a sampled controller, name its input ``CONTROLLER: drive``, or model the rotor as a body with a
     :func:`flexph.gear`, whose port takes the torque.
 
     Parameters
@@ -135,14 +147,18 @@ def gearbox(
         Friction on the driving side: c, viscous [N m s], or a relation from spin [rad/s] to torque [N m].
     dry_friction : float
         Coulomb friction T on the driving side [N m]; see :func:`motor`.
+    stiffness : float, optional
+        k of elastic gears on the side of the shaft [N m/rad]; by default they are rigid.
+    damping : float
+        d of elastic gears on the side of the shaft [N m s/rad].
     axis : sequence of float, optional
         In space, the axis of the shaft; see :func:`motor`.
 
     Returns
     -------
     LinearPHDAE or Terminated
-        System with the states spin and load and the ports ``drive`` [N m] and ``shaft``; a Terminated one if friction
-        is dry or a relation.
+        System with the states spin and load, of elastic gears spin, twist (the torque kφ) and with damping load (the
+        torque T), and the ports ``drive`` [N m] and ``shaft``; a Terminated one if friction is dry or a relation.
 
     Raises
     ------
@@ -170,30 +186,52 @@ def gearbox(
     """
     drag, laws = _friction(friction, dry_friction)
     return _train(
-        {"spin": check.not_negative("inertia", inertia), "load": 0.0},
-        lost=[drag, 0.0],
-        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        {"spin": check.not_negative("inertia", inertia)},
+        lost=[drag],
+        J=np.zeros((1, 1)),
         given="drive",
-        shaft=_ratio(ratio) * _direction(axis),
+        shaft=(_ratio(ratio), _direction(axis)),
         laws=laws,
+        elastic=_elastic(stiffness, damping),
     )
 
 
 def _train(
-    stored: dict[str, float], *, lost: list[float], J: Array, given: str, shaft: Array, laws: dict[str, tuple[str, Any]]
+    stored: dict[str, float],
+    *,
+    lost: list[float],
+    J: Array,
+    given: str,
+    shaft: tuple[float, Array],
+    laws: dict[str, tuple[str, Any]],
+    elastic: tuple[float, float] | None,
 ) -> LinearPHDAE | Terminated:
-    """System between an input at its first state and the shaft, which loads its last state.
+    """System between an input at its first state and the shaft, whose gears load its last state, the spin.
 
-    ``stored`` are inductance and inertia by state, ``shaft`` maps the load to the shaft, ``laws`` gives by name the
-    state that a law acts on, and the law.
+    ``stored`` are inductance and inertia by state, ``shaft`` are ratio and axis, ``laws`` gives by name the state that
+    a law acts on, and the law; ``elastic`` are stiffness and damping of the gears.
     """
-    n, states = len(stored), list(stored)
-    ends, first = 1 + shaft.size, np.eye(n)[:, 0]
-    columns = [np.outer(np.eye(n)[:, -1], shaft), *(np.eye(n)[:, [states.index(at)]] for at, _ in laws.values())]
+    (ratio, axis), n = shaft, len(stored)
+    if elastic is None:
+        stored, gears, R = stored | {"load": 0.0}, [(n, n - 1, -1.0)], np.diag([*lost, 0.0])
+    else:
+        k, d = elastic
+        stored = stored | {"twist": 1.0 / k} | ({"load": 0.0} if d else {})
+        gears, R = [(len(stored) - 1, n - 1, 1.0 / ratio)], np.diag([*lost, *[0.0] * (len(stored) - n)])
+        if d:
+            R[n:, n:] = np.array([[1.0, -1.0], [-1.0, 1.0]]) / d
+    size, states = len(stored), list(stored)
+    structure = np.zeros((size, size))
+    structure[:n, :n] = J
+    for row, column, value in gears:
+        structure[row, column], structure[column, row] = value, -value
+    load = np.outer(np.eye(size)[:, -1], (ratio if elastic is None else -1.0) * axis)
+    ends, first = 1 + axis.size, np.eye(size)[:, 0]
+    columns = [load, *(np.eye(size)[:, [states.index(at)]] for at, _ in laws.values())]
     system = LinearPHDAE(
         E=np.diag(list(stored.values())),
-        J=J,
-        R=np.diag(lost),
+        J=structure,
+        R=R,
         B=np.column_stack([first, *columns]),
         ports={given: slice(0, 1), "shaft": slice(1, ends)}
         | {name: slice(ends + k, ends + k + 1) for k, name in enumerate(laws)},
@@ -201,6 +239,16 @@ def _train(
         causality={"shaft": "velocity"},
     )
     return Terminated(system=system, laws={name: law for name, (_, law) in laws.items()}) if laws else system
+
+
+def _elastic(stiffness: float | None, damping: float) -> tuple[float, float] | None:
+    """Stiffness and damping of elastic gears; None if they are rigid."""
+    d = check.not_negative("damping", damping)
+    if stiffness is None:
+        if d:
+            raise ValueError("damping= goes with stiffness=: rigid gears have no twist to damp")
+        return None
+    return check.positive("stiffness", stiffness), d
 
 
 def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, tuple[str, Any]]]:

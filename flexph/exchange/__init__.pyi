@@ -1,5 +1,6 @@
 """The public names of :mod:`flexph.exchange`: each is loaded when it is asked for."""
 
+from .environments import environment as environment
 from .general import from_general as from_general
 from .mat import read_mat as read_mat
 from .mat import write_mat as write_mat
@@ -7,9 +8,7 @@ from .matrix_market import read_matrix_market as read_matrix_market
 from .matrix_market import write_matrix_market as write_matrix_market
 from .pymor import from_pymor as from_pymor
 from .pymor import to_pymor as to_pymor
-from .robots.joints import RobotJoint as RobotJoint
 from .robots.read import read_urdf as read_urdf
-from .robots.robot import Robot as Robot
 from .state_spaces import from_control as from_control
 from .state_spaces import from_scipy as from_scipy
 from .state_spaces import to_control as to_control

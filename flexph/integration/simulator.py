@@ -15,14 +15,16 @@ from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
+from ..results.step_account import StepAccount
 from ..sensors.panel import StepPanel
 from ..sensors.quantities import Quantity
 from .controllers import loops_of
-from .methods.exact import Exact
+from .methods.exact import Decaying, Exact
 from .methods.method import MechanismMethod
 from .schemes.failures import explain_step
 from .schemes.of_method import scheme_from
 from .simulator_steps import ControlledSteps, HeldInputs, OuterInputs, PlainSteps, Steps, forcing_of
+from .step_account import AccountBook
 from .times.options import SPACINGS
 
 
@@ -86,6 +88,7 @@ class Simulator:
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)
         self._sensors = StepPanel(mechanism, sensors or {}, start.anchors)
         self._near: list[float] | None = None
+        self._book: AccountBook | None = None
         self.restore(start)
 
     @checked
@@ -133,6 +136,23 @@ class Simulator:
         steps = self._steps
         readings, self._near = self._sensors.read(steps.time, steps.x, steps.last, self._near)
         return readings
+
+    @property
+    def account(self) -> StepAccount:
+        """Energies at the current state, and works and losses of the last step; without controllers.
+
+        Raises
+        ------
+        ValueError
+            With controllers, whose accounts only runs have.
+        """
+        if self.controllers:
+            raise ValueError("account is of simulators without controllers: integrate, a run has the whole ledger")
+        steps = self._steps
+        if self._book is None:
+            self._book = AccountBook(self.mechanism, decaying=isinstance(self.method, Decaying))
+        before = self._book.energies(steps.time - steps.last.length, steps.last.before)
+        return self._book.account(before, self._book.energies(steps.time, steps.x), steps.last.flows)
 
     @checked
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:

@@ -7,6 +7,7 @@ from .sections import SectionForces as SectionForces
 from .sections import section_forces as section_forces
 from .solution import Solution as Solution
 from .statics import static_solution as static_solution
+from .step_account import StepAccount as StepAccount
 from .trajectory import Trajectory as Trajectory
 from .unfinished import InputError as InputError
 from .unfinished import IntegrationError as IntegrationError

@@ -139,7 +139,9 @@ class _Models:
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
-            elements = [_element(name, quantity, self._mechanism.layout.dim) for name, quantity in sensors.items()]
+            elements = [
+                sensor_element(name, quantity, self._mechanism.layout.dim) for name, quantity in sensors.items()
+            ]
             try:
                 model = Model(_seen(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
                 _ = model.network
@@ -151,7 +153,7 @@ class _Models:
         return known[1:]
 
 
-def _element(name: str, quantity: Quantity, dim: int) -> Connection:
+def sensor_element(name: str, quantity: Quantity, dim: int) -> Connection:
     """Element of a mechanism with the measures of a sensor."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")

@@ -74,6 +74,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
     "robot-arm": (11, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
+    "stewart-platform": (6, "--end 0.05", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
+    "pick-and-place": (4, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
@@ -147,6 +149,7 @@ SLOW_CHECKS = """
     flexible-rope hose
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
+    stewart-platform pick-and-place
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """

@@ -41,6 +41,7 @@ from flexph import (
     methods,
     models,
     results,
+    robots,
     scenes,
     studies,
     switching,
@@ -122,7 +123,7 @@ def calls() -> dict[str, Call]:
         _models,
     ):
         table |= group()
-    return table | _rigid() | _rigid_constraints() | _results() | _exchange()
+    return table | _robots() | _rigid() | _rigid_constraints() | _results() | _exchange()
 
 
 def tetrahedron() -> meshio.Mesh:
@@ -450,6 +451,106 @@ def _mechanism() -> dict[str, Call]:
     }  # fmt: skip
 
 
+ANGLES = {"arm": flexph.sensors.joint_angle("arm.root"), "bob": flexph.sensors.joint_angle("bob.root", "arm.tip")}
+
+
+@cache
+def arm_kinematics() -> robots.Kinematics:
+    """Kinematics of the pendulum."""
+    made, pose, _ = mechanism()
+    return robots.Kinematics(made, ANGLES, pose)
+
+
+@cache
+def driven_kinematics() -> robots.Kinematics:
+    """Kinematics of an arm with a motor."""
+    joints = [flexph.hinge("arm.root", GROUND), flexph.torque("arm.root", name="motor")]
+    made = flexph.connect({"arm": rigid.bar(1.0, 2.0)}, joints)
+    return robots.Kinematics(made, {"turn": flexph.sensors.joint_angle("arm.root")}, made.assemble())
+
+
+def _robots() -> dict[str, Call]:
+    made, pose, _ = mechanism()
+    return {
+        "robots.Kinematics": Call(
+            robots.Kinematics, {"mechanism": made, "coordinates": ANGLES, "home": pose, "limits": {"bob": (-3.0, 3.0)}}
+        ),
+        "robots.Kinematics.inverse": Call(
+            arm_kinematics().inverse,
+            {
+                "port": "bob.tip",
+                "position": arm_kinematics().place("bob.tip", (0.1, 0.2)).position,
+                "rotation": None,
+                "near": (0.0, 0.1),
+                "attempts": 2,
+            },
+        ),
+        "robots.Kinematics.efforts": Call(
+            arm_kinematics().efforts, {"q": (0.1, 0.2), "rates": {"arm": 1.0}, "accelerations": None}
+        ),
+        "robots.Kinematics.inputs": Call(
+            driven_kinematics().inputs, {"q": [0.1], "efforts": [1.0], "ports": ["motor"]}
+        ),
+        "robots.Link": Call(
+            robots.Link,
+            {
+                "a": 1.0,
+                "alpha": 0.1,
+                "d": 0.0,
+                "theta": 0.0,
+                "kind": "revolute",
+                "mass": 1.0,
+                "centre": (0.0, 0.0, 0.0),
+                "moments": (0.1, 0.1, 0.1),
+                "limits": (-1.0, 1.0),
+            },
+        ),
+        "robots.denavit_hartenberg": Call(
+            robots.denavit_hartenberg,
+            {
+                "links": {"turn": robots.Link(a=1.0, mass=1.0, moments=(0.1, 0.1, 0.1))},
+                "convention": "standard",
+                "flexible": None,
+            },
+        ),
+        "robots.Motion": Call(
+            robots.Motion,
+            {"times": np.array([0.0, 1.0]), "coefficients": np.zeros((1, 1, 4)), "names": ("turn",), "scalar": False},
+        ),
+        "robots.polynomial": Call(
+            robots.polynomial,
+            {
+                "start": 0.0,
+                "end": 1.0,
+                "duration": 1.0,
+                "begin": 0.0,
+                "rates": (0.0, 0.0),
+                "accelerations": None,
+                "degree": 5,
+            },
+        ),
+        "robots.trapezoid": Call(
+            robots.trapezoid,
+            {"start": {"turn": 0.0}, "end": {"turn": 1.0}, "velocity": 1.0, "acceleration": 2.0, "begin": 0.0},
+        ),
+        "robots.spline": Call(
+            robots.spline, {"times": [0.0, 1.0, 2.0], "points": [0.0, 1.0, 0.0], "rates": None, "ends": "clamped"}
+        ),
+        "robots.sequence": Call(robots.sequence, {}, (robots.polynomial(0.0, 1.0, duration=1.0),)),
+        "robots.computed_torque": Call(
+            robots.computed_torque,
+            {
+                "kinematics": driven_kinematics(),
+                "reference": robots.polynomial({"turn": 0.0}, {"turn": 1.0}, duration=1.0),
+                "period": 1e-3,
+                "ports": ["motor"],
+                "stiffness": 100.0,
+                "damping": {"turn": 20.0},
+            },
+        ),
+    }
+
+
 def _general() -> dict[str, Call]:
     system = oscillator()
     H, z = (lambda x: float(x @ x) / 2), (lambda x: x)
@@ -538,13 +639,14 @@ def _linear() -> dict[str, Call]:
             "reference": lambda t: 0.0}),
         "control.Compensator.continuous": Call(control.pid(1.0).continuous, {"ports": ["push"], "references": {}}),
         "control.gearbox": Call(control.gearbox, {
-            "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "dry_friction": 0.1, "axis": (0.0, 0.0, 1.0)}),
+            "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "dry_friction": 0.1, "axis": (0.0, 0.0, 1.0),
+            "stiffness": 1e3, "damping": 0.1}),
         "control.DryFriction": Call(control.DryFriction, {"level": 0.1}),
         "control.Terminated": Call(control.Terminated, {
             "system": control.port_spring(1.0, name="c"), "laws": {"c": control.DryFriction(0.1)}}),
         "control.motor": Call(control.motor, {
             "constant": 0.05, "resistance": 1.0, "inductance": 1e-3, "inertia": 1e-5, "friction": 1e-6, "ratio": 20.0,
-            "dry_friction": 0.1, "torque_limit": 0.4, "axis": (0.0, 0.0, 1.0)}),
+            "dry_friction": 0.1, "torque_limit": 0.4, "axis": (0.0, 0.0, 1.0), "stiffness": 1e3, "damping": 0.1}),
         "control.Continuous": Call(control.Continuous, {"system": control.port_spring(1.0, name="c"),
                                                         "ports": {"c": "push"}, "references": {}, "inputs": {},
                                                         "start": [0.0]}),

@@ -36,7 +36,8 @@ RESULTS = {
     "CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw",
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
-    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "InverseDynamics",
+    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "StepAccount",
+    "InverseDynamics",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
@@ -44,7 +45,7 @@ FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors"
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
          "write_envelope", "read_scene", "html_fragment", "write_html", "write_library", "library_script",
          "write_picture", "write_film", "show", "cylinder_shape", "joined_shapes", "write_fmu", "fmu_controller",
-         "read_urdf"}  # fmt: skip
+         "read_urdf", "environment"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
 """They take too long to be drawn by the hundred; wrong arguments are in their own tests."""

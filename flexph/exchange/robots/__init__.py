@@ -1,4 +1,4 @@
 """Robots from URDF files as bodies and joints.
 
-Imports: bodies, contacts, files, joints, joints.forces, joints.rows, laws, mechanisms.model, numerics, sensors.
+Imports: files, numerics, robots.links.
 """

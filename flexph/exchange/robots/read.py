@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
-from .assembly import Options, assembled
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
-from .masses import Handling, checked_links
-from .parts import Flexible
-from .robot import Robot
-from .tree import leaders, ordered, root_of
+from ...robots.links.assembly import Options, assembled
+from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
+from ...robots.links.masses import Handling, checked_links
+from ...robots.links.parts import Flexible
+from ...robots.links.robot import Robot
+from ...robots.links.tree import leaders, ordered, root_of
 from .urdf_files import read_elements
 
 

@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from ...files.reading import refuse_entities, refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
+from ...robots.links.elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
 
 Element = ElementTree.Element
 

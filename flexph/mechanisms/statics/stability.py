@@ -12,6 +12,7 @@ from scipy.linalg import eigh, eigvalsh
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
+from ...linear.elimination import null_space_and_redundancy
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
@@ -92,7 +93,7 @@ def _free_motions(given: Problem, c: Configuration) -> _FreeMotions:
 def _free_basis(joints: JointForces) -> Array:
     """Basis (n, f) of the velocities that joints leave free."""
     rows, size = joints.rows, joints.mass.shape[0]
-    return analysed(rows)[0].toarray() if rows.shape[0] else np.eye(size)
+    return null_space_and_redundancy(rows)[0].toarray() if rows.shape[0] else np.eye(size)
 
 
 def unstable_motions(given: Problem, c: Configuration) -> int:

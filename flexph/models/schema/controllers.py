@@ -185,13 +185,15 @@ class PortController(Entry):
 
 
 class _DriveTrain(Entry):
-    """Fields shared by motors and gearboxes: the port of the shaft, inertia and friction."""
+    """Fields shared by motors and gearboxes: the port of the shaft, inertia, friction and elasticity."""
 
     port: str
     ratio: Number = 1.0
     inertia: Inertia = 0.0
     friction: Drag = 0.0
     dry_friction: quantity("N*m") = 0.0
+    stiffness: quantity("N*m/rad") = None
+    damping: quantity("N*m*s/rad") = 0.0
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
@@ -202,6 +204,7 @@ class _DriveTrain(Entry):
     def _options(self, builder: Builder) -> dict[str, Any]:
         friction = builder.of(self.friction, "friction")
         shared = {"ratio": self.ratio, "inertia": self.inertia, "axis": self.axis}
+        shared |= {"stiffness": self.stiffness, "damping": self.damping}
         return {**shared, "friction": friction, "dry_friction": self.dry_friction}
 
 

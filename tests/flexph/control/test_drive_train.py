@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 
 import rigid
 from flexph import GROUND, InputError, Solution, connect, gear, hinge, integrate, revolute, torque
@@ -209,3 +210,41 @@ def test_what_is_no_port_of_a_controller_is_named():
     told = r"no external port 'servo: suply': .* has 'drive', 'servo: supply'"
     with pytest.raises(InputError, match=told):
         integrate(arm, rest, (0.0, 0.1), controllers={"servo": servo, "law": law})
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+def test_elastic_gears_twist_as_their_equations_say(loss):
+    """A rotor behind elastic gears against the ordinary differential equations, and the balance with its energies."""
+    wheel = rigid.body(1.0, inertia=0.5, ports={"hub": (0.0, 0.0)})
+    cart = connect({"wheel": wheel}, [hinge("wheel.hub", GROUND), torque("wheel.hub", name="axle")])
+    geared = gearbox(ratio=-10.0, inertia=1e-3, stiffness=80.0, damping=loss)
+    gears = Continuous(system=geared, ports={"shaft": "axle"}, inputs={"drive": 0.2})
+    run = integrate(cart, cart.consistent_state(cart.assemble()), np.linspace(0, 0.5, 1001), controllers={"g": gears})
+
+    def rates(t, y):
+        _, rate, spin, twist = y
+        load = 80.0 * twist + loss * (spin / -10.0 - rate)
+        return [rate, load / 0.5, (0.2 + load / 10.0) / 1e-3, spin / -10.0 - rate]
+
+    wanted = scipy.integrate.solve_ivp(rates, (0.0, 0.5), np.zeros(4), rtol=1e-10, atol=1e-12).y[0, -1]
+    assert run.measured(joint_angle("wheel.hub"))[-1] == pytest.approx(wanted, rel=1e-5)  # of second order in the step
+    assert run.ledger.largest_residual < 1e-12
+    assert (run.ledger.dissipation["g"].sum() > 0.0) == (loss > 0.0)
+    assert run.ledger.work["g: drive"].sum() > 0.0
+
+
+def test_stiff_elastic_gears_are_rigid_ones():
+    ends = []
+    for elastic in ({}, {"stiffness": 1e9, "damping": 1e5}):
+        wheel = rigid.body(1.0, inertia=0.5, ports={"hub": (0.0, 0.0)})
+        cart = connect({"wheel": wheel}, [hinge("wheel.hub", GROUND), torque("wheel.hub", name="axle")])
+        servo = motor(constant=0.05, resistance=0.5, inertia=2e-5, ratio=50.0, **elastic)
+        controllers = {"m": Continuous(system=servo, ports={"shaft": "axle"}, inputs={"supply": 10.0})}
+        run = integrate(cart, cart.consistent_state(cart.assemble()), np.linspace(0, 0.1, 51), controllers=controllers)
+        ends.append(run.measured(joint_angle("wheel.hub"))[-1])
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+def test_damping_of_rigid_gears_is_refused():
+    with pytest.raises(ValueError, match="damping= goes with stiffness="):
+        gearbox(ratio=2.0, damping=0.1)

@@ -16,6 +16,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.rotations import rotation_matrix
+from ...sensors.quantities import Quantity
 from .elements import FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, Mimic
 from .joints import RobotJoint
 
@@ -83,7 +84,7 @@ def _is_zero(value: Any) -> bool:
     return isinstance(value, int | float) and value == 0.0
 
 
-class Kinematics(NamedTuple):
+class Placing(NamedTuple):
     """Data for poses: root, joints in tree order, followers, and by body its link and frame.
 
     ``lost`` gives the reason for each joint that moves no body.
@@ -123,7 +124,13 @@ class Robot:
     joints: Mapping[str, RobotJoint]
     ports: Mapping[str, PortName]
     limits: Mapping[str, Limit]
-    _kinematics: Kinematics
+    _placing: Placing
+
+    @property
+    def coordinates(self) -> dict[str, Quantity]:
+        """Sensors of the joints with one freedom that follow no other joint, by name, for :class:`Kinematics`."""
+        own = (*TURNING, *SLIDING)
+        return {n: joint.coordinate for n, joint in self.joints.items() if joint.kind in own and joint.mimic is None}
 
     @checked
     def placed(
@@ -144,7 +151,7 @@ class Robot:
         dict
             Position and rotation by body.
         """
-        root, is_free, elements, followers, frames, lost = self._kinematics
+        root, is_free, elements, followers, frames, lost = self._placing
         for name in (joints or {}).keys() & lost.keys():
             raise ValueError(f"joint {name!r} moves no body: {lost[name]}; omit it")
         if base is not None and not is_free:

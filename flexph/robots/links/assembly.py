@@ -23,7 +23,7 @@ from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, L
 from .joints import End, RobotJoint, against, robot_joint
 from .massless import Skeleton
 from .parts import Flexible, Parts, parts_of
-from .robot import Kinematics, Robot
+from .robot import Placing, Robot
 from .tree import couplings
 
 
@@ -115,7 +115,7 @@ def assembled(
         named.bodies,
         tuple(connections),
         *(named.joints, named.ports, named.limits),
-        Kinematics(root, is_free, joints, followers, _frames(parts), lost),
+        Placing(root, is_free, joints, followers, _frames(parts), lost),
     )
 
 

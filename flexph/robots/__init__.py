@@ -1,0 +1,8 @@
+"""Robots: arms from Denavit-Hartenberg tables, kinematics and inverse dynamics of mechanisms, motions, joint control.
+
+Imports: bodies, control, joints.rows, kernels, mechanisms, mechanisms.model, numerics, sensors.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

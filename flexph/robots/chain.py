@@ -1,0 +1,145 @@
+"""Open chains of joints as products of exponentials.
+
+R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to Robotic Manipulation, CRC Press (1994), sec. 3.2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from ..numerics.rotations import finite_rotation, spin_map, spins, sweep, turned_spins
+
+SMALL = 1e-6
+"""Velocity, relative to the largest one, below which a body counts as at rest."""
+Placed = tuple[Array, Array]
+"""Centres of mass (b, d) and rotations (b, d, d)."""
+
+
+class Twist(NamedTuple):
+    """Motion of a joint at a unit rate: velocity (d,) of the point at the origin, and spin (s,), in world axes."""
+
+    velocity: Array
+    spin: Array
+
+    def motion(self, by: float) -> tuple[Array, Array]:
+        """Rotation (d, d) and translation (d,) of exp(ξ by)."""
+        dim, rate = self.velocity.size, float(np.linalg.norm(self.spin))
+        if rate < SMALL:
+            return np.eye(dim), self.velocity * by
+        turn = finite_rotation(self.spin * by, dim)
+        centre = sweep(self.spin[None], self.velocity[None])[0] / rate**2  # the point of the axis next to the origin
+        shift = centre - turn @ centre
+        return turn, shift if dim == 2 else shift + self.spin * (self.spin @ self.velocity) / rate**2 * by
+
+
+class Moved(NamedTuple):
+    """Motion from home of the bodies that a joint moves: rotation (d, d), translation (d,), and the joint's twist."""
+
+    turn: Array
+    shift: Array
+    twist: Twist
+
+
+class Chain:
+    """Product of exponentials Π exp(ξ_i Δq_i), by the twists ξ_i of the joints at home and the bodies that they move.
+
+    ``is_open`` is False if a coordinate moves bodies by different twists, as in a loop, or if two move the same bodies.
+
+    Parameters
+    ----------
+    home : tuple of arrays
+        Centres of mass (b, d) and rotations (b, d, d) at home.
+    origin : array
+        Coordinates at home (n,).
+    ways : array
+        Rigid velocities (n_v, n) of unit rates of the coordinates at home.
+    """
+
+    def __init__(self, home: Placed, origin: Array, ways: Array) -> None:
+        self.home, self.origin = home, origin
+        self.twists: list[Twist] = []
+        self.moved = np.zeros((0, len(home[0])), dtype=bool)
+        bodies, dim = home[0].shape
+        self.is_open = len(ways) == bodies * (dim + spins(dim)) and self._read(ways) and self._is_tree()
+        if self.is_open:
+            self._order()
+
+    def joints(self, target: Array) -> list[Moved]:
+        """Motion of each joint from home to given coordinates (n,)."""
+        dim = self.home[0].shape[1]
+        moved: list[Moved | None] = [None] * len(self.twists)
+        for n, parent in self._parents:
+            before = None if parent < 0 else moved[parent]
+            turn, shift = (np.eye(dim), np.zeros(dim)) if before is None else before[:2]
+            own, along = self.twists[n].motion(target[n] - self.origin[n])
+            spin = turned_spins(turn[None], self.twists[n].spin[None])[0]
+            velocity = turn @ self.twists[n].velocity - sweep(spin[None], shift[None])[0]
+            moved[n] = Moved(turn @ own, shift + turn @ along, Twist(velocity, spin))
+        return [one for one in moved if one is not None]
+
+    def pose(self, target: Array) -> Placed:
+        """Pose at given coordinates (n,)."""
+        centres, rotations = (part.copy() for part in self.home)
+        joints = self.joints(target)
+        for body, n in enumerate(self._last):
+            if n >= 0:
+                turn, shift, _ = joints[n]
+                centres[body], rotations[body] = turn @ centres[body] + shift, turn @ rotations[body]
+        return centres, rotations
+
+    def place(self, joints: list[Moved], body: int, point: Array) -> tuple[Array, Array, Array]:
+        """Position (d,) of a point of a body that is at ``point`` at home, the body's rotation (d, d), and (d + s, n).
+
+        The last are the velocity of the point and the spin of the body at unit rates.
+        """
+        n, R = self._last[body], self.home[1][body]
+        place = point if n < 0 else joints[n].turn @ point + joints[n].shift
+        spin = np.array([one.twist.spin for one in joints])
+        velocity = np.array([one.twist.velocity for one in joints])
+        velocity = velocity + sweep(spin, np.tile(place, (len(spin), 1)))
+        jacobian = np.hstack([velocity, spin]).T * self.moved[:, body]
+        return place, R if n < 0 else joints[n].turn @ R, jacobian
+
+    def _order(self) -> None:
+        """Note each joint with the next outer one (−1: none) from the outside in, and the last joint of each body."""
+        sizes = self.moved.sum(axis=1)
+        order = np.argsort(-sizes, kind="stable")
+        parents = []
+        for n in order:
+            outer = [m for m in order if sizes[m] > sizes[n] and (self.moved[m] & self.moved[n]).any()]
+            parents.append((int(n), int(outer[-1]) if outer else -1))
+        self._parents = parents
+        inner = [[n for n in order if self.moved[n, body]] for body in range(self.moved.shape[1])]
+        self._last = [int(own[-1]) if own else -1 for own in inner]
+
+    def _read(self, ways: Array) -> bool:
+        """Read the twists and the moved bodies; False if a coordinate moves bodies by different twists."""
+        centres, rotations = self.home
+        bodies, dim = centres.shape
+        velocity = ways[: bodies * dim].reshape(bodies, dim, -1)
+        spin = spin_map(rotations) @ ways[bodies * dim :].reshape(bodies, spins(dim), -1)
+        small, moved = SMALL * float(np.abs(ways).max(initial=0.0)), []
+        for v, w in zip(np.moveaxis(velocity, 2, 0), np.moveaxis(spin, 2, 0), strict=True):
+            own = (np.abs(v) > small).any(axis=1) | (np.abs(w) > small).any(axis=1)
+            if not own.any():
+                return False
+            of = v - sweep(w, centres)  # velocities of the point of each body at the origin
+            twist = Twist(of[own][0], w[own][0])
+            apart = max(np.abs(of[own] - twist.velocity).max(), np.abs(w[own] - twist.spin).max())
+            if apart > small * (1.0 + float(np.abs(centres).max())):
+                return False
+            self.twists.append(twist)
+            moved.append(own)
+        self.moved = np.array(moved)
+        return True
+
+    def _is_tree(self) -> bool:
+        """True if the bodies that two joints move are nested or disjoint, and never the same."""
+        sets = self.moved.astype(int)
+        common, sizes = sets @ sets.T, sets.sum(axis=1)
+        nested = (common == 0) | (common == np.minimum.outer(sizes, sizes))
+        same = (common == sizes) & (common == sizes[:, None])
+        return bool(nested.all()) and int(same.sum()) == len(sizes)

@@ -1,0 +1,116 @@
+"""Inverse kinematics by damped least squares within limits, from several starts.
+
+Y. Nakamura, H. Hanafusa, Inverse kinematic solutions with singularity robustness for robot manipulator control,
+J. Dyn. Sys. Meas. Control 108 (1986) 163-171.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from .inverse_loops import searched_loop
+from .joint_space import JointSpace
+from .targets import MET, REACHED, Target, Trial, trial
+
+ROUNDS, ROUND = 10, 20
+"""Largest number of rounds of a search, each of so many steps; one that does not halve the distance is the last."""
+SAME, AGAIN = 1e-6, 8
+"""A search ends where so many starts in turn lead no nearer than others, by this share of the distance."""
+LONGEST = 1.0
+"""Largest change of a coordinate in a step, in rad or levers of the mechanism."""
+LEAST, MOST, FIRST = 1e-16, 1e8, 1e-6
+"""Least, largest and first damping, relative to the square of the Jacobian's largest singular value."""
+
+
+def reached(space: JointSpace, target: Target, *, start: Array, ends: tuple[Array, Array], attempts: int) -> Array:
+    """Coordinates within the ends that meet a target; raises ValueError with the smallest distance reached."""
+    best, again = None, 0
+    for first in _starts(space, start, ends, attempts):
+        found = _searched(space, target, first, ends) if space.is_open else searched_loop(space, target, first, ends)
+        if found is None:
+            continue
+        if found.distance <= MET * space.length:
+            return found.q
+        again = again + 1 if best is not None and found.distance > (1.0 - SAME) * best.distance else 0
+        best = found if best is None or found.distance < best.distance else best
+        if again == AGAIN:
+            break
+    raise ValueError(_out_of_reach(space, target, best, attempts))
+
+
+def _out_of_reach(space: JointSpace, target: Target, best: Trial | None, attempts: int) -> str:
+    if best is None:
+        return f"the target of {target.port!r} is out of reach: no pose was found from {attempts} starts"
+    apart, dim = [], 0
+    if target.position is not None:
+        dim = target.position.size
+        apart.append(f"{np.linalg.norm(best.missing[:dim]):.4g} m")
+    if target.rotation is not None:
+        apart.append(f"{np.linalg.norm(best.missing[dim:]) / space.length:.4g} rad")
+    return (
+        f"the target of {target.port!r} is out of reach: the nearest place found is {' and '.join(apart)} from it, at "
+        f"{space.shown(best.q)}"
+    )
+
+
+def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts: int) -> Iterator[Array]:
+    """Starts of a search: a given one, home, and others that are the same in every call."""
+    lower, upper = ends
+    yield np.clip(start, lower, upper)
+    rng = np.random.default_rng(0)
+    reach = np.where(space.turning, np.pi, 2.0 * space.length)
+    least = np.where(np.isfinite(lower), lower, np.minimum(space.origin, upper) - reach)
+    most = np.where(np.isfinite(upper), upper, np.maximum(space.origin, lower) + reach)
+    if attempts > 1:
+        yield np.clip(space.origin, lower, upper)
+    for _ in range(attempts - 2 if space.is_open else 0):
+        yield rng.uniform(least, most)
+
+
+def _searched(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial:
+    """Nearest trial to the target from a start; damping grows where a step does not lead nearer."""
+    here, damping = _trial(space, target, first), FIRST
+    for _ in range(ROUNDS):
+        before = here.distance
+        for _ in range(ROUND):
+            if here.distance <= REACHED * space.length or damping > MOST:
+                return here
+            after = _trial(space, target, _stepped(space, here, damping, ends))
+            if after.distance < here.distance:
+                here, damping = after, max(0.1 * damping, LEAST)
+            else:
+                damping *= 10.0
+        if here.distance > 0.5 * before:
+            break
+    return here
+
+
+def _stepped(space: JointSpace, here: Trial, damping: float, ends: tuple[Array, Array]) -> Array:
+    """Coordinates after a damped step; those that it would push beyond an end stay there."""
+    units, (lower, upper) = space.units, ends
+    free = np.ones(here.q.size, dtype=bool)
+    step = np.zeros(here.q.size)
+    for _ in range(here.q.size):
+        J = here.jacobian[:, free] * units[free]
+        if not J.size:
+            return here.q
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        gain = s / (s**2 + damping * max(float(s[0]) ** 2, 1e-300)) if s[0] > 0.0 else 0.0 * s
+        step[:] = 0.0
+        step[free] = units[free] * (Vt.T @ (gain * (U.T @ here.missing)))
+        beyond = free & (((here.q <= lower) & (step < 0.0)) | ((here.q >= upper) & (step > 0.0)))
+        if not beyond.any():
+            break
+        free &= ~beyond
+    longest = float(np.abs(step / units).max(initial=0.0))
+    if longest > LONGEST:
+        step *= LONGEST / longest
+    return np.clip(here.q + step, lower, upper)
+
+
+def _trial(space: JointSpace, target: Target, q: Array) -> Trial:
+    """Trial at coordinates of an open chain."""
+    return trial(space, target, q, space.chain.place(space.chain.joints(q), target.body, target.at_home))

@@ -1,0 +1,60 @@
+"""Inverse kinematics of mechanisms with loops: the pose moves as a whole, with joints closed by each step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanisms.model.constraints import move
+from ..numerics.arrays import Array
+from .joint_space import INDEPENDENT, STRIDE, Equations, JointSpace, SingularPose
+from .targets import MET, REACHED, Target, Trial, placed, trial
+
+STEPS = 200
+"""Largest number of steps from a start."""
+
+
+def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial | None:
+    """Nearest trial of a mechanism with loops, whose pose is moved as a whole; None if there is no pose at the start.
+
+    Each step v is the one with the least change C v of the coordinates among those that close the joints and meet the
+    target, G v = −g and T v = e. Coordinates beyond a limit are held there.
+    """
+    try:
+        at, _ = space.pose(first)
+    except SingularPose:
+        return None
+    q, held, best = first, np.zeros(first.size, dtype=bool), None
+    lower, upper = ends
+    for _ in range(STEPS):
+        here = space.equations(at)
+        q = q + space.apart(q, here.value)
+        now = trial(space, target, q, placed(space, target.port, at, np.eye(space.size)))
+        open_by = float(np.abs(here.gap / space.sizes[: here.gap.size]).max(initial=0.0))
+        beyond = np.maximum(lower - q, q - upper)
+        if open_by <= MET and beyond.max() <= MET * space.length and (best is None or now.distance < best.distance):
+            if best is not None and now.distance > 0.999 * best.distance and now.distance > MET * space.length:
+                return best
+            best = now
+            if best.distance <= REACHED * space.length:
+                return best
+        elif best is not None and best.distance <= MET * space.length:
+            return best
+        held |= beyond > 0.0
+        at = move(space.model, *at, _loop_step(space, here, now, held, np.clip(q, lower, upper) - q))
+    return best
+
+
+def _loop_step(space: JointSpace, here: Equations, now: Trial, held: Array, back: Array) -> Array:
+    """Step of the rigid motions, limited to ``STRIDE`` in the coordinates."""
+    count = here.gap.size
+    G, C = here.rows[:count] / space.sizes[:count, None], here.rows[count:] / space.units[:, None]
+    rows = np.vstack([G, now.jacobian / space.length, C[held]])
+    wanted = np.concatenate([-here.gap / space.sizes[:count], now.missing / space.length, (back / space.units)[held]])
+    U, s, Vt = np.linalg.svd(rows)
+    rank = int(np.count_nonzero(s > INDEPENDENT * s[0]))
+    step = Vt[:rank].T @ ((U[:, :rank].T @ wanted) / s[:rank])
+    free = Vt[rank:].T
+    if free.size:
+        step = step - free @ np.linalg.lstsq(C @ free, C @ step, rcond=INDEPENDENT)[0]
+    longest = float(np.abs(C @ step).max(initial=0.0))
+    return np.asarray(step if longest <= STRIDE else step * (STRIDE / longest))

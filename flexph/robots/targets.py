@@ -1,0 +1,73 @@
+"""Targets of ports, and trials of coordinates for them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from ..bodies.ports import find_port
+from ..mechanisms.model.constraints import port_rates
+from ..mechanisms.model.state import at_rest
+from ..numerics.arrays import Array
+from ..numerics.rotations import planar_angle
+from .joint_space import JointSpace, Placed
+
+REACHED = 1e-13
+"""Distance from the target, relative to the mechanism, at which a search ends; round-off of positions."""
+MET = 1e-11
+"""Distance from the target, relative to the mechanism, that counts as met where steps no longer lead nearer."""
+
+
+class Target(NamedTuple):
+    """Port, number of its body, its position (d,) at home; wanted position (d,) and rotation (d, d), None if free."""
+
+    port: str
+    body: int
+    at_home: Array
+    position: Array | None
+    rotation: Array | None
+
+
+class Trial(NamedTuple):
+    """Coordinates, change to the target (m,) in lengths [m], and its Jacobian (m, n)."""
+
+    q: Array
+    missing: Array
+    jacobian: Array
+
+    @property
+    def distance(self) -> float:
+        """Distance from the target [m]; rotations count by a length of the mechanism."""
+        return float(np.linalg.norm(self.missing))
+
+
+def trial(space: JointSpace, target: Target, q: Array, there: tuple[Array, Array, Array]) -> Trial:
+    """Trial at coordinates with the place of the port and its velocities at unit rates, see :func:`placed`."""
+    place, turned, rates = there
+    dim, rows, missing = place.size, [], []
+    if target.position is not None:
+        rows.append(rates[:dim])
+        missing.append(target.position - place)
+    if target.rotation is not None:
+        rows.append(space.length * rates[dim:])
+        missing.append(space.length * _rotation_vector(target.rotation @ turned.T))
+    return Trial(q, np.concatenate(missing), np.vstack(rows))
+
+
+def placed(space: JointSpace, port: str, at: Placed, ways: Array) -> tuple[Array, Array, Array]:
+    """Position (d,) and rotation (d, d) of a port at a pose, and its velocity and spin (d + s, n) at unit rates."""
+    model = space.model
+    moved = port_rates(model, at_rest(model, *at), port)
+    rows = [part.over(model.layout.velocities) for part in (moved.velocity, moved.spin) if part is not None]
+    index, _ = find_port(port, model.bodies)
+    return moved.position, at[1][index], np.vstack(rows)[:, : space.size] @ ways
+
+
+def _rotation_vector(turn: Array) -> Array:
+    """Rotation vector (s,) of a rotation (d, d)."""
+    if len(turn) == 2:
+        return np.array([float(planar_angle(turn))])
+    vector: Array = scipy.spatial.transform.Rotation.from_matrix(turn).as_rotvec()
+    return vector
