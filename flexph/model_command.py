@@ -19,12 +19,13 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
     @click.option(
         "--run", "names", multiple=True, metavar="NAME", help="a run of the file, if not all; may be repeated"
     )
+    @click.option("--live", is_flag=True, help="follow runs in time in a page of the browser, see 'live' of the file")
     @SETTINGS
     @TRUST
-    def command(names: Sequence[str], settings: Sequence[str], trust: bool, **given: Any) -> None:
+    def command(names: Sequence[str], settings: Sequence[str], trust: bool, live: bool, **given: Any) -> None:
         model = loaded(Path(file), settings, trust=trust)
         with refusals():
-            case = case_of(model, names or model.runs)
+            case = case_of(model, names or model.runs, live=live)
         told = {"digest": model.digest, "chosen": " ".join(names), "settings": " ".join(settings)}
         with refusals():
             run_and_list(Path(file).stem, case, told, **given)
@@ -33,8 +34,8 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
     return command
 
 
-def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
-    """Case whose result are runs of a model file, by default all.
+def case_of(model: Any, names: Sequence[str], *, live: bool = False) -> Case[dict[str, Any]]:
+    """Case whose result are runs of a model file, by default all, ``live`` with a page while they run.
 
     ValueError for unknown names, and for a file without runs.
     """
@@ -50,7 +51,7 @@ def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
         settings: Annotated[str, Option("values in place of those in the file")] = "",
     ) -> dict[str, Any]:
         """Runs of a model file."""
-        return {name: model.run(name, progress=True) for name in names}
+        return {name: model.run(name, progress=True, live=live) for name in names}
 
     return Case(run, write, checks=tuple, figures=figures)
 

@@ -173,7 +173,7 @@ class ModelFile:
         return start, place.at("start")
 
     @checked
-    def run(self, name: str, *, progress: bool = False) -> RunOfFile:
+    def run(self, name: str, *, progress: bool = False, live: bool = False) -> RunOfFile:
         """Compute a run. Raises ModelError, and the errors of runs.
 
         Parameters
@@ -182,6 +182,8 @@ class ModelFile:
             Name of a run.
         progress : bool
             True to show a progress bar in a terminal.
+        live : bool
+            True to follow a run in time in a page of the browser while it runs, as its ``live`` says.
 
         Returns
         -------
@@ -206,7 +208,8 @@ class ModelFile:
                 if isinstance(entry, Equilibrium):
                     return equilibrium_run(self.mechanism, entry, pose, here)
                 return invert_run(self.mechanism, entry, pose, here, begin)
-            return integrate_run(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
+            at = state_of(self.mechanism, begin, place)
+            return integrate_run(self.mechanism, entry, at, here, progress=progress, live=live)
 
         return self.located(compute)
 

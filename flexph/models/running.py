@@ -135,8 +135,13 @@ def times_of(run: TimedRun, start: float) -> Array:
     return np.linspace(start, run.end, run.steps + 1)
 
 
-def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool) -> RunInTime:
-    """Result of a run in time. Raises Misfit, and the errors of ``integrate`` once the run has begun."""
+def integrate_run(
+    mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool, live: bool = False
+) -> RunInTime:
+    """Result of a run in time, ``live`` with the page of its entry.
+
+    Raises Misfit, and the errors of ``integrate`` once the run has begun.
+    """
     method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
     solution = integrate(
         mechanism,
@@ -148,6 +153,7 @@ def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: B
         changes=builder.of(run.changes, "changes") or None,
         save_every=run.save_every,
         progress=progress,
+        live=(builder.of(run.live, "live") or True) if live else False,
     )
     return RunInTime(solution, run.outputs)
 
@@ -163,6 +169,10 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
     forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
     with builder.refusals():
         scheme_from(mechanism, start, method, forcing)
+    if run.live is not None:
+        live = builder.of(run.live, "live")
+        with builder.at("live").refusals():
+            live.sliders_of(mechanism, inputs_of(run, builder), start.time)
     if run.changes:
         with builder.at("changes").refusals():
             plan_of(mechanism, builder.of(run.changes, "changes"), times_of(run, start.time))

@@ -27,15 +27,25 @@ from .scene import Part
 
 def spatial(vectors: Array) -> Array:
     """Planar vectors padded with zeros to spatial ones."""
-    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
+    if vectors.shape[-1] == 3:
+        return vectors
+    own = np.zeros((*vectors.shape[:-1], 3))
+    own[..., : vectors.shape[-1]] = vectors
+    return own
 
 
 def axes_from(x: Array, y: Array) -> Array:
     """Orthonormal axes as columns (k, 3, 3): the first along x (k, 3), the third across x and y."""
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
-    z = np.cross(x, y)
+    z = _cross(x, y)
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    return np.stack([x, np.cross(z, x), z], axis=-1)
+    return np.stack([x, _cross(z, x), z], axis=-1)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products of vectors (k, 3), in a fifth of the time of ``np.cross`` for few of them."""
+    first, second = [1, 2, 0], [2, 0, 1]
+    return np.asarray(a[:, first] * b[:, second] - a[:, second] * b[:, first])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +107,9 @@ class PortPlaces:
         psi = np.zeros((self.times, 3))
         turned = np.asarray((at.rotation @ self.motion.deformation(name).reshape(self.times, -1).T).T)
         psi[:, 3 - spins(dim) :] = turned
-        x = axes[:, :, 0] + np.cross(axes @ psi[:, :, None], axes[:, :, :1], axis=1)[..., 0]
-        y = axes[:, :, 1] + np.cross(axes @ psi[:, :, None], axes[:, :, 1:2], axis=1)[..., 0]
+        turned = (axes @ psi[:, :, None])[..., 0]
+        x = axes[:, :, 0] + _cross(turned, axes[:, :, 0])
+        y = axes[:, :, 1] + _cross(turned, axes[:, :, 1])
         return axes_from(x, y)
 
     def deformed(self, ports: Sequence[PortName]) -> bool:

@@ -121,12 +121,15 @@ class Drawing:
         self._connections = shown_connections(self.mechanism)
         self._ground: list[Part] | None = None
 
-    def scene(self, motion: Rows, times: Array, unit: str = "s") -> Scene:
-        """Scene of states at given times."""
+    def scene(self, motion: Rows, times: Array, unit: str = "s", *, scalable: bool = True) -> Scene:
+        """Scene of states at given times; only if it is ``scalable`` its parts know their deformation."""
         count = len(times)
-        bodies = [body_part(motion, name, self.size, surface) for name, surface in self._surfaces.items()]
+        bodies = [
+            body_part(motion, name, self.size, surface, scalable=scalable) for name, surface in self._surfaces.items()
+        ]
         places = [(PortPlaces(motion, count, c.ports[0]), c) for c in self._connections]
-        joints = [_connection(at, c, self.size) for at, c in places]
+        signs = _connection if scalable else connection_part
+        joints = [signs(at, c, self.size) for at, c in places]
         if self._ground is None:
             self._ground = ground_parts(motion, count, self.size, bodies)
         parts = (*bodies, *joints, *self._ground)
@@ -167,8 +170,8 @@ def shown_connections(mechanism: Model) -> list[Connection]:
     return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
-def body_part(motion: Rows, name: str, size: float, surface: Surface | None = None) -> Part:
-    """Part with the surface of a body, prepared or not, and its stresses."""
+def body_part(motion: Rows, name: str, size: float, surface: Surface | None = None, *, scalable: bool = True) -> Part:
+    """Part with the surface of a body, prepared or not, its stresses, and its deformation if it is ``scalable``."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None
     surface, dim = surface or surface_of(body.view, size), body.dim
@@ -176,7 +179,7 @@ def body_part(motion: Rows, name: str, size: float, surface: Surface | None = No
     points[..., 2] += surface.heights if dim == 2 else 0.0
     deformation = np.zeros((len(points), 0, 3))
     fields = stress_fields(motion, name)
-    if body.size:
+    if body.size and scalable:
         straight = motion.points(name, surface.points, 0.0 * surface.shape)
         deformation = spatial(motion.points(name, surface.points, surface.shape) - straight)
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)

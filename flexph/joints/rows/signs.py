@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -68,12 +69,10 @@ class Solid(Sign):
 
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
-        shape = _SHAPES[self.kind]().scaled(size) if self.radius is None else _wheel(self.radius, 0.3 * size)
-        own = axes_along((0.0, 0.0, 1.0) if self.direction is None else self.direction)
-        turned = places.axes(self.axes or self.port) @ own
-        return Moving(
-            places.position(self.port)[:, None] + np.einsum("kij,pj->kpi", turned, shape.points), shape.triangles
-        )
+        direction = (0.0, 0.0, 1.0) if self.direction is None else tuple(map(float, self.direction))
+        points, triangles = _solid(self.kind, self.radius, direction, size)
+        turned = points @ places.axes(self.axes or self.port).transpose(0, 2, 1)
+        return Moving(places.position(self.port)[:, None] + turned, triangles)
 
 
 @dataclass(frozen=True)
@@ -186,6 +185,13 @@ def arrow() -> Shape:
     return joined_shapes(
         [cylinder_shape(0.75, 0.03, centre=(0.375, 0.0, 0.0)), _cone(0.08, 0.25).moved((0.75, 0.0, 0.0))]
     )
+
+
+@lru_cache(maxsize=512)
+def _solid(kind: Kind, radius: float | None, direction: tuple[float, ...], size: float) -> tuple[Array, Array]:
+    """Points and triangles of a rigid sign whose axis has a direction."""
+    shape = _SHAPES[kind]().scaled(size) if radius is None else _wheel(radius, 0.3 * size)
+    return shape.points @ axes_along(direction).T, shape.triangles
 
 
 _SHAPES = {

@@ -190,6 +190,24 @@ class ChangeEntry(Entry):
             return Change(kind, joint, self.at, when, self.reaches)
 
 
+class LiveEntry(Entry):
+    """Page that follows the run with ``flexph run --live``, see :class:`flexph.view.Live`."""
+
+    sliders: dict[str, Annotated[list[Number], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
+    pace: Number = None
+    paused: bool = False
+    field: str = None
+
+    def build(self, builder: Builder) -> Any:
+        """Build the value."""
+        from flexph.view.live.live import Live
+
+        given = {name: getattr(self, name) for name in self.model_fields_set - {"sliders"}}
+        sliders = {name: (low, high) for name, (low, high) in self.sliders.items()}
+        with builder.refusals(self):
+            return Live(sliders=sliders, **given)
+
+
 class Integrate(TimedRun):
     """A run in time, see :func:`flexph.integrate`."""
 
@@ -197,6 +215,7 @@ class Integrate(TimedRun):
     controllers: dict[str, Controller] = Field(default_factory=dict)
     changes: list[ChangeEntry] = Field(default_factory=list)
     save_every: Annotated[int, Field(ge=1)] = 1
+    live: LiveEntry = None
 
 
 MovedPort = by_shape(

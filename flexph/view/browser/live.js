@@ -39,7 +39,7 @@ export class LiveRun {
     for (let number = -1; ;) {
       let bytes;
       try {
-        const answer = await this.ask(`frame?after=${number}`);
+        const answer = await this.ask(`frame?after=${number}&scalable=${this.view && this.view.state.factor !== 1 ? 1 : 0}`);
         if (answer.status === 204) continue;
         if (!answer.ok) throw new Error(await answer.text());
         bytes = new Uint8Array(await answer.arrayBuffer());
@@ -143,7 +143,7 @@ class LiveView extends View {
     const next = (count) => numbers.subarray(at, (at += count));
     parts.forEach((part, k) => {
       if (!part.moves) return;
-      const points = next(3 * part.points), deformation = part.deforms ? next(3 * part.points) : null, fields = {};
+      const points = next(3 * part.points), deformation = part.deforms && head.scalable ? next(3 * part.points) : null, fields = {};
       for (const name of live.parts[k].fields) fields[name] = next(part.points);
       part.now = { points, deformation, fields };
     });
@@ -166,7 +166,8 @@ class LiveView extends View {
     for (const element of [this.hold, this.step, this.end, this.pace.querySelector("select"), ...this.sliders.map((s) => s.range)]) {
       element.disabled = over;
     }
-    this.clock.textContent = `t = ${time.toPrecision(4)} s of ${digits(live.last, 4)} s`;
+    const decimals = Math.min(Math.max(5 - Math.ceil(Math.log10(span)), 0), 9); // steps of long runs show, too
+    this.clock.textContent = `t = ${time.toFixed(decimals)} s of ${digits(live.last, 4)} s`;
     this.done.style.width = `${(100 * (time - live.first)) / span}%`;
     const list = this.pace.querySelector("select"), wanted = pace === null ? "" : String(pace);
     if (![...list.options].some((option) => option.value === wanted)) list.append(make("option", { value: wanted }, `${digits(pace)} × real time`));

@@ -25,13 +25,13 @@ class Drawn:
         self._drawing: Drawing | None = None
         self._lock = threading.Lock()
 
-    def scene(self, x: Array, time: float) -> Scene:
-        """Scene of a flat state, with the same parts and triangles for all states."""
+    def scene(self, x: Array, time: float, *, scalable: bool = True) -> Scene:
+        """Scene of a flat state, with the same parts and triangles for all states; see :meth:`Drawing.scene`."""
         motion = Rows(self.mechanism, np.asarray(x)[None])
         with self._lock:
             if self._drawing is None:
                 self._drawing = Drawing(motion)
-        scene = self._drawing.scene(motion, np.array([time]))
+        scene = self._drawing.scene(motion, np.array([time]), scalable=scalable)
         return replace(scene, parts=tuple(part for part in scene.parts if part.points.size and len(part.cells)))
 
     def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
@@ -44,9 +44,9 @@ class Drawn:
         live = {"number": self.number, "parts": told, **more}
         return streamed(scene, title=title, field=shown_field(scene, field), live=live)
 
-    def frame(self, x: Array, time: float) -> bytes:
-        """Places, deformations and fields of the points of all moving parts, in single precision."""
-        return b"".join(_numbers(self.scene(x, time).parts))
+    def frame(self, x: Array, time: float, *, scalable: bool = True) -> bytes:
+        """Places, deformations (if ``scalable``) and fields of the points of all moving parts, in single precision."""
+        return b"".join(_numbers(self.scene(x, time, scalable=scalable).parts))
 
 
 def _deforms(part: Part) -> bool:

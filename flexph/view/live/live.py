@@ -100,8 +100,7 @@ class Live:
     def opened(self, mechanism: Any, span: tuple[float, float], inputs: Mapping[str, Any]) -> Iterator[Session]:
         """Open the display of a run of a mechanism over a span of times, until the run is over."""
         refuse_invisible(mechanism)
-        network = mechanism.network.input_slices, mechanism.layout.dim
-        sliders = Sliders(self.sliders, *network, inputs, span[0])
+        sliders = self.sliders_of(mechanism, inputs, span[0])
         with self._displayed(sliders, span) as session:
             try:
                 yield session
@@ -112,6 +111,10 @@ class Live:
                 session.close("failed", str(error))
                 raise
             session.close("ended" if session.ended else "finished")
+
+    def sliders_of(self, mechanism: Any, inputs: Mapping[str, Any], time: float) -> Sliders:
+        """Sliders of a run that begins at a time [s] with given inputs; raises ValueError for wrong ones."""
+        return Sliders(self.sliders, mechanism.network.input_slices, mechanism.layout.dim, inputs, time)
 
     @contextmanager
     def _displayed(self, sliders: Sliders, span: tuple[float, float]) -> Iterator[Session]:

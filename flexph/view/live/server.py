@@ -26,8 +26,10 @@ CONNECTIONS = 24
 """Largest number of connections at once."""
 POLL, IDLE = 5.0, 20.0
 """Longest wait [s] for a frame, and of a connection for its next request."""
-SHARE = 0.25
-"""Largest share of time in which frames are drawn."""
+SHARE = 0.08
+"""Largest share of the processor time of a run and its page that frames take."""
+BREAK = 0.01
+"""Least time [s] between two looks at the processor time."""
 LAST, SEEN = 0.5, 2.0
 """Longest wait [s] for pages to show the end of a run, if one has asked in the last so many seconds."""
 POLICY = (
@@ -56,7 +58,7 @@ class Page:
         self.session, self.page, self.told = session, page, told
         self.token = secrets.token_urlsafe(24)
         self.asked, self.shown = 0.0, -1
-        self._frame: tuple[int, bytes] = (-1, b"")
+        self._frame: tuple[tuple[int, bool], bytes] = ((-1, False), b"")
         self._lock, self._free_at = threading.Lock(), 0.0
         try:
             self._server = _Server((HOST, port), _Handler)
@@ -108,27 +110,38 @@ class Page:
         title, field = self.told["title"], self.told["field"]
         return now.drawn.stream(now.x, now.time, title=title, field=field, **told)
 
-    def frame(self, now: Snapshot) -> bytes:
-        """Frame of a snapshot: the length of its head, the head as JSON, and the numbers of the drawing."""
+    def frame(self, now: Snapshot, scalable: bool) -> bytes:
+        """Frame of a snapshot: the length of its head, the head as JSON, and the numbers of the drawing.
+
+        It has deformations if it is ``scalable``.
+        """
         assert now.drawn is not None
         with self._lock:
-            if self._frame[0] == now.number:
+            if self._frame[0] == (now.number, scalable):
                 return self._frame[1]
-            time.sleep(min(max(self._free_at - time.monotonic(), 0.0), POLL))
-            began = time.monotonic()
+            until = time.monotonic() + POLL
+            while (left := self._free_at - time.process_time()) > 0.0 and time.monotonic() < until:
+                if self.session.waits:
+                    break
+                time.sleep(max(left, BREAK))
             head = {
                 **{name: getattr(now, name) for name in ("number", "time", "account", "steps", "state", "message")},
                 "scene": now.drawn.number,
                 "values": self.session.sliders.values,
                 "pace": self.session.pace,
-                "clock": began,
+                "scalable": scalable,
+                "clock": time.monotonic(),
             }
             words = json.dumps(head, separators=(",", ":")).encode()
             words += b" " * (-len(words) % 4)
-            raw = len(words).to_bytes(4, "little") + words + now.drawn.frame(now.x, now.time)
-            spent = time.monotonic() - began
-            self._frame, self._free_at = (now.number, raw), began + spent / SHARE
+            raw = len(words).to_bytes(4, "little") + words + now.drawn.frame(now.x, now.time, scalable=scalable)
+            self._frame = (now.number, scalable), raw
             return raw
+
+    def note_spent(self, seconds: float) -> None:
+        """Note the processor time of a frame [s], after which the run gets its share."""
+        with self._lock:
+            self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)
 
 
 class _Server(ThreadingHTTPServer):
@@ -163,8 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if (given := self._accepted()) is None:
             return
-        path, query = given
-        page = self.server.page
+        (path, query), page = given, self.server.page
         if path == "/":
             self._answer(200, page.page().encode(), "text/html; charset=utf-8")
         elif path == "/scene":
@@ -175,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, b"no such page")
 
     def _frame(self, query: dict[str, list[str]]) -> None:
-        page, after = self.server.page, query.get("after", ["-1"])[0]
+        page, after, began = self.server.page, query.get("after", ["-1"])[0], time.thread_time()
         try:
             number = int(after)
         except ValueError:
@@ -183,8 +195,10 @@ class _Handler(BaseHTTPRequestHandler):
         now = page.session.later_than(number, POLL)
         if now is None:
             return self._answer(204, b"")
-        self._answer(200, page.frame(now), "application/octet-stream")
+        scalable = query.get("scalable", ["0"])[0] == "1"
+        self._answer(200, page.frame(now, scalable), "application/octet-stream")
         page.shown = max(page.shown, now.number)
+        page.note_spent(time.thread_time() - began)
         return None
 
     def do_POST(self) -> None:

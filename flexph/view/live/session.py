@@ -99,6 +99,7 @@ class Session:
         self._origin: tuple[float, float] | None = None
         self._hold_at = -np.inf
         self._begun = False
+        self.waits = False
 
     # ---- orders of the display, from any thread
 
@@ -189,11 +190,13 @@ class Session:
         """Wait while the run is paused or ahead of its pace, then set the inputs that sliders have moved."""
         with self.news:
             while not self.ended and (wait := self._wait(run.start.time)) > 0.0:
+                self.waits = True
                 self.news.wait(min(wait, PATIENCE))
                 state = "paused" if self.paused else "running"
                 if state != self.snapshot.state:
                     self._publish(replace(self.snapshot, state=state))
                 self._look(self)
+            self.waits = False
             self._single = self.paused and self._steps > 0
             self._steps -= int(self._single)
             self._ordered = False

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from .session import Session, Snapshot
 
-SHARE = 0.25
+SHARE = 0.1
 """Largest share of the time of a run that goes into drawing."""
 HELP = "space: pause, continue    right arrow: step    End: end the run"
 ROOM = 0.1

@@ -79,6 +79,21 @@ def test_settings_and_runs_are_chosen(model, tmp_path):
     assert not (tmp_path / "out" / "modes").exists()
 
 
+def test_a_run_is_followed_in_a_page_as_its_file_says(model, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("flexph.view.live.live.Live._show", lambda live, page: seen.append((live, page.address)))
+    text = model.read_text(encoding="utf-8")
+    model.write_text(text.replace(PLAIN, f"{PLAIN}\n    live: {{pace: 2, title: no}}"), encoding="utf-8")
+    assert "no such setting" in flexph("check", model).output
+    model.write_text(text.replace(PLAIN, f"{PLAIN}\n    live: {{sliders: {{motor: [0, 1]}}}}"), encoding="utf-8")
+    assert "no slider 'motor'" in flexph("check", model).output
+    model.write_text(text.replace(PLAIN, f"{PLAIN}\n    live: {{pace: 2}}"), encoding="utf-8")
+    result = flexph("run", model, "--live", "--run", "two_turns", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    ((live, address),) = seen
+    assert live.pace == 2.0 and address.startswith("http://127.0.0.1:")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

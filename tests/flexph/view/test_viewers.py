@@ -5,10 +5,10 @@ Some minutes, as each test starts a browser that draws by software.
 
 import shutil
 from contextlib import contextmanager
-from io import BytesIO
 
 import numpy as np
 import pytest
+from browsers import ARGUMENTS, pixels
 from streams import positions, streams_of
 
 import fem
@@ -18,7 +18,6 @@ from flexph.scenes import mode_scene, motion_scene, write_scene
 from flexph.view import write_html
 
 pytestmark = [pytest.mark.view, pytest.mark.slow]
-ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +51,6 @@ def shown(file, renderer="canvas", **context):
             page.wait_for_function("document.querySelector('.flexph-view').dataset.pictures > 0", timeout=60_000)
         yield page, said
         browser.close()
-
-
-def pixels(page, selector=".fx-stage canvas"):
-    """The picture of an element, once it has been drawn."""
-    image = pytest.importorskip("PIL.Image")
-    page.wait_for_timeout(500)
-    return np.array(image.open(BytesIO(page.locator(selector).first.screenshot())).convert("RGB")).astype(float)
 
 
 def row_of(page):

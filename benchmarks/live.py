@@ -1,0 +1,102 @@
+"""Cost of a page that follows a run, at up to 30 frames a second.
+
+    python benchmarks/live.py [--repeats 5] [--steps 1.0] [--bars 1 4 16 64]
+
+A planar chain of flexible bars swings, without a page and with one, in turn. The page is another process that asks for
+frames as a browser does. Printed are the ratios of the times by the clock, of processor times (the run and its server),
+and the frames per second. ``--steps`` multiplies the number of steps. States are compared to the last bit.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+import warnings
+from statistics import median
+
+import numpy as np
+
+import fem
+from flexph import GROUND, connect, hinge, integrate, torque
+from flexph.view import Live
+
+STEP = 1e-3  # [s]
+SIZES = {1: 400_000, 4: 160_000, 16: 40_000, 64: 8_000}
+"""Numbers of bars, and of steps that take about four seconds."""
+PAGE = """
+import sys, http.client, json
+host, _, token = sys.argv[1].removeprefix("http://").partition("/?")
+line, number, count = http.client.HTTPConnection(host), -1, 0
+print("ready", flush=True)
+while True:
+    line.request("GET", f"/frame?after={number}&{token}")
+    answer = line.getresponse()
+    raw = answer.read()
+    if answer.status == 204:
+        continue
+    head = json.loads(raw[4 : 4 + int.from_bytes(raw[:4], "little")])
+    number, count = head["number"], count + 1
+    if head["state"] == "finished":
+        break
+print(count)
+"""
+"""Program of the page: it asks for the next frame until the run is over, and prints their number."""
+
+
+def chain(bars):
+    """A chain of flexible bars, horizontal and at rest, with a motor at its first hinge."""
+    bar = fem.beam(0.5, fem.Material(young=70e9, density=2700.0), fem.Section(width=0.02, height=0.02), elements=2)
+    joints = [hinge("bar 1.root", GROUND), torque("bar 1.root", name="motor")]
+    joints += [hinge(f"bar {k}.tip", f"bar {k + 1}.root") for k in range(1, bars)]
+    made = connect({f"bar {k}": bar for k in range(1, bars + 1)}, joints, gravity=(0.0, -9.81))
+    pose = made.assemble({f"bar {k + 1}": (0.5 * k, 0.0, 0.0) for k in range(bars)})
+    return made, made.consistent_state(pose)
+
+
+class Page:
+    """Page in another process; ``clock`` and ``processor`` are the seconds of this one when it was ready."""
+
+    def __init__(self, address):
+        self.process = subprocess.Popen([sys.executable, "-c", PAGE, address], stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+        self.clock, self.processor = time.perf_counter(), time.process_time()
+
+    def frames(self):
+        """Number of frames that it has shown, once the run is over."""
+        return int(self.process.communicate()[0])
+
+
+def compared(bars, steps, repeats):
+    """Seconds without a page; ratios by the clock and of the processor, and frames per second, with one, in turn."""
+    (mechanism, start), times = chain(bars), STEP * np.arange(steps + 1)
+    pages, plain_times, ratios = [], [], []
+    live = Live(browser=lambda address: pages.append(Page(address)), sliders={"motor": (-1.0, 1.0)})
+    for _ in range(repeats):
+        clock, processor = time.perf_counter(), time.process_time()
+        plain = integrate(mechanism, start, times, progress=False)
+        clock, processor = time.perf_counter() - clock, time.process_time() - processor
+        shown = integrate(mechanism, start, times, progress=False, live=live)
+        live_clock, live_processor = time.perf_counter() - pages[-1].clock, time.process_time() - pages[-1].processor
+        assert np.array_equal(plain.states, shown.states)
+        plain_times.append(clock)
+        ratios.append((live_clock / clock, live_processor / processor, pages[-1].frames() / live_clock))
+    return median(plain_times), *map(median, zip(*ratios, strict=True))
+
+
+def main():
+    """Print a line for each chain."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--steps", type=float, default=1.0)
+    parser.add_argument("--bars", type=int, nargs="*", choices=SIZES, default=list(SIZES))
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # the bars spin faster than their model is meant for
+    print("bars    steps  without [s]  ratio by the clock  ratio of the processor  frames/s")
+    for bars in given.bars:
+        count = int(SIZES[bars] * given.steps)
+        seconds, clock, processor, rate = compared(bars, count, given.repeats)
+        print(f"{bars:4d} {count:8d} {seconds:12.2f} {clock:19.3f} {processor:23.3f} {rate:9.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
