@@ -28,6 +28,8 @@ from .surface_signs import Block, Faces, RoundedBar
 
 BLEND = 0.5
 """Width of blends between faces, relative to the largest one at which the distance is smooth."""
+SHARP = 0.01
+"""Largest width of blends relative to the radius of a ball, which lowers it by a quarter of that in a groove."""
 CELLS = {2: "line", 3: "triangle"}
 """Kinds of cells by dimension."""
 ORTHOGONAL = 1e-9
@@ -257,7 +259,7 @@ class Mesh(Surface):
 
     def blend(self, radius: float) -> float:
         """See :class:`Surface`."""
-        return BLEND * radius * sharpness(self.topology, closed=self.encloses)
+        return radius * min(BLEND * sharpness(self.topology, closed=self.encloses), SHARP)
 
     @property
     def reach(self) -> float:

@@ -34,4 +34,4 @@ cdef void _restart(Surfaces s, Py_ssize_t plane, Py_ssize_t dim, double rises, V
 cdef void _mix(Surfaces s, Py_ssize_t plane, Py_ssize_t dim, double rises, double width, Vec out) noexcept nogil
 cdef void fill_curvature(Vec out) noexcept nogil
 cdef void mean_gradient(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, Mat out) noexcept nogil
-cdef void _between(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, Mat out) noexcept nogil
+cdef void _between(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, bint blended, Mat out) noexcept nogil

@@ -30,7 +30,7 @@ SIZE = cython.declare(cython.Py_ssize_t, 1)
 """Distance without its sign."""
 SIGN = cython.declare(cython.Py_ssize_t, 2)
 CODE = cython.declare(cython.Py_ssize_t, 3)
-"""Number of the closest feature and its side, −1 for a blend."""
+"""Number of the closest feature and its side; below −1 that of a blend of two faces, −1 of more."""
 FLAT = cython.declare(cython.Py_ssize_t, 4)
 """1 for a feature with a constant gradient, a face."""
 GRADIENT = cython.declare(cython.Py_ssize_t, 5)
@@ -336,7 +336,8 @@ def _mix(s: Surfaces, plane: int, dim: int, rises: float, width: float, out: Arr
         return
     both = width - fabs(over)
     out[VALUE] = (value if over > 0.0 else out[VALUE]) - 0.25 * both * both / width
-    out[CODE] = -1.0
+    both_faces = 2.0 * s.outward.shape[0] * out[CODE] + 2.0 * plane + (1.0 if side < 0.0 else 0.0)
+    out[CODE] = -2.0 - both_faces if out[FLAT] > 0.0 else -1.0
     out[FLAT] = 0.0
     for i in range(dim):
         for j in range(dim):
@@ -357,11 +358,14 @@ def fill_curvature(out: Array) -> None:
 def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
     """Write the discrete gradient n of the distance from x to y into the first row of ``out``, then ∂n/∂y.
 
-    It is n = (V₀ + V₁)/(d₀ + d₁) for one side or corner with the vectors V from it, and constant for one face. Between
-    two features it is that of O. Gonzalez, with the mean gradient of both ends (J. Nonlinear Sci. 6 (1996) 449).
+    It is n = (V₀ + V₁)/(d₀ + d₁) for one side or corner with the vectors V from it, and constant for one face. In the
+    blend of two faces, a quadratic function, it is the mean of the gradients at both ends. Between two features it is
+    that of O. Gonzalez with this mean (J. Nonlinear Sci. 6 (1996) 449).
     """
     same = cython.declare(cython.bint)
     same = first[CODE] == last[CODE] and last[CODE] >= 0.0 and first[FLAT] == last[FLAT]
+    blended = cython.declare(cython.bint)
+    blended = first[CODE] == last[CODE] and last[CODE] < -1.0
     for i in range(dim):
         for j in range(dim + 1):
             out[j][i] = 0.0
@@ -378,10 +382,10 @@ def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: 
                 kept = bent + last[SIGN] * last[GRADIENT + i] * last[GRADIENT + j]
                 out[1 + i][j] = (kept - last[SIGN] * out[0][i] * last[GRADIENT + j]) / total
     else:
-        _between(dim, x, y, first, last, out)
+        _between(dim, x, y, first, last, blended, out)
 
 
-def _between(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
+def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: bool, out: Array) -> None:
     """Discrete gradient between two features."""
     square = 0.0
     defect = last[VALUE] - first[VALUE]
@@ -393,7 +397,7 @@ def _between(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array
     for i in range(dim):
         for j in range(dim):
             out[1 + i][j] = 0.5 * last[CURVATURE + 3 * i + j]
-    if square <= (NEAR * (first[SIZE] + last[SIZE])) ** 2:
+    if blended or square <= (NEAR * (first[SIZE] + last[SIZE])) ** 2:
         return
     weight = defect / square
     for j in range(dim):
