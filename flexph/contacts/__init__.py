@@ -1,6 +1,7 @@
 """Contacts and stops: shapes, gaps and contact laws.
 
-Imports: bodies, drawing, joints.rows, kernels, kernels.contacts, kernels.convergence, laws, numerics, systems, units.
+Imports: bodies, drawing, joints.rows, kernels, kernels.contacts, kernels.convergence, kernels.surfaces, laws,
+meshes.files, numerics, systems, units.
 """
 
 import lazy_loader

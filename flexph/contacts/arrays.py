@@ -14,12 +14,23 @@ from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
 from ..joints.rows.connection import Connection, Gap, GapGroup, measures
 from ..joints.rows.laws import PointOnCurve
-from ..joints.rows.vectors import BodyVector, Ground, PortName
-from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts, Group, no_contacts
+from ..joints.rows.vectors import BodyVector, Ground, PortName, Vector
+from ..kernels.contacts.gap_arrays import (
+    ANGLE,
+    AXIAL,
+    DISTANCE,
+    OFFSET,
+    RIM,
+    SHAPE,
+    VECTORS,
+    Contacts,
+    Group,
+    no_contacts,
+)
 from ..numerics.arrays import Array
 from .laws import Hertz, KelvinVoigt, Rigid
 
-KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM}
+KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM, "shape": SHAPE}
 
 HOLDING = {2: 4, 3: 10}
 """Largest number of sticking pairs in a group, for each of its members, by dimension."""
@@ -79,10 +90,12 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
     """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs."""
     for _, connection, gap in own:
         _check_restitution(connection, gap, moves)
-    laws = [gap.law for _, _, gap in own]
+    laws, shapes = [gap.law for _, _, gap in own], np.empty(len(own), dtype=object)
+    shapes[:] = [gap.shape for _, _, gap in own]
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
-    ends = [[[place(gap.vectors[k], end) for _, _, gap in own] for k in range(3)] for end in ("plus", "minus")]
-    zero = (0.0,) * dim
+    vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in own]
+    ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
+    zero, timed = (0.0,) * dim, {speed: k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in own]))}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in own]),
@@ -90,7 +103,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
         offset=np.array([gap.offset for _, _, gap in own]),
         plus=np.array(ends[0]),
         minus=np.array(ends[1]),
-        fixed=np.array([[gap.vectors[k].fixed or zero for _, _, gap in own] for k in range(3)]),
+        fixed=np.array([[v[k].fixed or zero for v in vectors] for k in range(VECTORS)]),
         body=np.array([[_turned(c, gap, side, moves) for _, c, gap in own] for side in range(2)]),
         share=np.array([[gap.radii[side] for _, _, gap in own] for side in range(2)]),
         owner=np.array([i for i, _, _ in own]),
@@ -101,11 +114,15 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
         damping=np.array([law.damping if isinstance(law, KelvinVoigt) else 0.0 for law in laws]),
         friction=numbers("friction"),
         slipping=np.array([float(getattr(law, "slip_velocity", None) or 1.0) for law in laws]),
-        restitution=numbers("restitution"),
+        restitution=np.array([law.restitution if isinstance(law, Rigid) else 0.0 for law in laws]),
         holding=(holding := numbers("holding")),
         anchor=np.where(holding > 0.0, first + dim * (np.cumsum(holding > 0.0) - 1), -1),
         pair=np.zeros(len(own), dtype=int),
         rows=np.zeros(len(own), dtype=int),
+        speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in own]),
+        timed=np.array([timed.get(gap.speed, -1) if callable(gap.speed) else -1 for _, _, gap in own]),
+        shape=shapes,
+        blend=np.array([gap.blend for _, _, gap in own]),
     )
 
 
@@ -141,6 +158,16 @@ def _rows_of(group: GapGroup, dim: int) -> int:
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
 
 
+def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:
+    """Names and functions of time of the speeds of moving surfaces, each function once."""
+    own: dict[Callable[[float], float], str] = {}
+    for connection in connections:
+        for gap in connection.form.gaps:
+            if callable(gap.speed):
+                own.setdefault(gap.speed, f"{connection.name}: the speed of the surface")
+    return [(name, speed) for speed, name in own.items()]
+
+
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
     """Number of coordinates of each anchor by its name, in the order of the state, e.g. ``floor: anchor 1 x``: 1.
 
@@ -172,7 +199,9 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     if gap.sides is None or not getattr(gap.law, "friction", 0.0):
         return -1
     port: PortName = gap.sides[side]
-    if isinstance(port, Ground) or (gap.radii[side] == 0.0 and not (side == 1 and gap.kind in ("offset", "rim"))):
+    if isinstance(port, Ground) or (
+        gap.radii[side] == 0.0 and not (side == 1 and gap.kind in ("offset", "rim", "shape"))
+    ):
         return -1
     own = moves(port)
     if not own.turns:
@@ -204,7 +233,7 @@ def _check_bodies(connection: Connection, moves: Moves) -> None:
 
 def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
     """Raise ValueError for restitution at a port of a body that deforms: the mass involved depends on the mesh."""
-    if not getattr(gap.law, "restitution", 0.0):
+    if not (isinstance(gap.law, Rigid) and gap.law.restitution):
         return
     for vector in gap.vectors:
         for place in (vector.plus, vector.minus):

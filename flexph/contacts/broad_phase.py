@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, Contacts
+from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, VECTORS, Contacts
 from ..numerics.arrays import Array
 
 DEEP, ACROSS = 0.01, 0.1
@@ -106,9 +106,9 @@ def _along(v: Array) -> Array:
 class Sides(NamedTuple):
     """The two bodies of each contact, and the body on which each node of its vectors lies.
 
-    ``body`` (2, c) are the indices of the bodies, −1 for the ground. Each of the vectors V, W and U of a contact leads
-    from one node to another: ``nodes`` (3, 2, c) are the indices of these, ``on`` (3, 2, c) is 0 or 1 for a node of the
-    first or second body, −1 for the ground.
+    ``body`` (2, c) are the indices of the bodies, −1 for the ground. Each of the vectors V, W, U and D of a contact
+    leads from one node to another: ``nodes`` (4, 2, c) are the indices of these, ``on`` (4, 2, c) is 0 or 1 for a node
+    of the first or second body, −1 for the ground.
     """
 
     body: Array
@@ -122,7 +122,7 @@ def contact_sides(a: Arrays) -> Sides | None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)
     body = np.append(a.node_body, -1)[nodes]
-    flat = body.reshape(6, -1)
+    flat = body.reshape(2 * VECTORS, -1)
     first = flat.max(axis=0, initial=-1)
     second = np.where(flat != first, flat, -1).max(axis=0, initial=-1)
     on = np.where(body == -1, -1, np.where(body == first, 0, np.where(body == second, 1, 2)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
+from .restitution import restitution_damping, restitution_loss
 
 
 class ContactLaw:
@@ -46,7 +48,20 @@ def _check_compliant(law: Compliant) -> None:
         raise ValueError("tangential_stiffness and slip_velocity are two models of friction: give only one of them")
 
 
-@quantities(loss="s/m", slip_velocity="m/s", tangential_stiffness="N/m")
+def _set_damping(law: Compliant, name: str, given: tuple[str, str], formula: Callable[[float, float], float]) -> None:
+    """Set the damping of a law by its coefficient of restitution and another argument, if they are given."""
+    first, second = (getattr(law, argument) for argument in given)
+    if first is None and second is None:
+        return
+    if first is None or second is None:
+        raise ValueError(f"{given[0]} and {given[1]} go together, got {given[0]}={first} and {given[1]}={second}")
+    value = formula(first, second)
+    if getattr(law, name) not in (0.0, value):
+        raise ValueError(f"give either {name} or {given[0]} and {given[1]}, got {name}={getattr(law, name)} too")
+    object.__setattr__(law, name, value)
+
+
+@quantities(loss="s/m", slip_velocity="m/s", speed="m/s", tangential_stiffness="N/m")
 @checked
 @dataclass(frozen=True)
 class Hertz(Compliant):
@@ -73,6 +88,9 @@ class Hertz(Compliant):
     slip_velocity : float, optional
         Use a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s] in place of the anchor; bodies that should
         stick then creep with less than this velocity.
+    restitution, speed : float, optional
+        Set the loss c so that a head-on impact with this ``speed`` [m/s] has this coefficient of restitution, see
+        :func:`restitution_loss`.
     """
 
     stiffness: float
@@ -81,10 +99,13 @@ class Hertz(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
+    restitution: float | None = None
+    speed: float | None = None
 
     def __post_init__(self) -> None:
         _check_compliant(self)
         check.not_negative("loss", self.loss, "s/m")
+        _set_damping(self, "loss", ("restitution", "speed"), restitution_loss)
 
     @property
     def _own_holding(self) -> float:
@@ -93,6 +114,7 @@ class Hertz(Compliant):
 
 @quantities(
     damping=("N*s/m", "N*m*s/rad"),
+    mass="kg",
     slip_velocity="m/s",
     stiffness=("N/m", "N*m/rad"),
     tangential_stiffness="N/m",
@@ -110,6 +132,9 @@ class KelvinVoigt(Compliant):
         d [N s/m].
     friction, tangential_stiffness, slip_velocity
         See :class:`Hertz`; the default stiffness of the anchor is that of the contact.
+    restitution, mass : float, optional
+        Set the damping d so that head-on impacts of a mass [kg] have this coefficient of restitution, see
+        :func:`restitution_damping`.
     """
 
     stiffness: float
@@ -118,10 +143,13 @@ class KelvinVoigt(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
+    restitution: float | None = None
+    mass: float | None = None
 
     def __post_init__(self) -> None:
         _check_compliant(self)
         check.not_negative("damping", self.damping, "N s/m")
+        _set_damping(self, "damping", ("restitution", "mass"), lambda e, m: restitution_damping(e, self.stiffness, m))
 
 
 @checked

@@ -14,6 +14,7 @@ from ..numerics.arguments import checked
 from .laws import ContactLaw
 from .shapes import Cylinder, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
+from .surfaces import Surface
 
 POINTS = "two points have no side from which they touch: give one of them a radius"
 
@@ -24,11 +25,12 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
     Parameters
     ----------
-    first, second : str, Sphere, Rim, Plane, Cylinder, Hole, or a list of them
+    first, second : str, Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule, Mesh, or a list of them
         Shapes at ports; the name of a port is a point. Supported are a point or sphere against a point, sphere, plane,
-        cylinder or hole, a cylinder (a pin) in a hole, and the rim of a disc on a plane. In space the contact acts at
-        the port of the pin, so that a clearance joint takes one contact at each end. With lists, each shape of the
-        first is in contact with each of the second: the nodes of a rod against a plane, the corners of a box.
+        cylinder, hole, box, capsule or mesh, a cylinder (a pin) in a hole, and the rim of a disc on a plane. In space
+        the contact acts at the port of the pin, so that a clearance joint takes one contact at each end. With lists,
+        each shape of the first is in contact with each of the second: the nodes of a rod against a plane, the corners
+        of a box.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -92,7 +94,8 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
     for shape in shapes:
         if not isinstance(shape, Shape):
             raise ValueError(
-                f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder or Hole, got {check.shown(shape)}"
+                f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule or Mesh, got "
+                f"{check.shown(shape)}"
             )
     if not shapes:
         raise ValueError(f"{argument} must not be empty")
@@ -188,7 +191,10 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
         if isinstance(first, Rim):
             axis, radii = along(first.port, tuple(first.axis)), (first.radius, first.crown)
             return Gap("rim", (apart, normal, axis), 1.0, first.crown, law, sides, radii)
-        return Gap("offset", (apart, normal, none), 1.0, radius, law, sides, (radius, 0.0))
+        way = along(second.port, second.way) if second.is_moving else none
+        return Gap("offset", (apart, normal, way), 1.0, radius, law, sides, (radius, 0.0), speed=second.speed)
+    if isinstance(second, Surface):
+        return _to_surface(first, second, dim, law)
     kind: GapKind = "distance"
     if isinstance(second, Hole):
         clearance = second.reach - radius
@@ -207,6 +213,21 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             raise ValueError(f"a {type(second).__name__.lower()} in space needs an axis")
         kind, axis = "axial", along(second.port, fitting("axis", tuple(second.axis), dim))
     return Gap(kind, (apart, axis, none), sign, offset, law, sides, radii)
+
+
+def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap:
+    """Gap between a point or sphere and a surface, by the coordinates of its centre in the axes of the surface."""
+    radius, apart = first.reach, _between(first.port, second.port)
+    if radius == 0.0 and not second.encloses:
+        raise ValueError(
+            f"a point passes through a {type(second).__name__.lower()} without an inside: give it a radius, "
+            "Sphere(port, radius)"
+        )
+    axes = [along(second.port, direction) for direction in second.directions(dim)]
+    sides, offset = (first.port, second.port), radius + second.rounding
+    return Gap(
+        "shape", (apart, *axes), 1.0, offset, law, sides, (radius, 0.0), shape=second.arrays, blend=second.blend(radius)
+    )
 
 
 def _between(first: PortName, second: PortName) -> Vector:

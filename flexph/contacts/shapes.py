@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import Direction, Ground, unit
+from ..joints.rows.vectors import Direction, Ground, fitting, unit
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
 from .signs import Ball, Disc, Pipe, Slab, Touching
+
+ACROSS = 1e-9
+"""Cosine of the angle between two directions up to which they are perpendicular."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class Rim(Shape):
         return self.radius + self.crown
 
 
+@quantities(speed="m/s")
 @checked
 @dataclass(frozen=True)
 class Plane(Shape):
@@ -117,13 +121,44 @@ class Plane(Shape):
         Port of a body, or a place of the world.
     normal : sequence of float
         Outward normal, in the axes of the section at the port.
+    speed : float or callable, optional
+        Speed of the surface along itself [m/s], as of a conveyor belt, or a function of time [s]. The plane stays where
+        it is; friction is against the slip relative to the surface, Δs − h u over a step h. The ledger books the work
+        that the drive of the surface does through friction as ``NAME: surface``.
+    direction : sequence of float, optional
+        Direction of the speed, in the axes of the section at the port, perpendicular to the normal; in the plane by
+        default the normal turned by −90°.
     """
 
     normal: Sequence[float]
+    _: KW_ONLY
+    speed: float | Callable[[float], float] = 0.0
+    direction: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "normal", unit("normal", self.normal))
+        normal = unit("normal", self.normal)
+        object.__setattr__(self, "normal", normal)
+        if not callable(self.speed):
+            check.number("speed", self.speed)
+        if self.direction is not None:
+            along = fitting("direction", unit("direction", self.direction), len(normal))
+            rises = sum(a * b for a, b in zip(along, normal, strict=True))
+            if abs(rises) > ACROSS:
+                raise ValueError(f"direction must be perpendicular to the normal {normal}, got {along}")
+            object.__setattr__(self, "direction", along)
+        elif self.is_moving and len(normal) == 3:
+            raise ValueError("a plane in space with a speed needs the direction=(x, y, z) of it")
+
+    @property
+    def is_moving(self) -> bool:
+        """True if the surface has a speed."""
+        return callable(self.speed) or self.speed != 0.0
+
+    @property
+    def way(self) -> Direction:
+        """Direction of the speed."""
+        return (self.normal[1], -self.normal[0]) if self.direction is None else tuple(self.direction)
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
         """See :class:`Shape`."""

@@ -40,7 +40,7 @@ class Ball(Sign):
         radius = WITHIN * self.radius or POINT * size
         disc = self.dim == 2 and self.radius > 0.0
         shape = cylinder_shape(0.5 * radius, radius, axis=_OUT) if disc else sphere_shape(radius)
-        return _carried(shape, places, self.port)
+        return carried(shape, places, self.port)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Disc(Sign):
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
         breadth = 2.0 * self.crown or 0.1 * self.radius
-        return _carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
+        return carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Slab(Sign):
             high[out] = max([2.0 * size, *(0.5 * one.reach for one in self.touching)])
             low[out] = -high[out]
         low[0], high[0] = -0.5 * size, 0.0
-        return _carried(_box(low, high).moved(axes=axes), places, self.port)
+        return carried(_box(low, high).moved(axes=axes), places, self.port)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Pipe(Sign):
         outer, inner = (self.radius + 0.5 * size, self.radius) if self.hollow else (self.radius, 0.0)
         centre = (0.5 * (low[0] + high[0]), 0.0, 0.0)
         shape = cylinder_shape(high[0] - low[0], outer, inner_radius=inner, centre=centre)
-        return _carried(shape.moved(axes=axes), places, self.port)
+        return carried(shape.moved(axes=axes), places, self.port)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Barriers(Sign):
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
-        return _carried(joined_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
+        return carried(joined_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,13 @@ class Spokes(Sign):
             along = np.cos(angle) * first + np.sin(angle) * second
             bars.append(bar.moved(axes=np.column_stack([along, np.cross(np.cross(first, second), along),
                                                         np.cross(first, second)])))  # fmt: skip
-        return _carried(joined_shapes(bars), places, self.port, axes=self.section)
+        return carried(joined_shapes(bars), places, self.port, axes=self.section)
 
 
 _OUT = (0.0, 0.0, 1.0)
 
 
-def _carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
+def carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
     """A shape at the position of a port, in its axes or those of another port ``axes``."""
     turned = np.einsum("kij,pj->kpi", places.axes(port if axes is None else axes), shape.points)
     return Moving(places.position(port)[:, None] + turned, shape.triangles)

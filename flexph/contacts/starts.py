@@ -8,7 +8,7 @@ import numpy as np
 
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, Contacts
+from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, SHAPE, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
 from ..kernels.state import Configuration, Derived, coordinate_size, lever, touching_points
@@ -71,9 +71,8 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
 
     It is the size of the mechanism for points, and 1 for stops of angles.
     """
-    radius = np.where(
-        (c.kind == OFFSET) | (c.sign < 0.0), np.abs(c.share[0] * np.where(c.kind == OFFSET, 1.0, c.offset)), c.offset
-    )
+    flat = np.isin(c.kind, (OFFSET, SHAPE))
+    radius = np.where(flat | (c.sign < 0.0), np.abs(c.share[0] * np.where(flat, 1.0, c.offset)), c.offset)
     radius = np.where(c.kind == RIM, c.share.sum(axis=0), radius)
     radius = np.where(c.kind == ANGLE, 1.0, radius)
     return np.where(radius > 0.0, radius, lever(a))
@@ -91,6 +90,6 @@ def _carrying(a: Arrays, c: Contacts) -> Array:
 
 def _what(c: Contacts, k: int) -> str:
     """Name of the reference length of a contact, for messages."""
-    if c.kind[k] == OFFSET:
+    if c.kind[k] in (OFFSET, SHAPE):
         return "the radius" if c.share[0, k] > 0.0 else "the size of the mechanism"
     return "the sum of the radii" if c.kind[k] == DISTANCE and c.sign[k] > 0.0 else "the radius"

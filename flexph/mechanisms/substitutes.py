@@ -142,6 +142,10 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     f"{what} takes contacts of points and balls, stops, and rims by the law Rigid; {contact.name!r} is "
                     "another one"
                 )
+            if gap.is_carried and getattr(gap.law, "friction", 0.0):
+                raise ValueError(
+                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: integrate the motion"
+                )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
             touches.append(Touch(name, contact, gap))
     return touches

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.contacts.gap_arrays import Contacts
-from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
+from ..kernels.contacts.gaps import TOUCHING, Gaps, carried, gaps_between, rates_of, slips, tangents, vectors_of
 from ..kernels.contacts.laws import forces_at, friction_at
 from ..kernels.state import coordinate_size, node_arms, touching_points, touching_velocities
 from ..mechanisms.model.model import Model
@@ -154,7 +154,9 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
         return np.zeros(normal.size)
     slip = np.zeros((a.dim - 1, normal.size))
     if not (own.anchor >= 0).all():  # anchors determine their friction force
-        slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
+        tangent, lever = tangents(own, gaps)
+        slip = slips(own, tangent, lever, moved[0], turned_spins(c.R, c.omega))
+        slip -= carried(own, tangent, gaps.vectors[1])
     return friction_at(own, normal, slip, c.spring)
 
 
@@ -192,7 +194,13 @@ def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
 
 
 def _is_of_steps(mechanism: Model, name: str) -> bool:
-    return has_dry_friction(mechanism, name) or bool(gaps_of(mechanism, name).laws.rigid.any())
+    return has_dry_friction(mechanism, name) or bool(_is_rigid_or_timed(gaps_of(mechanism, name).laws).any())
+
+
+def _is_rigid_or_timed(laws: Contacts) -> Array:
+    """Mask of rigid contacts, and of those with smooth friction on surfaces whose speed is a function of time."""
+    mask: Array = laws.rigid | ((laws.timed >= 0) & (laws.anchor < 0))
+    return mask
 
 
 def _force(kind: str, contact: str, way: Way) -> Quantity:
@@ -202,8 +210,9 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
         if has_dry_friction(mechanism, contact):
             return refuse_state(label, mechanism)
         own = gaps_of(mechanism, contact)
-        if own.laws.rigid.any():
-            return refuse_state(f"{label}, a rigid contact,", mechanism)
+        if _is_rigid_or_timed(own.laws).any():
+            kind = "a rigid contact" if own.laws.rigid.any() else "on a surface whose speed is a function of time"
+            return refuse_state(f"{label}, {kind},", mechanism)
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:

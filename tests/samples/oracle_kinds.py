@@ -28,7 +28,19 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rim, Sphere, contact
+from flexph.contacts import (
+    Box,
+    Capsule,
+    Cylinder,
+    Hertz,
+    Hole,
+    KelvinVoigt,
+    Mesh,
+    Plane,
+    Rim,
+    Sphere,
+    contact,
+)
 from flexph.joints import (
     CoulombFriction,
     Sheave,
@@ -385,16 +397,34 @@ ROUGH = {
     "anchored friction": KelvinVoigt(2.0, damping=0.04, friction=0.4, tangential_stiffness=1.5),
 }
 D = "c.pin"
+STAR = np.array([(0.3, 0.0), (0.1, 0.1), (0.0, 0.3), (-0.1, 0.1), (-0.3, 0.0), (0.0, -0.3)])
+RING = [(k, (k + 1) % 6) for k in range(6)]
+TETRAHEDRON = (
+    np.array([(0.3, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.3), (-0.2, -0.1, -0.2)]),
+    [(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)],
+)
 RIGID_SHAPES = {
     "plane": (2, lambda r: (Sphere(B, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
     "plane of a body": (2, lambda r: (Sphere(B, r), Plane(D, (0.0, 1.0)))),
+    "belt of a body": (2, lambda r: (Sphere(B, r), Plane(D, (0.0, 1.0), speed=0.7))),
     "discs": (2, lambda r: (Sphere(B, r), Sphere(D, 0.1))),
     "disc in a hole": (2, lambda r: (Sphere(B, 0.01), Hole(D, 0.5 * r))),
     "plane of space": (3, lambda r: (Sphere(B, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
     "plane of a body of space": (3, lambda r: (Sphere(B, r), Plane(D, (0.3, 0.0, 1.0)))),
+    "belt of space": (3, lambda r: (Sphere(B, r), Plane(D, (0.3, 0.0, 1.0), speed=-0.4, direction=(0.0, 1.0, 0.0)))),
     "balls": (3, lambda r: (Sphere(B, r), Sphere(D, 0.1))),
     "cylinder": (3, lambda r: (Sphere(B, 0.02), Cylinder(D, r, axis=SKEW))),
     "ball in a hole": (3, lambda r: (Sphere(B, 0.01), Hole(D, 0.5 * r, axis=SKEW))),
+    "rectangle": (2, lambda r: (Sphere(B, r), Box(D, (0.5, 0.3)))),
+    "slot": (2, lambda r: (Sphere(B, 0.5 * r), Capsule(D, 0.4, 0.5 * r, (0.6, 0.8)))),
+    "polygon": (2, lambda r: (Sphere(B, r), Mesh(D, (STAR, RING)))),
+    "open curve on the ground": (2, lambda r: (Sphere(B, r), Mesh(at(0.0, -0.5), (STAR, RING[:4])))),
+    "block": (3, lambda r: (Sphere(B, r), Box(D, (0.5, 0.3, 0.2)))),
+    "plate": (3, lambda r: (Sphere(B, r), Box(D, (0.0, 0.3, 0.2)))),
+    "capsule": (3, lambda r: (Sphere(B, 0.5 * r), Capsule(D, 0.4, 0.5 * r, SKEW))),
+    "tetrahedron": (3, lambda r: (Sphere(B, r), Mesh(D, TETRAHEDRON))),
+    "folded sheet": (3, lambda r: (Sphere(B, r), Mesh(D, (TETRAHEDRON[0], TETRAHEDRON[1][:3])))),
+    "block on the ground": (3, lambda r: (Sphere(B, r), Box(at(0.0, 0.0, -0.4), (1.5, 1.3, 0.2)))),
     "rim": (3, lambda r: (Rim(B, r, axis=SKEW), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
     "tyre on a body": (3, lambda r: (Rim(B, 0.7 * r, axis=OTHER, crown=0.3 * r), Plane(D, (0.3, 0.0, 1.0)))),
 }

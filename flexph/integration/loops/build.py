@@ -12,18 +12,19 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
+from ...kernels.surfaces.surfaces import joined
 from ...kernels.timed import timed_columns
 from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...mechanisms.model.references import controlled_springs
 from ...numerics.arrays import Array, dense, no_entries
 from .border import Frames, make_border
-from .contacts import contacts_of
+from .contacts import contacts_of, surfaces_of
 from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
 from .flexible.strain_operator import StrainOperator, count_products, entries_of
 from .flows import flows_of
 from .friction.arrays import bearings_of
-from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
+from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling, Surfaces
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .memory.relation_functions import resisting, spring_laws
@@ -216,6 +217,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         solids=with_entries(solids, border),
         faces=faces,
         flows=flows_of(mechanism),
+        surfaces=Surfaces(*joined(list(mechanism.once(surfaces_of)))),
     )
 
 

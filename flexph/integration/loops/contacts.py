@@ -14,8 +14,10 @@ from ...bodies.ports import find_port
 from ...contacts.broad_phase import contact_sides
 from ...contacts.loops.island_space import LARGEST
 from ...joints.rows.vectors import Ground
+from ...kernels.contacts.gap_arrays import VECTORS
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.laws import in_tables
+from ...kernels.surfaces.surfaces import PLACES, Surfaces
 from ...mechanisms.model.accounts import KINDS, WAYS, Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts
@@ -42,7 +44,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         rigid=c.rigid,
         sign=c.sign,
         offset=c.offset,
-        node=np.stack([c.plus, c.minus], axis=1).reshape(6, -1).T,
+        node=np.stack([c.plus, c.minus], axis=1).reshape(2 * VECTORS, -1).T,
         fixed=c.fixed.transpose(1, 0, 2),
         body=c.body.T,
         share=c.share.T,
@@ -57,13 +59,18 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         parts=_parts(mechanism, sides),
         restitution=c.restitution,
         struck=_struck(accounts, c),
+        speed=c.speed,
+        timed=c.timed,
+        surface=_surfaces(accounts, c),
+        shape=_shapes(mechanism, c),
+        blend=c.blend,
     )
 
 
 @cache
 def _no_contacts(dim: int) -> Contacts:
     widths: dict[str, tuple[int, ...]] = dict.fromkeys(("body", "share", "sides", "parts"), (2,))
-    widths |= {"node": (6,), "struck": (6,), "fixed": (3, dim)}
+    widths |= {"node": (2 * VECTORS,), "struck": (6,), "fixed": (VECTORS, dim)}
     kinds = {name: FIELDS[f"contacts_{name}"].kind for name in Contacts._fields} | {"rigid": "bool"}
     fields: Any = (np.zeros((0, *widths.get(name, ())), kind) for name, kind in kinds.items())
     return Contacts(*fields)
@@ -119,6 +126,24 @@ def _struck(accounts: Accounts, contacts: Gaps) -> Index:
     return np.where(contacts.rigid[:, None], first + place[:, None], -1)
 
 
+def surfaces_of(mechanism: Model) -> list[Surfaces]:
+    """Surfaces of all contacts, each once."""
+    own = {id(surface): surface for surface in mechanism.network.arrays.contacts.shape if surface is not None}
+    return list(own.values())
+
+
+def _shapes(mechanism: Model, contacts: Gaps) -> Index:
+    """Numbers (c,) of the surfaces of contacts, −1 for those without one."""
+    number = {id(surface): k for k, surface in enumerate(mechanism.once(surfaces_of))}
+    return np.array([number.get(id(surface), -1) for surface in contacts.shape], dtype=np.int64)
+
+
+def _surfaces(accounts: Accounts, contacts: Gaps) -> Index:
+    """Columns (c,) of the works of moving surfaces, −1 for others."""
+    place = accounts.first_surface + np.searchsorted(accounts.carried, contacts.owner)
+    return np.where((contacts.speed != 0.0) | (contacts.timed >= 0), place, -1)
+
+
 def springs_of(mechanism: Model) -> int:
     """Number of spring states and single anchor forces in a state, which come before those of groups."""
     tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
@@ -156,7 +181,7 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of rows of B and W for the three vectors of a contact."""
+    """Largest number of rows of B and W for the vectors of a contact."""
     own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
@@ -169,9 +194,10 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
     entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
     given: Any = (
         *(z(c) for _ in range(5)),
-        *(z((c, 3, dim)), z((c, 3, dim)), z((c, t, dim)), z((c, 2, dim))),
-        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
-        *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
+        *(z((c, VECTORS, dim)), z((c, VECTORS, dim)), z((c, t, dim)), z((c, 2, dim))),
+        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z((c, t)), z(connections)),
+        *(z((VECTORS, dim)), z((VECTORS, dim)), z((2, dim)), z(t), z(t), z(2 + VECTORS)),
+        *(z((2, 3)), z((2, PLACES)), z((4, 3)), z(entries)),
         *(z(entries), z(entries), z((4, entries)), z((t, entries))),
         *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),

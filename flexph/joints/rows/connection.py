@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ...kernels.surfaces.surfaces import Surfaces
 from ...laws.creep_laws import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.hysteresis import HysteresisLaw
@@ -40,7 +41,7 @@ from .vectors import (
     turned_by,
 )
 
-GapKind = Literal["offset", "distance", "angle", "axial", "rim"]
+GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,15 @@ class Gap:
     Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
     |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``. Friction acts on the ports
     ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
-    normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there.
+    normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there. The surface of a plane
+    moves with ``speed`` along its third vector.
+
+    ``shape`` is the distance to a surface ``shape`` at the coordinates V·W, V·U, V·D, with blends of width ``blend``
+    between its faces.
     """
 
     kind: GapKind
-    vectors: tuple[Vector, Vector, Vector]
+    vectors: tuple[Vector, ...]
     sign: float
     offset: float
     law: Any
@@ -62,6 +67,14 @@ class Gap:
     radii: tuple[float, float] = (0.0, 0.0)
     name: str = ""
     origin: float = 0.0
+    speed: float | Callable[[float], float] = 0.0
+    shape: Surfaces | None = field(default=None, compare=False)
+    blend: float = 0.0
+
+    @property
+    def is_carried(self) -> bool:
+        """True if the surface of a plane moves."""
+        return callable(self.speed) or self.speed != 0.0
 
 
 @dataclass(frozen=True)

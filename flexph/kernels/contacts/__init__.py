@@ -1,4 +1,4 @@
 """Contacts as arrays: gaps and their gradients, potentials and forces at a state, friction, bodies on both sides.
 
-Imports: numerics.
+Imports: kernels.surfaces, numerics.
 """

@@ -15,7 +15,9 @@ import scipy
 from ...numerics.arrays import Array
 
 Index = np.ndarray
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM = range(5)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE = range(6)
+VECTORS = 4
+"""Number of world vectors of a gap: V, W, U, D."""
 
 
 class Group(NamedTuple):
@@ -69,8 +71,8 @@ class Group(NamedTuple):
         offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
         return self.law.take(np.zeros(number.size, dtype=int))._replace(
             offset=offset,
-            plus=np.stack([self.node[i], none, none]),
-            minus=np.stack([self.node[j], none, none]),
+            plus=np.stack([self.node[i], none, none, none]),
+            minus=np.stack([self.node[j], none, none, none]),
             body=np.stack([self.body[i], self.body[j]]),
             share=np.stack([self.radius[i], self.radius[j]]) / offset,
             pair=number + 1 if self.rows else np.zeros_like(number),
@@ -97,9 +99,9 @@ class Contacts(NamedTuple):
     kind: Index  # (c,)
     sign: Array
     offset: Array
-    plus: Index  # (3, c): nodes of V, W, U
+    plus: Index  # (4, c): nodes of V, W, U, D
     minus: Index
-    fixed: Array  # (3, c, d)
+    fixed: Array  # (4, c, d)
     body: Index  # (2, c): bodies that friction turns
     share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V if the gap is an offset; radii r and r_c of a rim
     owner: Index  # (c,): connection
@@ -115,6 +117,10 @@ class Contacts(NamedTuple):
     anchor: Index  # (c,): index of the first of d force components among the spring forces of a state, or in a table
     pair: Index  # (c,): number, from 1, in the table of a group; 0 for single anchors
     rows: Index  # (c,): number of rows of that table
+    speed: Array  # (c,): speed of a moving surface along U [m/s], 0 if it is a function of time
+    timed: Index  # (c,): number of that function of time, −1 for none
+    shape: np.ndarray  # (c,) of Surfaces: the one whose distance is the gap, None for others
+    blend: Array  # (c,): width of the blends between its faces [m]
     groups: tuple[Group, ...] = ()
 
     @property
@@ -190,8 +196,9 @@ def joined(parts: list[Contacts]) -> Contacts:
 
 def no_contacts(dim: int) -> Contacts:
     """Empty contact arrays."""
-    pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
+    pair, ends, none, nowhere = np.zeros((2, 0)), np.zeros((VECTORS, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
     return Contacts(
-        nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,
-        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere, nowhere, nowhere,
+        nowhere, none, none, ends, ends, np.zeros((VECTORS, 0, dim)), ends[:2], pair, nowhere,
+        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere, nowhere, nowhere, none,
+        nowhere, none.astype(object), none,
     )  # fmt: skip

@@ -22,7 +22,9 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts
+from ..surfaces.closest import distance
+from ..surfaces.surfaces import GRADIENT, PLACES, VALUE
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SHAPE, Contacts
 
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6
@@ -32,37 +34,41 @@ TOUCHING = 1e-11
 
 
 class Gaps(NamedTuple):
-    """Gaps of a step: values at both ends (c,), their discrete gradient and the gradient at the end (3, c, d)."""
+    """Gaps of a step: values at both ends (c,), their discrete gradient and the gradient at the end (4, c, d)."""
 
     before: Array
     after: Array
     mean: Array
     end: Array
-    vectors: Array  # (2, 3, c, d), at both ends
+    vectors: Array  # (2, 4, c, d), at both ends
 
 
 def vectors_of(c: Contacts, points: Array) -> Array:
-    """V, W, U (3, c, d) from the nodes (k, d)."""
+    """V, W, U, D (4, c, d) from the nodes (k, d)."""
     padded = np.vstack([points, np.zeros((1, points.shape[1]))])
     return padded[c.plus] - padded[c.minus] + c.fixed
 
 
 def rates_of(c: Contacts, velocities: Array) -> Array:
-    """Rates of V, W, U (3, c, d) from those of the nodes (k, d)."""
+    """Rates of V, W, U, D (4, c, d) from those of the nodes (k, d)."""
     padded = np.vstack([velocities, np.zeros((1, velocities.shape[1]))])
     moved: Array = padded[c.plus] - padded[c.minus]
     return moved
 
 
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
-    """Gaps from the vectors (3, c, d) at both ends of a step."""
+    """Gaps from the vectors (4, c, d) at both ends of a step."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
-    if len(kinds) == 1:
+    if len(kinds) == 1 and SHAPE not in kinds:
         return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
     for kind in kinds:
         own = np.flatnonzero(c.kind == kind)
+        if kind == SHAPE:
+            for k in own.tolist():
+                first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
+            continue
         at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own], c.share[0, own])
         first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
     return Gaps(first, last, mean, end, vectors)
@@ -121,7 +127,7 @@ def _angles(before: Array, after: Array, limit: Array) -> Measured:
     change, small = np.arctan2(y, x), np.abs(y) < 1e-3 * np.abs(x)
     q, safe = y / np.where(x != 0.0, x, 1.0), np.where(y != 0.0, y, 1.0)
     kappa = np.where(small & (x > 0.0), (1.0 - q**2 / 3.0 + q**4 / 5.0) / np.where(x != 0.0, x, 1.0), change / safe)
-    s, c, (v, w, u) = 0.5 * (s0 + s1)[:, None], 0.5 * (c0 + c1)[:, None], 0.5 * (before + after)
+    s, c, (v, w, u) = 0.5 * (s0 + s1)[:, None], 0.5 * (c0 + c1)[:, None], 0.5 * (before[:3] + after[:3])
     mean[0], mean[1], mean[2] = c * w - s * u, c * v, -s * v
     mean *= kappa[:, None]
     sine, cosine = s1[:, None], c1[:, None]
@@ -133,12 +139,26 @@ def _angles(before: Array, after: Array, limit: Array) -> Measured:
 def _rims(before: Array, after: Array, offset: Array, radius: Array) -> Measured:
     mean, end = np.zeros_like(before), np.zeros_like(before)
     (q0, s0), (q1, s1) = (tilts(v) for v in (before, after))
-    (v, w, u), r = 0.5 * (before + after), radius[:, None]
+    (v, w, u), r = 0.5 * (before[:3] + after[:3]), radius[:, None]
     k, k1 = ((q0 + q1) / (s0 + s1))[:, None], (q1 / s1)[:, None]
     mean[0], mean[1], mean[2] = w, v + r * k * u, r * k * w
     end[0], end[1], end[2] = after[1], after[0] + r * k1 * after[2], r * k1 * after[1]
     first, last = (np.vecdot(x[0], x[1]) - radius * s - offset for x, s in ((before, s0), (after, s1)))
     return first, last, mean, end
+
+
+def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, float, Array, Array]:
+    """Gap to a surface at both ends, and its gradients, from the vectors (4, d)."""
+    dim = before.shape[1]
+    places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
+    for place, v in zip(places, (before, after), strict=True):
+        place[:dim] = v[1 : 1 + dim] @ v[0]
+    distance(c.shape[k], 0, dim, places, float(c.blend[k]), near, bent)
+    n, e = bent[0, :dim], near[1, GRADIENT : GRADIENT + dim]
+    mean, end, middle = np.zeros_like(before), np.zeros_like(before), 0.5 * (before + after)
+    mean[0], mean[1 : 1 + dim] = n @ middle[1 : 1 + dim], np.outer(n, middle[0])
+    end[0], end[1 : 1 + dim] = e @ after[1 : 1 + dim], np.outer(e, after[0])
+    return near[0, VALUE] - c.offset[k], near[1, VALUE] - c.offset[k], mean, end
 
 
 def tilts(vector: Array) -> tuple[Array, Array]:
@@ -161,18 +181,24 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
         first = moment(np.eye(3)[np.argmin(np.abs(normal), axis=1)], unit)
         first *= size / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), TINY)
         tangent = np.stack([first, moment(unit, first)])
-    flat = (c.kind == OFFSET)[:, None]
+    flat = np.isin(c.kind, (OFFSET, SHAPE))[:, None]
     arm = c.share[:, :, None] * np.where(flat, normal, middle)
     arm[1] = np.where(flat, middle - arm[0], arm[1])
     own = np.flatnonzero(c.kind == RIM)
     if own.size:
-        _, w, u = 0.5 * (gaps.vectors[0][:, own] + gaps.vectors[1][:, own])
+        _, w, u = 0.5 * (gaps.vectors[0][:3, own] + gaps.vectors[1][:3, own])
         q, s = (
             0.5 * (one + other)[:, None] for one, other in zip(*(tilts(x[:, own]) for x in gaps.vectors), strict=True)
         )
         arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
         arm[1][own] = middle[own] - arm[0][own]
     return tangent * (c.friction > 0.0)[:, None], arm
+
+
+def carried(c: Contacts, tangent: Array, vectors: Array) -> Array:
+    """Velocities (t, c) of moving surfaces of constant speed along tangents, from V, W, U, D (4, c, d)."""
+    velocities: Array = c.speed * np.vecdot(tangent, vectors[2])
+    return velocities
 
 
 def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) -> Array:

@@ -46,9 +46,9 @@ def _check_distinct(names: tuple[str, ...]) -> None:
 class AccountRows:
     """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
-    ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers`` and springs with moving
-    ``references`` have accounts. ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the
-    number of works and dissipations.
+    ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers``, springs with moving
+    ``references`` and contacts ``carried`` by moving surfaces have accounts. ``row_joint`` is the joint of each
+    constraint row, drives first; ``flow_count`` is the number of works and dissipations.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -105,6 +105,7 @@ class AccountRows:
         )
         self._contacts = [c.name for c in touching]
         self._gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
+        self.carried = np.flatnonzero([any(gap.is_carried for gap in c.form.gaps) for c in touching])
         self._bearings = [c.name for c in self.mechanism.connections if c.form.bearing is not None]
         self.rubbing = len(self._bearings)
         self.joins = bool(self._joints and (self.rigid.size or self._bearings))
@@ -122,7 +123,8 @@ class AccountRows:
         moved = (self._springs[i] for i in self.references)
         scheduled = (bodies[i] for i in self.scheduled)
         ends = (f"{bodies[i]}: {end}" for i in self.flowing for end in FLOWS)
-        self.work = (*slices, *moved, *scheduled, *ends, *(n for n, driven, _ in self._joints if driven))
+        surfaces = (f"{contacts[i]}: surface" for i in self.carried)
+        self.work = (*slices, *moved, *scheduled, *surfaces, *ends, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         self.impulses = (
             *(f"{name}: {way}" for way in WAYS for name in contacts),
@@ -145,7 +147,12 @@ class AccountRows:
     @property
     def first_row(self) -> int:
         """First column of the works of joints, driven ones first."""
-        return len(self._inputs) + self.references.size + self.scheduled.size + len(FLOWS) * self.flowing.size
+        return self.first_surface + self.carried.size + len(FLOWS) * self.flowing.size
+
+    @property
+    def first_surface(self) -> int:
+        """First column of the works of moving surfaces."""
+        return len(self._inputs) + self.references.size + self.scheduled.size
 
     @property
     def judges(self) -> bool:

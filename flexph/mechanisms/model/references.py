@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...contacts.arrays import surface_speeds
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, SPEEDS, STRAINS, timed_columns
+from ...kernels.timed import FACTORS, SPEEDS, STRAINS, SURFACES, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -66,7 +67,7 @@ def _moving(mechanism: Model) -> list[_Function]:
 
 
 def _changing(mechanism: Model) -> list[_Function]:
-    """Factors of laws of springs and of strains, and speeds of flows, that are functions of time."""
+    """Factors of laws of springs and of strains, and speeds of flows and of surfaces, that are functions of time."""
     a, columns = mechanism.network.arrays, mechanism.once(_columns).tolist()
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
@@ -74,6 +75,8 @@ def _changing(mechanism: Model) -> list[_Function]:
     own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
     own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
     own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
+    surfaces = surface_speeds([c for c in mechanism.connections if c.touches])
+    own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
     return [_Function(first, first + count, name, of) for first, count, name, of in places]
 

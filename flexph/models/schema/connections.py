@@ -13,15 +13,22 @@ from pydantic import Discriminator, Field, Tag
 from ... import contacts, joints
 from ...contacts import laws, shapes
 from .entry import Entry, one_of
-from .fields import TAG, Angle, Direction, End, Length, Matrix, Port, by_shape
+from .fields import TAG, Angle, Direction, End, File, Length, Matrix, Port, by_shape
 from .from_signature import entry_of
-from .functions import AngleFunction, Driven, LengthFunction, PlaceFunction, Turned
+from .functions import AngleFunction, Driven, LengthFunction, PlaceFunction, SpeedFunction, Turned
 from .laws import ELASTIC
 from .rotations import RotationValue
 
 MADE = {name: getattr(contacts, name) for name in dir(contacts)}
+OF_SHAPES: dict[str, dict[str, Any]] = {
+    "Plane": {"speed": SpeedFunction},
+    "Mesh": {"mesh": File, "closed": bool | None},
+}
+"""Field types of arguments of shapes by the name of the shape."""
 SHAPES = tuple(
-    entry_of(makes) for makes in MADE.values() if isinstance(makes, type) and issubclass(makes, shapes.Shape)
+    entry_of(makes, **OF_SHAPES.get(makes.__name__, {}))
+    for makes in MADE.values()
+    if isinstance(makes, type) and issubclass(makes, shapes.Shape)
 )
 LAWS = tuple(
     entry_of(makes) for makes in MADE.values() if isinstance(makes, type) and issubclass(makes, laws.ContactLaw)

@@ -92,6 +92,7 @@ FunctionMapping = Annotated[
 ]
 FORMULA = "a formula of t such as '150*t', or a table"
 AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
+SpeedFunction = by_shape(f"a speed, or {FORMULA}", scalar=formula_of("m/s"), mapping=FunctionMapping)
 LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)
 PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[LengthFunction], mapping=FunctionMapping)
 _Force = formula_of("N", "N*m", "N/m", "N/m^2", "N/m^3")

@@ -2,7 +2,7 @@
 
     offset    g = ±V·W − c                   distance  g = ±|V| − c
     axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
-    rim       g = V·W − r √(1 − (W·U)²) − c
+    rim       g = V·W − r √(1 − (W·U)²) − c   shape  g = G(V·W, V·U, V·D) − c, the distance to a surface
 
 with q = V·W/|W|, as directions of sections that bend are longer than one.
 
@@ -16,8 +16,9 @@ import numpy as np
 
 from .kinematics import Ends
 from .numbers import cross, dot, norm, turn
+from .surfaces import closest, mean_gradient
 
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM = range(5)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE = range(6)
 """Kinds of gaps, as the model numbers them."""
 
 
@@ -40,7 +41,7 @@ def contact_forces(system, way, spring):
         force = force + normal * np.einsum("vi,vin->n", own.gradient, vector_rate)
         if c.friction[k] > 0.0:
             slip_rate, tangent = _slip_rates(system, way, (k, own, vector), vector_rate[0])
-            slip = way.h * slip_rate @ way.velocity
+            slip = way.h * (slip_rate @ way.velocity - c.speed[k] * tangent @ vector.mean[2])
             held = slice(c.anchor[k], c.anchor[k] + system.dim)
             if c.anchor[k] < 0:
                 rub = -c.friction[k] * normal * slip / np.sqrt(dot(slip, slip) + (way.h * c.slipping[k]) ** 2)
@@ -72,7 +73,7 @@ def _difference(c, k, of_nodes):
 def gap(c, k, vector):
     """A gap over a step from its vectors at both ends."""
     kind, sign, offset = c.kind[k], c.sign[k], c.offset[k]
-    (V, W, U), gradient = vector.mean, np.zeros_like(vector.after)
+    (V, W, U, D), gradient = vector.mean, np.zeros_like(vector.after)
     if kind == DISTANCE:
         value = Ends(*(norm(v[0]) for v in vector))
         gradient[0] = V / value.mean
@@ -86,18 +87,26 @@ def gap(c, k, vector):
         slope = -2.0 / (length.before * length.after * (length.before + length.after))  # Δ(1/s) = slope W̄·ΔW
         gradient[0] = (V - q.mean * inverse.mean * W) / value.mean
         gradient[1] = -q.mean * (inverse.mean * V + product.mean * slope * W) / value.mean
+    elif kind == SHAPE:
+        axes = (W, U, D)[: V.size]
+        place = Ends(*(np.array([dot(v[0], v[1 + i]) for i in range(V.size)]) for v in vector))
+        near = [closest(c.shape[k], x, c.blend[k]) for x in place]
+        n = mean_gradient(place, near)
+        value = Ends(*(own.value for own in near))
+        gradient[0] = sum(a * b for a, b in zip(n, axes, strict=True))
+        gradient[1 : 1 + V.size] = np.multiply.outer(n, V)
     elif kind == RIM:
         r, tilt = c.share[0, k], Ends(*(dot(v[1], v[2]) for v in vector))
         up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
         value = Ends(*(dot(v[0], v[1]) - r * s for v, s in zip(vector, up, strict=True)))
         lean = r * tilt.mean / up.mean  # −r Δs = lean ΔΠ
-        gradient[:] = np.array([W, V + lean * U, lean * W])
+        gradient[:3] = np.array([W, V + lean * U, lean * W])
     else:
         s, c_ = (Ends(*(dot(v[0], v[i]) for v in vector)) for i in (1, 2))
         start = turn(s.before, c_.before)[0]
         change, kappa = turn(s.after * c_.before - c_.after * s.before, c_.before * c_.after + s.before * s.after)
         value = Ends(start, start + change)
-        gradient[:] = kappa * np.array([c_.mean * W - s.mean * U, c_.mean * V, -s.mean * V])
+        gradient[:3] = kappa * np.array([c_.mean * W - s.mean * U, c_.mean * V, -s.mean * V])
     return Gap(Ends(*(sign * g - offset for g in value)), sign * gradient)
 
 
@@ -136,12 +145,12 @@ def press(c, k, h, g):
 def _slip_rates(system, way, at, rate):
     """Slips along both tangents as maps of the velocities (t, n_v): t̄·V̇ − Σ (ρ × t̄)·Ω; and the tangents (t, d)."""
     c, (k, own, vector) = system.contacts, at
-    normal, middle = own.gradient[0], vector.mean[0]
+    normal, middle, flat = own.gradient[0], vector.mean[0], c.kind[k] in (OFFSET, SHAPE)
     tangent = _tangents(normal)
-    first = c.share[0, k] * (normal if c.kind[k] == OFFSET else middle)
-    second = middle - first if c.kind[k] == OFFSET else c.share[1, k] * middle
+    first = c.share[0, k] * (normal if flat else middle)
+    second = middle - first if flat else c.share[1, k] * middle
     if c.kind[k] == RIM:
-        _, W, U = vector.mean
+        _, W, U, _ = vector.mean
         tilt = Ends(*(dot(v[1], v[2]) for v in vector))
         up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
         first = c.share[0, k] * (W - tilt.mean * U) / up.mean + c.share[1, k] * W

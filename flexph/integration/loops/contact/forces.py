@@ -87,7 +87,7 @@ def push_nodes(m: Memory, dim: int) -> None:
     for c in range(m.contacts_kind.size):
         if not is_active(m, c):
             continue
-        for end in range(6):
+        for end in range(m.contacts_node.shape[1]):
             n = m.contacts_node[c][end]
             if n >= 0:
                 force = m.touch_force[c] if end % 2 == 0 else -m.touch_force[c]
@@ -151,6 +151,8 @@ def record_contacts(m: Memory, dim: int, h: float) -> None:
             for t in range(dim - 1):
                 lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
                 square += m.touch_friction[c][t] ** 2
+                if m.contacts_surface[c] >= 0:
+                    m.run_flow[m.contacts_surface[c]] += h * m.touch_friction[c][t] * m.touch_carried[c][t]
             m.run_flow[m.contacts_rubbed[c]] += h * sqrt(square)
         m.run_flow[m.contacts_pressed[c]] += h * m.touch_force[c]
         m.run_flow[m.contacts_lost[c]] += lost

@@ -8,6 +8,7 @@ from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import FLAT as _FLAT
 from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
@@ -15,6 +16,8 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import atan2, sqrt
 
+    from ....kernels.surfaces.closest import GRADIENT, VALUE, mean_gradient, nearest
+    from ....kernels.surfaces.surfaces import Surfaces
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
     from ..terms.angles import kappa
@@ -24,6 +27,7 @@ DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 FLAT = cython.declare(cython.double, _FLAT)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
 TINY = cython.declare(cython.double, _TINY)
 
 
@@ -36,8 +40,8 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Write the vectors V, W, U of a gap into ``out``, from centres of mass and arms of the nodes."""
-    for k in range(3):
+    """Write the vectors V, W, U, D of a gap into ``out``, from centres of mass and arms of the nodes."""
+    for k in range(out.shape[0]):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
         for side in range(2):
@@ -56,6 +60,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     v = vector[0]
     if kind == DISTANCE:
         return sign * larger(sqrt(dot(dim, v, v)), TINY) - offset
+    if kind == SHAPE:
+        return find_surface(m, dim, c, vector, 1) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -64,6 +70,48 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     if kind == RIM:
         return along - m.contacts_share[c][0] * upright(dot(dim, vector[1], vector[2])) - offset
     return sign * atan2(along, dot(dim, v, vector[2])) - offset
+
+
+def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
+    """Distance of a point to the surface of a contact; sets ``touch.place`` and ``touch.near`` at an end of a step."""
+    for i in range(dim):
+        m.touch_place[end][i] = dot(dim, vector[0], vector[1 + i])
+    own = Surfaces(
+        m.surfaces_half,
+        m.surfaces_root,
+        m.surfaces_signed,
+        m.surfaces_low,
+        m.surfaces_high,
+        m.surfaces_skip,
+        m.surfaces_cells,
+        m.surfaces_corner,
+        m.surfaces_feature,
+        m.surfaces_outward,
+    )
+    nearest(own, m.contacts_shape[c], dim, m.touch_place[end], m.contacts_blend[c], m.touch_near[end])
+    return m.touch_near[end][VALUE]
+
+
+def _differentiate_shape(m: Memory, dim: int, c: int) -> None:
+    """Set the gradients of the distance to a surface, at the coordinates V·W, V·U, V·D of a point in its axes."""
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    find_surface(m, dim, c, v0, 0)
+    find_surface(m, dim, c, v1, 1)
+    mean_gradient(dim, m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
+    for i in range(dim):
+        mean[0][i] = 0.0
+        end[0][i] = 0.0
+    for k in range(dim):
+        n = m.touch_bent[0][k]
+        e = m.touch_near[1][GRADIENT + k]
+        for i in range(dim):
+            mean[0][i] += 0.5 * n * (v0[1 + k][i] + v1[1 + k][i])
+            end[0][i] += e * v1[1 + k][i]
+            mean[1 + k][i] = 0.5 * n * (v0[0][i] + v1[0][i])
+            end[1 + k][i] = e * v1[0][i]
 
 
 def away(dim: int, vector: Array, along: float) -> float:
@@ -112,6 +160,8 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
         _differentiate_axial(m, dim, c)
     elif kind == RIM:
         _differentiate_rim(m, dim, c)
+    elif kind == SHAPE:
+        _differentiate_shape(m, dim, c)
     else:
         _differentiate_angle(m, dim, c)
 

@@ -3,7 +3,7 @@ from ..memory.memory cimport Memory
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
 from .forces cimport is_active
-from .gaps cimport away, axial_weights, dot, place_vectors, rim_weights
+from .gaps cimport away, axial_weights, differentiate_gap, dot, place_vectors, rim_weights
 from .rubbing cimport moment
 from libc.math cimport sqrt
 
@@ -11,6 +11,7 @@ cdef Py_ssize_t ANGLE
 cdef Py_ssize_t AXIAL
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
+cdef Py_ssize_t SHAPE
 
 cdef void add_contacts(Memory* m, Py_ssize_t dim, int contact, double h) noexcept nogil
 cdef void _couple(Memory* m, int contact, Py_ssize_t c, Py_ssize_t i, Py_ssize_t j, double value) noexcept nogil
@@ -20,6 +21,7 @@ cdef Py_ssize_t _columns(Memory* m, Py_ssize_t d, Py_ssize_t n, Py_ssize_t entry
 cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left, Vec right) noexcept nogil
 cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
 cdef double _turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
+cdef void _roll(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _lean_over(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
 cdef void _differentiate_weights(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil

@@ -15,6 +15,7 @@ from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -25,13 +26,14 @@ if not cython.compiled:
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
     from .forces import is_active
-    from .gaps import away, axial_weights, dot, place_vectors, rim_weights
+    from .gaps import away, axial_weights, differentiate_gap, dot, place_vectors, rim_weights
     from .rubbing import moment
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
 
 
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
@@ -76,7 +78,7 @@ def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
     d = dim
     first = _first_row(m)
     entry = 0
-    for k in range(3):
+    for k in range(m.touch_first.shape[0]):
         m.touch_begin[k] = entry
         for side in range(2):
             n = m.contacts_node[c][2 * k + side]
@@ -86,8 +88,8 @@ def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
         for i in range(m.touch_begin[k], entry):
             m.touch_normal[i] = dot(dim, m.system_B[first + i], m.touch_mean[c][k])
             m.touch_rate[i] = dot(dim, m.system_W[first + i], m.touch_end[c][k])
-    m.touch_begin[4] = entry
-    m.touch_begin[3] = m.touch_begin[4]
+    m.touch_begin[5] = entry
+    m.touch_begin[4] = m.touch_begin[5]
 
 
 def _columns(m: Memory, d: int, n: int, entry: int) -> int:
@@ -114,7 +116,7 @@ def _columns(m: Memory, d: int, n: int, entry: int) -> int:
 
 def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right: Array) -> None:
     """Add gain·left·rightᵀ to the border."""
-    count = m.touch_begin[4]
+    count = m.touch_begin[5]
     for i in range(count):
         value = gain * left[i]
         if value != 0.0:
@@ -141,7 +143,9 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         _add_block(m, dim, contact, c, -0.5 * h * force, 1, 0)
     if kind == RIM:
         _lean_over(m, dim, contact, c, h * force)
-    if kind in (OFFSET, ANGLE, RIM):
+    if kind == SHAPE:
+        _roll(m, dim, contact, c, h)
+    if kind in (OFFSET, ANGLE, RIM, SHAPE):
         return 0.0
     p0 = 0.0
     p1 = 0.0
@@ -161,6 +165,39 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     return gain
 
 
+def _roll(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
+    """Add the change of the direction of the force on a ball at a surface, with its coordinates V·W_i there.
+
+    The discrete gradient n of the distance has the derivatives ``touch.bent``.
+    """
+    first = _first_row(m)
+    v0 = m.touch_first
+    v1 = m.touch_last
+    force = m.touch_force[c]
+    differentiate_gap(m, dim, c)
+    for k in range(dim):
+        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], 0, 1 + k)
+        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], 1 + k, 0)
+        for i in range(m.touch_begin[4]):
+            acting = 0.0
+            moved = 0.0
+            for j in range(dim):
+                if i < m.touch_begin[1]:
+                    acting += 0.5 * m.system_B[first + i][j] * (v0[1 + k][j] + v1[1 + k][j])
+                    for l in range(dim):
+                        moved += m.touch_bent[1 + k][l] * m.system_W[first + i][j] * v1[1 + l][j]
+                else:
+                    own = 0
+                    while own < dim - 1 and i >= m.touch_begin[2 + own]:
+                        own += 1
+                    moved += m.touch_bent[1 + k][own] * m.system_W[first + i][j] * v1[0][j]
+                    if own == k:
+                        acting += 0.5 * m.system_B[first + i][j] * (v0[0][j] + v1[0][j])
+            m.touch_along[0][i] = acting
+            m.touch_along[1][i] = moved
+        _add_outer(m, contact, c, -h * force, m.touch_along[0], m.touch_along[1])
+
+
 def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the change of the direction of the force on the rim of a disc; ``push`` is the force times h."""
     first = _first_row(m)
@@ -172,7 +209,7 @@ def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     _add_block(m, dim, contact, c, -0.5 * push, 1, 0)
     _add_block(m, dim, contact, c, -0.5 * push * r * k, 1, 2)
     _add_block(m, dim, contact, c, -0.5 * push * r * k, 2, 1)
-    for i in range(m.touch_begin[4]):
+    for i in range(m.touch_begin[5]):
         own = 2 if i >= m.touch_begin[2] else 1
         acting = 0.0
         moved = 0.0
@@ -202,7 +239,7 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
     inverse = 0.5 * (1.0 / s0 + 1.0 / s1)
     slope = 2.0 / (s0 * s1 * (s0 + s1))  # −Δm/Δ½n
     bent = -slope * (s0 + 2.0 * s1) / (s1 * s1 * (s0 + s1))  # its derivative by s₁, over s₁
-    for i in range(m.touch_begin[4]):
+    for i in range(m.touch_begin[5]):
         is_first = i < m.touch_begin[1]
         of_product = 0.0
         of_square = 0.0
@@ -241,7 +278,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
     """Set the gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
     entry = cython.declare(cython.Py_ssize_t)
     first = _first_row(m)
-    entry = m.touch_begin[3]
+    entry = m.touch_begin[4]
     for side in range(2):
         b = m.contacts_body[c][side]
         if b >= 0 and m.inertia_turns[b]:
@@ -252,8 +289,8 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
                 for t in range(dim - 1):
                     m.touch_slide[t][entry] = -_spun(m, dim, b, a, m.touch_arm[c][side], m.touch_tangent[c][t])
                 entry += 1
-    m.touch_begin[4] = entry
-    for i in range(m.touch_begin[3]):
+    m.touch_begin[5] = entry
+    for i in range(m.touch_begin[4]):
         for t in range(dim - 1):
             moved = dot(dim, m.system_B[first + i], m.touch_tangent[c][t]) if i < m.touch_begin[1] else 0.0
             m.touch_slide[t][i] = moved

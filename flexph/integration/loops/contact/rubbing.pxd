@@ -1,13 +1,17 @@
 from ....numerics.loops.views cimport Mat, Vec, larger
 from ..memory.memory cimport Memory
+from ..terms.spring_laws cimport timed
 from .gaps cimport dot, upright
 from libc.math cimport fabs, sqrt
 
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
+cdef Py_ssize_t SHAPE
+cdef Py_ssize_t SURFACES
 cdef double TINY
 
 cdef void slide(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
+cdef void _carry(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _lean(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _tangents(Vec normal, Mat tangent) noexcept nogil
 cdef void _turn(Memory* m, Py_ssize_t dim, Py_ssize_t b, double h, Vec out) noexcept nogil

@@ -6,7 +6,9 @@ import cython
 
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import TINY as _TINY
+from ....kernels.timed import SURFACES as _SURFACES
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -14,10 +16,13 @@ if not cython.compiled:
 
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
+    from ..terms.spring_laws import timed
     from .gaps import dot, upright
 
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
+SURFACES = cython.declare(cython.Py_ssize_t, _SURFACES)
 TINY = cython.declare(cython.double, _TINY)
 
 
@@ -32,7 +37,7 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         tangent[0][1] = -normal[0]
     else:
         _tangents(normal, tangent)
-    flat = m.contacts_kind[c] == OFFSET
+    flat = m.contacts_kind[c] == OFFSET or m.contacts_kind[c] == SHAPE
     for i in range(dim):
         middle = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i])
         arm[0][i] = m.contacts_share[c][0] * (normal[i] if flat else middle)
@@ -42,6 +47,8 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
+    if m.contacts_surface[c] >= 0:
+        _carry(m, dim, c)
     for t in range(dim - 1):
         slip = 0.0
         for i in range(dim):
@@ -50,7 +57,19 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
             if m.contacts_body[c][side] >= 0:
                 for i in range(m.trial_torque.shape[1]):
                     slip -= moment(dim, arm[side], tangent[t], i) * m.touch_turn[side][i]
-        m.touch_slip[c][t] = slip
+        m.touch_slip[c][t] = slip - h * m.touch_carried[c][t]
+
+
+def _carry(m: Memory, dim: int, c: int) -> None:
+    """Set the mean velocity of a moving surface along the tangents."""
+    speed = m.contacts_speed[c]
+    if m.contacts_timed[c] >= 0:
+        speed = 0.5 * (timed(m, SURFACES, m.contacts_timed[c], 0) + timed(m, SURFACES, m.contacts_timed[c], 1))
+    for t in range(dim - 1):
+        along = 0.0
+        for i in range(dim):
+            along += m.touch_tangent[c][t][i] * 0.5 * (m.touch_first[2][i] + m.touch_last[2][i])
+        m.touch_carried[c][t] = speed * along
 
 
 def _lean(m: Memory, dim: int, c: int) -> None:

@@ -180,8 +180,8 @@ def border_width(border: Border) -> int:
 class Contacts(NamedTuple):
     """Contacts (c): gaps ±m − offset of measures m of the vectors V, W, U, with their laws and accounts.
 
-    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Gaps of
-    ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts (see
+    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W, U and D. Gaps
+    of ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts (see
     integration.loops.strikes).
     """
 
@@ -189,8 +189,8 @@ class Contacts(NamedTuple):
     rigid: Index  # (c,) 0 or 1
     sign: Vector
     offset: Vector
-    node: IndexMatrix  # (c, 6), −1 for none
-    fixed: Tensor  # (c, 3, d)
+    node: IndexMatrix  # (c, 8), −1 for none
+    fixed: Tensor  # (c, 4, d)
     body: IndexMatrix  # (c, 2), bodies on which friction exerts a torque
     share: Matrix  # (c, 2)
     stiffness: Vector
@@ -212,6 +212,26 @@ class Contacts(NamedTuple):
     parts: IndexMatrix  # (c, 2), first body of those that joints and springs couple with each side
     restitution: Vector
     struck: IndexMatrix  # (c, 6), of rigid contacts: columns of the flows for impulses and losses at impacts, see codes
+    speed: Vector  # of a moving surface along U [m/s]
+    timed: Index  # (c,), number of this speed among those that change with time, −1 if it is constant
+    surface: Index  # (c,), column of the flows for the work of a moving surface, −1 for none
+    shape: Index  # (c,), number of the surface whose distance is the gap, −1 for none
+    blend: Vector  # width of the blends between its faces [m]
+
+
+class Surfaces(NamedTuple):
+    """Boxes and meshes, see kernels.surfaces.surfaces.Surfaces."""
+
+    half: Matrix
+    root: Index
+    signed: Index
+    low: Matrix
+    high: Matrix
+    skip: Index
+    cells: IndexMatrix
+    corner: Tensor
+    feature: IndexMatrix
+    outward: Matrix
 
 
 class Bearings(NamedTuple):

@@ -16,6 +16,7 @@ from .connection_data import (
     Rolling,
     Ropes,
     Slips,
+    Surfaces,
 )
 from .data import Elastic, Faces, Filter, Flows, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
 
@@ -45,3 +46,4 @@ class Constants(NamedTuple):
     solids: Solids
     faces: Faces
     flows: Flows
+    surfaces: Surfaces

@@ -244,6 +244,11 @@ cdef struct ComplexMemory:
     IMat contacts_parts
     Vec contacts_restitution
     IMat contacts_struck
+    Vec contacts_speed
+    IMat contacts_timed
+    IVec contacts_surface
+    IVec contacts_shape
+    Vec contacts_blend
     IMat bearings_spring
     Mat bearings_lever
     Vec bearings_friction
@@ -271,6 +276,7 @@ cdef struct ComplexMemory:
     IVec ledger_flowing
     IVec ledger_earned
     IVec ledger_lost
+    IVec ledger_timed
     IVec redundancy_own
     IVec redundancy_row
     Vec redundancy_weight
@@ -348,6 +354,16 @@ cdef struct ComplexMemory:
     IVec flows_end_frame
     Vec flows_end_shape
     Vec flows_end_slope
+    Mat surfaces_half
+    IVec surfaces_root
+    IVec surfaces_signed
+    Mat surfaces_low
+    Mat surfaces_high
+    IVec surfaces_skip
+    IMat surfaces_cells
+    Ten surfaces_corner
+    IMat surfaces_feature
+    Mat surfaces_outward
     Mat at_r
     Ten at_R
     Vec at_u
@@ -557,6 +573,7 @@ cdef struct ComplexMemory:
     Mat touch_friction
     Mat touch_by_normal
     Ten touch_by_slip
+    Mat touch_carried
     Vec touch_stored
     Mat touch_first
     Mat touch_last
@@ -564,6 +581,9 @@ cdef struct ComplexMemory:
     Vec touch_trial
     Vec touch_held
     IVec touch_begin
+    Mat touch_place
+    Mat touch_near
+    Mat touch_bent
     IVec touch_column
     Vec touch_normal
     Vec touch_rate

@@ -233,7 +233,7 @@ class TouchSpace(NamedTuple):
     force: Vector
     elastic: Vector
     slope: Vector
-    mean: Tensor  # (c, 3, d), discrete gradients over the step, and gradients at its end
+    mean: Tensor  # (c, 4, d), discrete gradients over the step, and gradients at its end
     end: Tensor
     tangent: Tensor  # (c, t, d)
     arm: Tensor  # (c, 2, d)
@@ -241,13 +241,17 @@ class TouchSpace(NamedTuple):
     friction: Matrix
     by_normal: Matrix
     by_slip: Tensor  # (c, t, t)
+    carried: Matrix  # (c, t), velocity of a moving surface along the tangents
     stored: Vector  # energies by connection
-    first: Matrix  # (3, d), V, W, U at the start of the step
+    first: Matrix  # (4, d), V, W, U, D at the start of the step
     last: Matrix
     turn: Matrix  # (2, d), world rotations of the bodies
     trial: Vector  # (t,), trial force of an anchor, and its force before the step
     held: Vector
-    begin: Index  # (5,), where the entries of V, W, U and of spins begin
+    begin: Index  # (6,), where the entries of V, W, U, D and of spins begin
+    place: Matrix  # (2, 3), of a ball in the axes of a surface, at both ends of the step
+    near: Matrix  # (2, entries), distance to a surface there, see kernels.surfaces.closest
+    bent: Matrix  # (4, 3), discrete gradient of this distance, and its derivatives
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), change of the gap by the unknowns: discrete gradient over the step, and at its end
     rate: Vector

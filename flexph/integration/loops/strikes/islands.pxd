@@ -5,7 +5,7 @@ from ..memory.memory cimport Memory
 from .bearings cimport friction_of, is_bearing, slip_of
 from .bodies cimport are_apart
 from .coupled cimport moved_by, push_coupled
-from .rows cimport bending, side_velocity
+from .rows cimport bending, carried, side_velocity
 from libc.math cimport fabs, sqrt
 
 cdef Py_ssize_t find_islands(Memory* m, IVec chosen) noexcept nogil

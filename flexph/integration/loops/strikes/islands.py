@@ -21,7 +21,7 @@ if not cython.compiled:
     from .bearings import friction_of, is_bearing, slip_of
     from .bodies import are_apart
     from .coupled import moved_by, push_coupled
-    from .rows import bending, side_velocity
+    from .rows import bending, carried, side_velocity
 
 
 def find_islands(m: Memory, chosen: Index) -> int:
@@ -163,7 +163,7 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) ->
         if b >= 0:
             for a in range(m.strike_rate.shape[2]):
                 total += fabs(m.strike_rate[2 * c + side][r][a] * side_velocity(m, b, a, v, w))
-    return total
+    return total + fabs(carried(m, c, r))
 
 
 def push(m: Memory, member: int, r: int, impulse: float) -> None:

@@ -10,7 +10,7 @@ from .islands cimport find_islands, push, sized
 from .law cimport prepare
 from .marks cimport CLOSES
 from .pressed cimport move_rates, solve_pressed
-from .records cimport begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
+from .records cimport begin_part, end_part, judge, record_impulses, record_loss, record_surface, rubbed, see_defect
 from .rows cimport rate, rate_after
 from libc.math cimport sqrt
 from ..steps.rows cimport refuse

@@ -25,7 +25,16 @@ if not cython.compiled:
     from .law import prepare
     from .marks import CLOSES
     from .pressed import move_rates, solve_pressed
-    from .records import begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
+    from .records import (
+        begin_part,
+        end_part,
+        judge,
+        record_impulses,
+        record_loss,
+        record_surface,
+        rubbed,
+        see_defect,
+    )
     from .rows import rate, rate_after
 
 TOO_MANY = cython.declare(cython.Py_ssize_t, _TOO_MANY)
@@ -216,5 +225,6 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
             continue
         for i in range(r):  # from the new velocities, as D Λ may have lost digits
             lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
+            record_surface(m, c, i, law.x[i * count + k])
         record_impulses(m, c, law.x[k], rubbed(m, dim, c), True)
         record_loss(m, c, IMPACT, lost)

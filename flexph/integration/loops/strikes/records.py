@@ -106,6 +106,12 @@ def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
+def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
+    """Add the work of a moving surface by an impulse of row r of a contact."""
+    if r > 0 and m.contacts_surface[c] >= 0:
+        m.run_flow[m.contacts_surface[c]] += impulse * m.touch_carried[c][r - 1]
+
+
 def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
     """Take over the end of a part of a step and record it; False if it is not accepted.
 
@@ -164,6 +170,7 @@ def _record_contacts(m: Memory, dim: int) -> None:
             lost = 0.0
             for t in range(dim - 1 if m.contacts_friction[c] > 0.0 else 0):
                 lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
+                record_surface(m, c, 1 + t, m.strike_impulse[1 + t][c])
             record_impulses(m, c, m.strike_impulse[0][c], rubbed(m, dim, c), m.strike_opens[c] > 0)
             record_loss(m, c, ARRIVAL, arrived)
             record_loss(m, c, RUBBED, lost)

@@ -20,5 +20,6 @@ cdef double bending(Memory* m, Py_ssize_t c, Py_ssize_t r, Vec rates) noexcept n
 cdef void _add_spins(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t side) noexcept nogil
 cdef void answer(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double side_velocity(Memory* m, Py_ssize_t b, Py_ssize_t a, Mat v, Mat w) noexcept nogil
+cdef double carried(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
 cdef double rate_after(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
 cdef double rate(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil

@@ -66,7 +66,7 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
     if m.strike_bend.size > 0:
         fill(part(m.strike_bend_act, c * dim, (c + 1) * dim), 0.0)
         fill(part(m.strike_bend_rate, c * dim, (c + 1) * dim), 0.0)
-    for k in range(3):
+    for k in range(m.contacts_fixed.shape[1]):
         for end in range(2):
             n = m.contacts_node[c][2 * k + end]
             if n >= 0:
@@ -199,9 +199,14 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
     return total
 
 
+def carried(m: Memory, c: int, r: int) -> float:
+    """Part of rate r of a contact by a moving surface."""
+    return m.touch_carried[c][r - 1] if r > 0 and m.contacts_surface[c] >= 0 else 0.0
+
+
 def rate_after(m: Memory, c: int, r: int) -> float:
     """Rate r of a contact after the changes of velocities."""
-    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend)
+    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend) - carried(m, c, r)
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -215,7 +220,7 @@ def rate(m: Memory, c: int, r: int) -> float:
     """Rate r of a contact at ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
-    total = bending(m, c, r, m.at_du)
+    total = bending(m, c, r, m.at_du) - carried(m, c, r)
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:

@@ -16,7 +16,7 @@ from .marks cimport may_close
 from .newton_law cimport ROUGH
 from .newton_law cimport begin_impulses, end_impulses, obey, push_all, scale_of
 from .pressed cimport move_rates
-from .records cimport judge, missed_of_step, record_impulses, record_loss, rubbed
+from .records cimport judge, missed_of_step, record_impulses, record_loss, record_surface, rubbed
 from .rows cimport answer, look, rate, rate_after, stand
 from libc.math cimport sqrt
 from ..steps.rows cimport refuse

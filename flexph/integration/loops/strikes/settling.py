@@ -30,7 +30,7 @@ if not cython.compiled:
     from .marks import CLOSES, OPEN, may_close
     from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
     from .pressed import move_rates
-    from .records import judge, missed_of_step, record_impulses, record_loss, rubbed
+    from .records import judge, missed_of_step, record_impulses, record_loss, record_surface, rubbed
     from .rows import answer, look, rate, rate_after, stand
 
 LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
@@ -157,6 +157,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
             if not is_bearing(m, c):
                 lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
                 record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
+                record_surface(m, c, i, law.x[at])
         if is_bearing(m, c):
             continue
         record_impulses(m, c, law.x[k], rubbed(m, dim, c) - before, m.strike_opens[c] > 0)

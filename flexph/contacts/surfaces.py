@@ -1,0 +1,300 @@
+"""Surfaces that balls and points touch on faces, edges and corners: boxes, capsules, meshes."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import meshio
+import numpy as np
+
+from ..joints.rows.signs import Sign
+from ..joints.rows.vectors import Direction, Ground, axis, fitting, frame_about, perpendicular, unit
+from ..kernels.surfaces.meshes import Mesh as Cells
+from ..kernels.surfaces.meshes import mesh_of, mesh_surface, sharpness
+from ..kernels.surfaces.surfaces import Surfaces, box_surface
+from ..meshes.files.reading import read
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.memo import Memo, once
+from ..units.arguments import quantities
+from .shapes import Shape
+from .signs import Touching
+from .surface_signs import Block, Faces, RoundedBar
+
+BLEND = 0.5
+"""Width of blends between faces, relative to the largest one at which the distance is smooth."""
+SHARP = 0.01
+"""Largest width of blends relative to the radius of a ball, which lowers it by a quarter of that in a groove."""
+CELLS = {2: "line", 3: "triangle"}
+"""Kinds of cells by dimension."""
+ORTHOGONAL = 1e-9
+"""Defect of a rotation matrix up to which its columns are axes."""
+
+
+class Surface(Shape, Memo):
+    """Base class of surfaces whose distance to a point is the gap of a contact."""
+
+    port: str | Ground
+
+    @property
+    def rounding(self) -> float:
+        """Radius by which the surface is larger than what the distance is measured to [m]."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def encloses(self) -> bool:
+        """True if the surface has an inside, where the distance is negative."""
+
+    @abstractmethod
+    def directions(self, dim: int) -> tuple[Direction, ...]:
+        """Axes of the surface, in the section at its port; raises ValueError if it does not exist in a dimension."""
+
+    @property
+    @abstractmethod
+    def arrays(self) -> Surfaces:
+        """Arrays of the surface in its axes."""
+
+    def blend(self, radius: float) -> float:
+        """Width of the blends between faces that a ball of a radius touches together [m]."""
+        return 0.0
+
+
+@quantities(size="m")
+@checked
+@dataclass(frozen=True)
+class Box(Surface):
+    """A box about a port, in the plane a rectangle, with faces, edges and corners.
+
+    A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Centre of the box: a port of a body, or a place of the world.
+    size : sequence of float
+        Lengths of the edges [m]: three in space, two in the plane.
+    axes : sequence of sequence of float, optional
+        Rotation matrix whose columns are the directions of the edges in the section at the port; by default the edges
+        are along the axes of the section.
+    """
+
+    size: Sequence[float]
+    _: KW_ONLY
+    axes: Sequence[Sequence[float]] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = check.array("size", self.size, (None,))
+        if size.size not in (2, 3):
+            raise ValueError(f"size must have 2 lengths in the plane or 3 in space, got {size.size}")
+        if not (size >= 0.0).all() or not size.any():
+            raise ValueError(f"size must have lengths of zero or more, not all zero, got {tuple(size.tolist())} m")
+        object.__setattr__(self, "size", tuple(size.tolist()))
+        if self.axes is not None:
+            matrix = check.array("axes", self.axes, (size.size, size.size))
+            if np.abs(matrix.T @ matrix - np.eye(size.size)).max() > ORTHOGONAL:
+                raise ValueError(f"axes must be a rotation matrix, got {matrix.tolist()}")
+            object.__setattr__(self, "axes", tuple(map(tuple, matrix.tolist())))
+
+    @property
+    def encloses(self) -> bool:
+        """See :class:`Surface`."""
+        return min(self.size) > 0.0
+
+    def directions(self, dim: int) -> tuple[Direction, ...]:
+        """See :class:`Surface`."""
+        fitting("size", tuple(self.size), dim)
+        if self.axes is None:
+            return tuple(axis(i, dim) for i in range(dim))
+        return tuple(map(tuple, np.array(self.axes).T.tolist()))
+
+    @property
+    def arrays(self) -> Surfaces:
+        """See :class:`Surface`."""
+        return box_surface(tuple(0.5 * x for x in self.size))
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return 0.5 * float(np.linalg.norm(self.size))
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Block(self.port, tuple(self.size), self.directions(dim))
+
+
+@quantities(length="m", radius="m")
+@checked
+@dataclass(frozen=True)
+class Capsule(Surface):
+    """A cylinder with round ends about a port, in the plane a slot; with radius 0 an edge.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Centre of the capsule: a port of a body, or a place of the world.
+    length : float
+        Distance of the centres of both ends [m].
+    radius : float
+        [m].
+    axis : sequence of float
+        Direction of its axis, in the section at the port.
+    """
+
+    length: float
+    radius: float
+    axis: Sequence[float]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.positive("length", self.length, "m")
+        check.not_negative("radius", self.radius, "m")
+        object.__setattr__(self, "axis", unit("axis", self.axis))
+
+    @property
+    def rounding(self) -> float:
+        """See :class:`Surface`."""
+        return self.radius
+
+    @property
+    def encloses(self) -> bool:
+        """See :class:`Surface`."""
+        return self.radius > 0.0
+
+    def directions(self, dim: int) -> tuple[Direction, ...]:
+        """See :class:`Surface`."""
+        own = fitting("axis", tuple(self.axis), dim)
+        return (own, perpendicular(own)) if dim == 2 else (own, *frame_about(own))
+
+    @property
+    def arrays(self) -> Surfaces:
+        """See :class:`Surface`."""
+        return box_surface((0.5 * self.length, 0.0, 0.0))
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return 0.5 * self.length + self.radius
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return RoundedBar(self.port, self.length, self.radius, tuple(self.axis))
+
+
+@quantities(scale="")
+@checked
+@dataclass(frozen=True, eq=False)
+class Mesh(Surface):
+    """A surface of triangles about a port, in the plane of segments, which balls and points touch anywhere.
+
+    A closed mesh is touched from the side of its normals, which follow from the order of the corners
+    (counterclockwise seen from outside; in the plane the outside is to the right of a segment). With normals that point
+    inwards it is a cavity. An open mesh is touched from both sides. The gap to a ball is the distance from its centre
+    to the closest point less its radius. A ball that touches two faces along a concave edge is carried by both: their
+    distances are blended over a width that vanishes with the angle between them.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Origin of the points: a port of a body, in whose section the points are given, or a place of the world.
+    mesh : str, path, meshio.Mesh or (points, cells)
+        A file that meshio reads, such as STL, a mesh, or arrays of points (n, d) and of cells (t, d).
+    scale : float
+        Factor of the points: 1e-3 for a file in millimetres.
+    closed : bool, optional
+        Demand a closed mesh (True), or take it as touched from both sides (False); by default as the mesh is.
+
+    Raises
+    ------
+    ValueError
+        For degenerate cells, sides with more than two cells, normals that do not agree, and an open mesh that should
+        be closed.
+    """
+
+    mesh: Any
+    _: KW_ONLY
+    scale: float = 1.0
+    closed: bool | None = None
+    points: Array = field(init=False, repr=False)
+    cells: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.positive("scale", self.scale)
+        points, cells = _read(self.mesh)
+        object.__setattr__(self, "points", points * self.scale)
+        object.__setattr__(self, "cells", cells)
+        loose = self.topology.loose
+        if self.closed and loose:
+            what = "sides" if points.shape[1] == 3 else "corners"
+            raise ValueError(f"closed=True needs a mesh without a border, got one with {loose} {what} of one cell")
+
+    @once
+    def topology(self) -> Cells:
+        """Cells between welded points."""
+        return mesh_of(self.points, self.cells)
+
+    @property
+    def encloses(self) -> bool:
+        """See :class:`Surface`."""
+        return self.closed is not False and not self.topology.loose
+
+    def directions(self, dim: int) -> tuple[Direction, ...]:
+        """See :class:`Surface`."""
+        if self.points.shape[1] != dim:
+            place = "the plane" if dim == 2 else "space"
+            raise ValueError(f"mesh must have points of {dim} components in {place}, got {self.points.shape[1]}")
+        return tuple(axis(i, dim) for i in range(dim))
+
+    @once
+    def arrays(self) -> Surfaces:
+        """See :class:`Surface`."""
+        return mesh_surface(self.topology, closed=self.encloses)
+
+    def blend(self, radius: float) -> float:
+        """See :class:`Surface`."""
+        return radius * min(BLEND * sharpness(self.topology, closed=self.encloses), SHARP)
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return float(np.linalg.norm(self.points, axis=1).max())
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Faces(self.port, self.points, self.cells)
+
+
+def _read(given: Any) -> tuple[Array, Array]:
+    """Points (n, d) and cells (t, d) of a mesh; raises ValueError unless it has triangles, or segments in the plane."""
+    if isinstance(given, str | os.PathLike | meshio.Mesh):
+        own = read(given)
+        points, kinds = np.asarray(own.points, dtype=float), own.cells_dict
+        kind = next((name for name in ("triangle", "line") if name in kinds), None)
+        if kind is None:
+            raise ValueError(
+                f"mesh must have triangles, or in the plane segments, got {', '.join(kinds) or 'no cells'}"
+            )
+        return points if kind == "triangle" else points[:, :2], np.asarray(kinds[kind])
+    try:
+        points, cells = given
+    except (TypeError, ValueError):
+        raise ValueError(f"mesh must be a file, a meshio.Mesh or (points, cells), got {check.shown(given)}") from None
+    points = check.array("points", points, (None, None))
+    cells = np.asarray(cells)
+    dim = points.shape[1]
+    if dim not in CELLS:
+        raise ValueError(f"points must have 2 or 3 components, got {dim}")
+    if cells.ndim != 2 or cells.shape[1] != dim or cells.dtype.kind not in "iu" or not len(cells):
+        raise ValueError(
+            f"cells must be whole numbers (t, {dim}), the corners of {CELLS[dim]}s, got shape {cells.shape}"
+        )
+    if not 0 <= cells.min() <= cells.max() < len(points):
+        raise ValueError(f"cells must name points from 0 to {len(points) - 1}, got {cells.min()} to {cells.max()}")
+    return points, cells
