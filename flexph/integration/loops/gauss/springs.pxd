@@ -12,10 +12,10 @@ cdef double ROUND_OFF
 cdef Py_ssize_t SUBSTITUTIONS
 cdef double TINY
 
-cdef void stretch(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
-cdef void _measure_length(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
+cdef void stretch(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void _measure_length(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
 cdef void _measure_angle(Memory* s, Py_ssize_t k, Py_ssize_t angle) noexcept nogil
-cdef void _extend(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
-cdef void _project(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
-cdef void slopes_of_laws(Memory* m, Scheme g, double h) noexcept nogil
-cdef void _pull(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil
+cdef void _extend(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
+cdef void _project(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
+cdef void slopes_of_laws(Memory* m, Scheme& g, double h) noexcept nogil
+cdef void _pull(Memory* m, Scheme& g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil
