@@ -111,6 +111,15 @@ def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
     return acts
 
 
+def _is_felt(p: Coupled, k: int, s: Chain) -> bool:
+    """True if any rate of contact k affects its impulses, as it does where the contact is closed."""
+    felt = cython.declare(cython.bint)
+    felt = False
+    for j in range(p.rows):
+        felt = felt or _acts(p, k, j, s)
+    return felt
+
+
 def _is_kept(p: Coupled, s: Chain) -> bool:
     """True if the current factor belongs to J."""
     for k in range(p.friction.size):
@@ -129,7 +138,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
     for i in range(s.band.shape[0]):
         s.band[i][half] = 1.0
     for k in range(p.friction.size):
-        for e in range(2):
+        for e in range(2 if _is_felt(p, k, s) else 0):
             for f in range(2):
                 if p.side[k][e] >= 0 and p.side[k][f] >= 0:
                     _add(p, k, (e, f), n, half, s)

@@ -104,7 +104,7 @@ def _go(p: Coupled, held: bool, chain: Chain) -> bool:
     s = chain.pairs
     y = chain.vectors[RATES]
     mu = p.friction
-    fill(chain.gain, 0.0)
+    fill(part(chain.gain, 0, c), 0.0)
     for k in range(c):
         least = LEAST / p.normal_step[k]
         if p.rows > 1:

@@ -22,6 +22,7 @@ cdef double LIGHT
 cdef Py_ssize_t TOGETHER
 cdef double BETTER
 cdef Py_ssize_t FIRST
+cdef Py_ssize_t STEADY
 cdef Py_ssize_t SWEEPS
 cdef Py_ssize_t ROUNDS
 cdef double HEAVY
@@ -34,13 +35,13 @@ cdef Py_ssize_t EVENTS
 cdef double STIFF
 cdef double STIFFER
 
-cdef double _judged(Coupled p, Vec x, Chain s) noexcept nogil
-cdef double _together(Coupled p, Vec x, double best, double weight, Chain s) noexcept nogil
-cdef double _nearest(Coupled p, Vec x, double best, double weight, Chain s) noexcept nogil
-cdef bint _is_still(Coupled p, Vec x, Chain s) noexcept nogil
-cdef double _from_inside(Coupled p, double weight, bint held, Chain s) noexcept nogil
-cdef double _along_paths(Coupled p, Vec x, double best, Chain s) noexcept nogil
-cdef double _swept(Coupled p, Vec x, Chain s) noexcept nogil
-cdef double _by_weights(Coupled p, Vec x, Chain s) noexcept nogil
-cdef double _by_sweeps(Coupled p, Vec x, double best, Chain s) noexcept nogil
-cdef double near_coupled(Coupled p, Vec x, double weight, bint rests, Chain s) noexcept nogil
+cdef double _judged(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _together(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef double _nearest(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef bint _is_still(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _from_inside(Coupled& p, double weight, bint held, Chain& s) noexcept nogil
+cdef double _along_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double _swept(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _by_weights(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _by_sweeps(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double near_coupled(Coupled& p, Vec x, double weight, bint rests, Chain& s) noexcept nogil

@@ -30,9 +30,11 @@ TOGETHER = cython.declare(cython.Py_ssize_t, 10)
 BETTER = cython.declare(cython.double, 0.3)
 """Largest number of proximal steps with a weight, and ratio of successive defects above which they stop."""
 FIRST = cython.declare(cython.Py_ssize_t, 50)
+STEADY = cython.declare(cython.Py_ssize_t, 3)
 SWEEPS = cython.declare(cython.Py_ssize_t, 500)
 ROUNDS = cython.declare(cython.Py_ssize_t, 10)
-"""Sweeps at the beginning, sweeps before each restart of proximal steps, and number of restarts."""
+"""Sweeps at the beginning, those without a change of states that end them, sweeps before each restart of proximal
+steps, and number of restarts."""
 HEAVY = cython.declare(cython.double, 1e-2)
 HEAVIEST = cython.declare(cython.double, 1.0)
 LIGHTEST = cython.declare(cython.double, 1e-10)
@@ -123,7 +125,7 @@ def _swept(p: Coupled, x: Array, s: Chain) -> float:
     if best <= CLOSE:
         return best
     copy(x, at)
-    sweep_coupled(p, at, FIRST, s)
+    sweep_coupled(p, at, FIRST, STEADY, s)
     found = _judged(p, at, s)
     if found < best:
         best = found
@@ -162,7 +164,7 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
     for _ in range(ROUNDS):
         if best <= SOLVED:
             break
-        sweep_coupled(p, at, SWEEPS, s)
+        sweep_coupled(p, at, SWEEPS, SWEEPS, s)
         copy(at, kept)
         found = _by_weights(p, kept, s)
         if found < best:

@@ -23,7 +23,7 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
     """
     c = p.friction.size
     r = p.rows
-    fill(s.gain, 0.0)
+    fill(part(s.gain, 0, c), 0.0)
     for k in range(c):
         for i in range(1, r):
             s.pull[i * c + k] = -x[i * c + k]

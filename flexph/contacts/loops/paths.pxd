@@ -1,4 +1,4 @@
-from ...numerics.loops.views cimport Vec, copy, fill, larger, smaller
+from ...numerics.loops.views cimport Vec, copy, fill, larger, part, smaller
 from .coupled cimport CENTRE
 from .coupled cimport CHANGE
 from .coupled cimport POINT
@@ -20,14 +20,14 @@ cdef Py_ssize_t SLIDES
 cdef double SPACED
 
 cdef double _spaced(Py_ssize_t k) noexcept nogil
-cdef void _begin(Coupled p, Vec x, Chain s) noexcept nogil
-cdef void _need(Coupled p, Vec x, Vec e, Chain s) noexcept nogil
-cdef double _share(Coupled p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
-cdef bint _conditions(Coupled p, Vec x, Vec rates, double weight, bint changes, Chain s) noexcept nogil
-cdef double _slack(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Vec x, Vec y) noexcept nogil
-cdef (Py_ssize_t, double) _ends(Coupled p, Py_ssize_t k, Py_ssize_t number, Chain s) noexcept nogil
-cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled p, Vec x, double way, Chain s) noexcept nogil
-cdef void _turn(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Chain s) noexcept nogil
-cdef double _opens_up(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Chain s) noexcept nogil
-cdef bint follow(Coupled p, Vec x, double weight, Py_ssize_t most, Chain s) noexcept nogil
-cdef void _change_rates(Coupled p, Vec e, double weight, Chain s) noexcept nogil
+cdef void _begin(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef void _need(Coupled& p, Vec x, Vec e, Chain& s) noexcept nogil
+cdef double _share(Coupled& p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
+cdef bint _conditions(Coupled& p, Vec x, Vec rates, double weight, bint changes, Chain& s) noexcept nogil
+cdef double _slack(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Vec x, Vec y) noexcept nogil
+cdef (Py_ssize_t, double) _ends(Coupled& p, Py_ssize_t k, Py_ssize_t number, Chain& s) noexcept nogil
+cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled& p, Vec x, double way, Chain& s) noexcept nogil
+cdef void _turn(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
+cdef double _opens_up(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
+cdef bint follow(Coupled& p, Vec x, double weight, Py_ssize_t most, Chain& s) noexcept nogil
+cdef void _change_rates(Coupled& p, Vec e, double weight, Chain& s) noexcept nogil

@@ -17,7 +17,7 @@ if not cython.compiled:
     from math import fabs, floor, sin
     from math import inf as INFINITY
 
-    from ...numerics.loops.views import copy, fill, larger, smaller
+    from ...numerics.loops.views import copy, fill, larger, part, smaller
     from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, moved, rates_of, solve_steps
     from .newton_coupled import with_weight
     from .problem import Chain, Coupled
@@ -107,7 +107,7 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
     frictional = cython.declare(cython.bint)
     c = p.friction.size
     frictional = p.rows > 1
-    fill(s.gain, 0.0)
+    fill(part(s.gain, 0, c), 0.0)
     for k in range(c):
         s.pull[k] = 0.0 if changes else -x[k]
         if frictional:

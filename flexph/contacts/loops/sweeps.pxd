@@ -1,12 +1,14 @@
-from ...numerics.loops.views cimport Vec, larger, smaller, take
+from ...numerics.loops.views cimport Vec, fill, larger, part, smaller, take
 from .coupled cimport moved, push, spread
 from .newton cimport TINY
 from .newton cimport rates_at
+from .paths cimport AGAINST, ALONG, OPEN, STICKS
 from .problem cimport Chain, Cone, Coupled, Space
 from libc.math cimport sqrt
 
-cdef void sweep_coupled(Coupled p, Vec x, Py_ssize_t sweeps, Chain s) noexcept nogil
-cdef double _trial(Coupled p, Py_ssize_t k, Py_ssize_t i, Vec x, Chain s) noexcept nogil
-cdef void _change(Coupled p, Py_ssize_t k, Py_ssize_t i, double impulse, Vec x, Chain s) noexcept nogil
-cdef void sweep_dense(Cone p, Vec x, Py_ssize_t sweeps, Space space) noexcept nogil
-cdef void _set(Py_ssize_t i, double impulse, Vec x, Space space) noexcept nogil
+cdef void sweep_coupled(Coupled& p, Vec x, Py_ssize_t sweeps, Py_ssize_t most_steady, Chain& s) noexcept nogil
+cdef Py_ssize_t _obey(Coupled& p, Py_ssize_t k, Vec x, Chain& s) noexcept nogil
+cdef double _trial(Coupled& p, Py_ssize_t k, Py_ssize_t i, Vec x, Chain& s) noexcept nogil
+cdef void _change(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Vec x, Chain& s) noexcept nogil
+cdef void sweep_dense(Cone& p, Vec x, Py_ssize_t sweeps, Space& space) noexcept nogil
+cdef void _set(Py_ssize_t i, double impulse, Vec x, Space& space) noexcept nogil

@@ -14,32 +14,58 @@ from ...numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ...numerics.loops.views import larger, smaller, take
+    from ...numerics.loops.views import fill, larger, part, smaller, take
     from .coupled import moved, push, spread
     from .newton import TINY, rates_at
+    from .paths import AGAINST, ALONG, OPEN, STICKS
     from .problem import Chain, Cone, Coupled, Space
 
 
-def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
-    """Improve impulses in place by sweeps forwards and backwards over contacts, in body velocities."""
+def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain) -> None:
+    """Improve impulses in place by sweeps forwards and backwards over contacts, in body velocities.
+
+    They end early after ``most_steady`` sweeps in which no contact changed between open, sticking and slipping.
+    """
+    steady = cython.declare(cython.Py_ssize_t, 0)
+    changed = cython.declare(cython.bint)
     c = p.friction.size
     spread(p, x, p.given, s)
+    fill(part(s.state, 0, c), OPEN)
     for sweep in range(sweeps):
+        changed = False
         for l in range(c):
             k = l if sweep % 2 == 0 else c - 1 - l
-            _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
-            if p.rows > 1:
-                one = _trial(p, k, 1, x, s)
-                bound = p.friction[k] * x[k]
-                other = _trial(p, k, 2, x, s) if p.rows > 2 else 0.0
-                square = one * one + other * other
-                if square > bound * bound:
-                    size = sqrt(square)
-                    one = bound * (one / size)
-                    other = bound * (other / size)
-                _change(p, k, 1, one, x, s)
-                if p.rows > 2:
-                    _change(p, k, 2, other, x, s)
+            state = _obey(p, k, x, s)
+            changed = changed or state != s.state[k]
+            s.state[k] = state
+        steady = 0 if changed else steady + 1
+        if steady == most_steady:
+            break
+
+
+def _obey(p: Coupled, k: int, x: Array, s: Chain) -> int:
+    """Set the impulses of contact k that obey its law while no other one changes; return its state."""
+    c = p.friction.size
+    state = cython.declare(cython.Py_ssize_t, ALONG)
+    _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
+    bound = p.friction[k] * x[k]
+    if p.rows == 1 or bound == 0.0:
+        for i in range(1, p.rows):
+            _change(p, k, i, 0.0, x, s)
+        return state if x[k] > 0.0 else OPEN
+    one = _trial(p, k, 1, x, s)
+    other = _trial(p, k, 2, x, s) if p.rows > 2 else 0.0
+    square = one * one + other * other
+    state = STICKS
+    if square > bound * bound:
+        size = sqrt(square)
+        state = ALONG if one > 0.0 else AGAINST
+        one = bound * (one / size)
+        other = bound * (other / size)
+    _change(p, k, 1, one, x, s)
+    if p.rows > 2:
+        _change(p, k, 2, other, x, s)
+    return state
 
 
 def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...contacts.loops.island_space import law_space
+from ...contacts.loops.island_space import LawSpace, law_space
 from ...mechanisms.model.accounts import Accounts
 from .between import AskedBetween
 from .memory.codes import CROWDED, KNOWN
@@ -30,6 +30,7 @@ class StrikeSteps(Stepper):
     """
 
     kind = STRIKES
+    _law: LawSpace = law_space(0, 0, 2)
 
     def __init__(
         self,
@@ -54,7 +55,10 @@ class StrikeSteps(Stepper):
         """Bind a memory, as :meth:`Stepper._bind`, with work space for the laws of its contacts."""
         super()._bind(m)
         m.strike_apart[0] = self._are_apart
-        self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, self.dim)
+        contacts = m.strike_may_close.size
+        if self._law.state.size < contacts:  # and some more, as lists of near pairs differ
+            self._law = law_space(contacts + contacts // 4, m.inertia_mass.size, self.dim)
+        self._law.made[:] = 0
 
     def _own(self, calls: Calls) -> Striking:
         self._between.answers = calls.within.inputs if calls.within.address else None

@@ -22,12 +22,12 @@ cdef double CHANGED
 cdef double IMPROVED
 cdef Py_ssize_t JACOBIANS
 
-cdef Py_ssize_t solve_damped(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil
-cdef double _descend(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given, double before, double damping) noexcept nogil
-cdef bint _evaluate(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given, Vec x, Vec out) noexcept nogil
-cdef void _set_reach(Memory* m, Scheme g, double h) noexcept nogil
+cdef Py_ssize_t solve_damped(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef double _descend(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, double before, double damping) noexcept nogil
+cdef bint _evaluate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, Vec x, Vec out) noexcept nogil
+cdef void _set_reach(Memory* m, Scheme& g, double h) noexcept nogil
 cdef void _reach(Damped a, Py_ssize_t first, Py_ssize_t last, double least) noexcept nogil
-cdef bint _differentiate(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil
+cdef bint _differentiate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
 cdef void _scale_rows(Damped a) noexcept nogil
 cdef void _scale_columns(Damped a) noexcept nogil
 cdef void _correct(Damped a, double damping) noexcept nogil

@@ -30,9 +30,9 @@ cdef double TINY
 cdef double NEWTON_NOISE
 cdef double NEWTON_STAGNATED
 
-cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil
-cdef void _take(Memory* m, Py_ssize_t dim, Scheme g, double h, bint mixed) noexcept nogil
-cdef void _take_accelerated(Memory* m, Py_ssize_t dim, Scheme g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
-cdef double _work(Scheme g) noexcept nogil
-cdef void _correct(Py_ssize_t dim, Scheme g) noexcept nogil
-cdef double _energy_scale(Scheme g, double h) noexcept nogil
+cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void _take(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed) noexcept nogil
+cdef void _take_accelerated(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
+cdef double _work(Scheme& g) noexcept nogil
+cdef void _correct(Py_ssize_t dim, Scheme& g) noexcept nogil
+cdef double _energy_scale(Scheme& g, double h) noexcept nogil

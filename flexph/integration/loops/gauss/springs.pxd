@@ -13,15 +13,15 @@ cdef Py_ssize_t SUBSTITUTIONS
 cdef double TINY
 cdef Py_ssize_t FACTORS
 
-cdef void stretch(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
-cdef void _measure_length(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
+cdef void stretch(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void _measure_length(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
 cdef void _measure_angle(Memory* s, Py_ssize_t k, Py_ssize_t angle) noexcept nogil
-cdef void _extend(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
-cdef void prescribe(Memory* m, Scheme g, AtNodes given) noexcept nogil
-cdef double _at_point(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t q) noexcept nogil
+cdef void _extend(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
+cdef void prescribe(Memory* m, Scheme& g, AtNodes given) noexcept nogil
+cdef double _at_point(Memory* m, Scheme& g, double h, Py_ssize_t k, Py_ssize_t q) noexcept nogil
 cdef double _factor(Memory* m, AtNodes given, Py_ssize_t k, Py_ssize_t q) noexcept nogil
-cdef double _work_of_factor(Memory* m, Scheme g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
-cdef void add_works_of_factors(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
-cdef void _project(Memory* m, Scheme g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
-cdef void slopes_of_laws(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
-cdef void _pull(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil
+cdef double _work_of_factor(Memory* m, Scheme& g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
+cdef void add_works_of_factors(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void _project(Memory* m, Scheme& g, double h, Py_ssize_t k, AtNodes given) noexcept nogil
+cdef void slopes_of_laws(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void _pull(Memory* m, Scheme& g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil

@@ -23,14 +23,14 @@ cdef Py_ssize_t OPENED
 cdef double NEWTON_CLOSED
 cdef double NEWTON_FORGOTTEN
 
-cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Course course) noexcept nogil
-cdef Py_ssize_t _is_to_be_tried(Memory* m, Py_ssize_t dim, Scheme g, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
-cdef bint _step(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Course course) noexcept nogil
+cdef Py_ssize_t _is_to_be_tried(Memory* m, Py_ssize_t dim, Scheme& g, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
+cdef bint _step(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
 cdef void gaps(Memory* m, Vec coefficient, Vec offset) noexcept nogil
-cdef void _end(Memory* m, Py_ssize_t dim, Scheme g, double h) noexcept nogil
-cdef void _add_increments(Memory* m, Scheme g, double h) noexcept nogil
-cdef void _turn(Memory* m, Py_ssize_t dim, Scheme g, double h, Py_ssize_t b) noexcept nogil
+cdef void _end(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
+cdef void _add_increments(Memory* m, Scheme& g, double h) noexcept nogil
+cdef void _turn(Memory* m, Py_ssize_t dim, Scheme& g, double h, Py_ssize_t b) noexcept nogil
 cdef void _square_up(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
 cdef bint _is_open(Memory* m) noexcept nogil
 cdef bint _lies(Memory* m) noexcept nogil
-cdef void _book(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil
+cdef void _book(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil

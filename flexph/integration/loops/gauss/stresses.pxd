@@ -5,7 +5,7 @@ from ..memory.memory cimport stage
 from .nodes cimport add_field
 from .scheme cimport Scheme
 
-cdef void strain(Memory* m, Scheme g, double h, bint begins) noexcept nogil
-cdef void keep_strain_rows(Memory* m, Scheme g) noexcept nogil
-cdef void add_stress_defects(Memory* m, Scheme g, double h) noexcept nogil
-cdef void correct_stress_rates(Memory* m, Scheme g, double h) noexcept nogil
+cdef void strain(Memory* m, Scheme& g, double h, bint begins) noexcept nogil
+cdef void keep_strain_rows(Memory* m, Scheme& g) noexcept nogil
+cdef void add_stress_defects(Memory* m, Scheme& g, double h) noexcept nogil
+cdef void correct_stress_rates(Memory* m, Scheme& g, double h) noexcept nogil

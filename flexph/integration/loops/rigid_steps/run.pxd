@@ -29,5 +29,5 @@ cdef double TOUCHING
 cdef void run_strikes(Memory* m, Py_ssize_t dim, Striking striking, Table table, Course course) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Striking striking, Table table, Py_ssize_t k) noexcept nogil
 cdef bint _is_balanced(Memory* m) noexcept nogil
-cdef bint _step_at_once(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p) noexcept nogil
+cdef bint _step_at_once(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p) noexcept nogil
 cdef void _mark(Memory* m, double h, double size) noexcept nogil

@@ -22,6 +22,6 @@ cdef Py_ssize_t OVER_PART
 cdef double TOUCHING
 
 cdef void begin_way(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef Py_ssize_t take_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
-cdef Py_ssize_t close_all(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
-cdef Py_ssize_t go(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double begin, double end, bint closes) noexcept nogil
+cdef Py_ssize_t take_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
+cdef Py_ssize_t close_all(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
+cdef Py_ssize_t go(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end, bint closes) noexcept nogil

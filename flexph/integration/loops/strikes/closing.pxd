@@ -50,11 +50,11 @@ cdef double POSITIONAL
 cdef Py_ssize_t TOLD
 cdef double NEWTON_CLOSED
 
-cdef Py_ssize_t close(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
-cdef double _linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
+cdef Py_ssize_t close(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
+cdef double _linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
 cdef double _go_further(Memory* m, double ratio, double before) noexcept nogil
 cdef bint _renew(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
 cdef bint _rests(Memory* m, double scale) noexcept nogil
-cdef double _obey(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Py_ssize_t islands, double weight, bint begins) noexcept nogil
-cdef double _obey_island(Memory* m, int kinds, LawSpace law, Island island, double weight, bint rests) noexcept nogil
+cdef double _obey(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Py_ssize_t islands, double weight, bint begins) noexcept nogil
+cdef double _obey_island(Memory* m, int kinds, LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
 cdef double _missed(Memory* m, Py_ssize_t dim, int kinds, Given given, double scale) noexcept nogil

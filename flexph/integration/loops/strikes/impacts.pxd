@@ -25,7 +25,7 @@ cdef Py_ssize_t OVER_PART
 cdef double RESOLUTION
 cdef double TOUCHING
 
-cdef Py_ssize_t strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
+cdef Py_ssize_t strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
 cdef bint _factor(Memory* m, Py_ssize_t dim, int kinds, Prescribed p) noexcept nogil
 cdef Given _at_start(Prescribed p) noexcept nogil
 cdef void prepare(Memory* m, Py_ssize_t dim) noexcept nogil

@@ -16,14 +16,14 @@ cdef Py_ssize_t FEW
 cdef double UNEVEN
 cdef Py_ssize_t LARGEST
 
-cdef Island prepare(Memory* m, Py_ssize_t dim, LawSpace law, (Py_ssize_t, Py_ssize_t) ends, double scale, bint again) noexcept nogil
-cdef void _find_steps(Memory* m, Vec out, Island island) noexcept nogil
+cdef Island prepare(Memory* m, Py_ssize_t dim, LawSpace& law, (Py_ssize_t, Py_ssize_t) ends, double scale, bint again) noexcept nogil
+cdef void _find_steps(Memory* m, Vec out, Island& island) noexcept nogil
 cdef bint _is_uneven(Memory* m, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-cdef (Py_ssize_t, Py_ssize_t) _order(Memory* m, LawSpace law, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-cdef Py_ssize_t _go_along(Memory* m, LawSpace law, Py_ssize_t begin, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-cdef void _gather(Memory* m, LawSpace law, Island island) noexcept nogil
-cdef Coupled _coupled(LawSpace law, Island island) noexcept nogil
-cdef Chain _chain(LawSpace law, Island island) noexcept nogil
-cdef void move(LawSpace law, Island island, Vec x, Vec out) noexcept nogil
-cdef double solve_island(LawSpace law, Island island, double weight, bint rests) noexcept nogil
-cdef double _near(LawSpace law, Island island, double weight, bint rests) noexcept nogil
+cdef (Py_ssize_t, Py_ssize_t) _order(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count) noexcept nogil
+cdef Py_ssize_t _go_along(Memory* m, LawSpace& law, Py_ssize_t begin, Py_ssize_t first, Py_ssize_t count) noexcept nogil
+cdef void _gather(Memory* m, LawSpace& law, Island& island) noexcept nogil
+cdef Coupled _coupled(LawSpace& law, Island& island) noexcept nogil
+cdef Chain _chain(LawSpace& law, Island& island) noexcept nogil
+cdef void move(LawSpace& law, Island& island, Vec x, Vec out) noexcept nogil
+cdef double solve_island(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
+cdef double _near(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil

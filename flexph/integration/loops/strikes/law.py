@@ -203,7 +203,9 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
     """
     size = island.rows * island.contacts
     if island.bodies > 0:
-        defect = near_coupled(_coupled(law, island), part(law.x, 0, size), weight, rests, _chain(law, island))
+        p = _coupled(law, island)
+        s = _chain(law, island)
+        defect = near_coupled(p, part(law.x, 0, size), weight, rests, s)
         return defect if defect == defect else INFINITY
     move(law, island, law.given, law.moved)
     for i in range(size):

@@ -30,10 +30,10 @@ cdef Py_ssize_t RUBBED
 cdef Py_ssize_t SETTLED
 cdef double TOUCHING
 
-cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
-cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t islands) noexcept nogil
+cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
+cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands) noexcept nogil
 cdef bint _obeys(Memory* m, Py_ssize_t dim, Py_ssize_t first, Py_ssize_t last, double scale) noexcept nogil
-cdef bint _settle_island(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Island island) noexcept nogil
-cdef void _go_so_far(Memory* m, int kinds, LawSpace law, Island island, double taken) noexcept nogil
-cdef void _record(Memory* m, Py_ssize_t dim, LawSpace law, Island island) noexcept nogil
-cdef bint settle_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t iterations) noexcept nogil
+cdef bint _settle_island(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& island) noexcept nogil
+cdef void _go_so_far(Memory* m, int kinds, LawSpace& law, Island& island, double taken) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, LawSpace& law, Island& island) noexcept nogil
+cdef bint settle_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t iterations) noexcept nogil
