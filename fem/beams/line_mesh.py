@@ -215,7 +215,7 @@ def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Matrices over all stress coordinates, from matrices over those of each field alone."""
+    """Block matrices over all stress coordinates, from matrices over the stress coordinates of each field."""
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
 
@@ -240,6 +240,6 @@ def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_
 
 
 def interleave(*blocks: sparse.csr_array) -> sparse.csr_array:
-    """Rows of several matrices in turn: row 0 of each, then row 1 of each, and so on."""
+    """Rows of several matrices in turn: row 0 of each matrix, then row 1 of each, and so on."""
     order = np.arange(len(blocks) * blocks[0].shape[0]).reshape(len(blocks), -1).T.ravel()
     return sparse.vstack(blocks).tocsr()[order]

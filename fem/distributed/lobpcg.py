@@ -23,7 +23,7 @@ class Images(NamedTuple):
     m: Array
 
     def combined(self, weights: Array) -> Images:
-        """Vectors XC and their products, with the weights C."""
+        """Linear combinations XC of the vectors, with their products."""
         return Images(*(each @ weights for each in self))
 
     def beside(self, other: Images) -> Images:

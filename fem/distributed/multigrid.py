@@ -91,7 +91,7 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """Number of a nodal displacement that each coordinate of a part moves, (n,); of a free node the only one."""
+    """Number of one nodal displacement for each coordinate of a part, (n,); that of a free node is its only one."""
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]
 

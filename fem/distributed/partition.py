@@ -120,7 +120,7 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 
 
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
-    """Rank that owns each coordinate: the first that uses it; coordinates of a node have one owner."""
+    """Rank that owns each coordinate: the first rank that uses it; all coordinates of a node have the same owner."""
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):
         owner[touched[r]] = r

@@ -138,10 +138,7 @@ def _shares(
 
 
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
-    """Numbers of coordinates that hold the body: those of the reference port.
-
-    For mean axes one for each rigid motion.
-    """
+    """Numbers of the coordinates that hold the body: those of the reference port, or one for each rigid motion."""
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:
         return pins(rigid)
@@ -213,7 +210,7 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
 
 
 def _summed(comm: Any, own: Inertia) -> Inertia:
-    """Mass integrals summed over all ranks, with products of vectors that are round-off set to zero."""
+    """Sum mass integrals over all ranks; products of vectors that are round-off become zero."""
     d, s = own.dim, len(own.spin)
     pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
     size = np.sqrt(np.einsum("iikk->k", pair))

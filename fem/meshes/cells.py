@@ -104,7 +104,7 @@ class Cell(Memo):
 
     @once
     def mirrored(self) -> list[int]:
-        """Index of the node at the mirror image of each node (first two axes exchanged), to turn a cell inside out."""
+        """Index of each node's mirror image under exchange of the first two axes, which turns a cell inside out."""
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
         return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()

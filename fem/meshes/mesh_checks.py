@@ -78,7 +78,7 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 
 def _way_round(mesh: SolidMesh) -> Array:
-    """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite for two neighbours."""
+    """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite in neighbours."""
     ways = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
@@ -134,7 +134,7 @@ def _simplices(corners: Array, dim: int) -> list[Array]:
 
 
 def _on(simplex: Array, points: Array, corners: Array) -> Array:
-    """Mask of points that lie on simplices (k, d, d) away from the corners (k, 4, d) of their facets."""
+    """Mask of the points that lie on simplices (k, d, d), away from the corners (k, 4, d) of their facets."""
     size = np.linalg.norm(simplex - simplex.mean(axis=1)[:, None], axis=2).max(axis=1)
     edges = simplex[:, 1:] - simplex[:, :1]
     gram = np.einsum("kai,kbi->kab", edges, edges)

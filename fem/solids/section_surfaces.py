@@ -163,9 +163,10 @@ def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
 
 
 def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tuple[Array, Array]:
-    """Side (+1 or −1) of each adjacent cell, opposite across every facet of the surface; and the number of its patch.
+    """Side (+1 or −1) of the surface on which each adjacent cell lies, and the number of its patch.
 
-    The cells of a side are connected by facets without crossing the surface.
+    The sides are opposite across every facet of the surface. Cells of one side are connected by facets without crossing
+    the surface.
     """
     f = mesh.facets
     cell = mesh.numbered(f.places[:, :2])

@@ -57,13 +57,13 @@ class BucklingLoad:
     compression: bool = False
 
     def share(self, sigma: Array) -> Array:
-        """Load, relative to the critical one, for stresses σ (k, m), (k,)."""
+        """Ratio of the load to the critical one, for stresses σ (k, m), (k,)."""
         values = (self.rows @ sigma.T).T
         means = -values @ self.weights if self.compression else np.abs(values) @ self.weights
         return np.maximum(means, 0.0) / self.critical
 
     def over(self, stresses: Any) -> BucklingLoad:
-        """Buckling load in terms of reduced stresses σ̂, σ = S σ̂."""
+        """Buckling load as a function of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -99,7 +99,7 @@ class AxialStiffening:
         return mean
 
     def over(self, stresses: Any) -> AxialStiffening:
-        """Axial force in terms of reduced stresses σ̂, σ = S σ̂."""
+        """Axial force as a function of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 

@@ -42,7 +42,7 @@ class HeldBody(Memo):
 
     @property
     def elastic(self) -> ElasticEnergy:
-        """Elasticity of the (flexible) body."""
+        """Elastic energy of the body; raises ValueError for a rigid one."""
         assert self.body.elasticity is not None
         return self.body.elasticity
 

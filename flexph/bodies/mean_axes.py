@@ -152,7 +152,7 @@ class _Shift(Memo):
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def at(self, points: Array) -> Array:
-        """Rigid motions R at points (p, d): (p·d, d + s)."""
+        """Rigid motions R at the points (p, d), as a matrix (p·d, d + s)."""
         ones = np.hstack([np.ones((len(points), 1)), points])
         return np.einsum("kil,pl->pik", self.fields, ones).reshape(-1, len(self.fields))
 

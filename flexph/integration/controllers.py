@@ -72,5 +72,5 @@ def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
 
 
 def _takes_any(method: MechanismMethod) -> bool:
-    """True if a method lets Python evaluate the controllers after each try of a step."""
+    """True if the steps of a method can evaluate controllers in Python after each try."""
     return method.tolerance is None and not isinstance(method, ExactGauss)

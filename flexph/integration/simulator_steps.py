@@ -47,7 +47,7 @@ class HeldInputs(Forcing):
         return self.values
 
     def over(self, times: Array) -> Array:
-        """Zero inputs, as one row: steps receive the actual ones separately."""
+        """Zero inputs, as one row for any times: the steps add the held inputs themselves."""
         return np.zeros_like(self.values)[None]
 
 
@@ -101,7 +101,7 @@ class PlainSteps:
         self.time = end
 
     def _take_singly(self, end: float) -> None:
-        """Take a step that may be divided; raises StepFailed, and then stays at its start."""
+        """Take a step that may be divided; if it fails, raise StepFailed and stay at the start of the step."""
         start = self.blocks.end(self.time, self.x)
         try:
             result = self.blocks.step(start, end)

@@ -26,7 +26,7 @@ from .times.signature import Signature, difference
 def kept_whole(
     checkpoint: Checkpoint, signature: Signature, run: Callable[[], Any], load: Callable[[Path], Result]
 ) -> Any:
-    """Load the saved result, or run and save; raises ValueError for a result that belongs to another run."""
+    """Load the saved result of a run, or run and save it; raises ValueError if the saved one belongs to another run."""
     folder = Path(checkpoint.path)
     folder.mkdir(parents=True, exist_ok=True)
     for rest in leftovers(folder):
@@ -50,7 +50,7 @@ def load_result(path: Path, system: Any, start: Any) -> Result:
 
 
 def layout_of(system: Any) -> list[str]:
-    """Texts that identify a system."""
+    """Texts that identify the layout of a system's states."""
     if isinstance(system, Mechanism):
         return mechanism_signature(system)
     return (SwitchingTrajectory if isinstance(system, SwitchingPHDAE) else Trajectory).signature(system)

@@ -38,7 +38,7 @@ def _tangents(f: Faces, places: Array) -> tuple[Array, Array]:
 
 
 def _axes(f: Faces, places: Array) -> Array:
-    """Forces on the quadrature points by unit inputs, (q, d, d), one row for each input."""
+    """Forces on the quadrature points by unit inputs, (q, d, d); each row is the force of one input."""
     a, b = _tangents(f, places)
     if places.shape[1] == 2:
         axes = np.stack([a, np.stack([a[:, 1], -a[:, 0]], axis=1)], axis=1)

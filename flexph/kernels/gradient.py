@@ -33,7 +33,7 @@ def is_sparse(a: Arrays) -> bool:
 
 
 def kept(a: Arrays, matrix: Array) -> Any:
-    """A dense matrix converted to sparse if the arrays are sparse."""
+    """Convert a dense matrix to a sparse one if the arrays are sparse; else return it unchanged."""
     return sparse.csr_array(matrix) if is_sparse(a) else matrix
 
 
@@ -53,12 +53,12 @@ def diagonal_of(a: Arrays, matrices: Array) -> Any:
 
 
 def stacked_rows(*parts: Any) -> Any:
-    """Vertically stacked rows, dense or sparse like the first ones."""
+    """Stack matrices on top of each other, dense or sparse like the first one."""
     return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def scale_rows(m: Any, rows: Array) -> Any:
-    """Product diag(rows) m."""
+    """Product diag(rows) m, which scales the rows of a matrix."""
     if not sparse.issparse(m):
         return rows[:, None] * m
     scaled = sparse.csr_array(m, copy=True)
@@ -67,7 +67,7 @@ def scale_rows(m: Any, rows: Array) -> Any:
 
 
 def scale_both(m: Any, rows: Array, columns: Array) -> Any:
-    """Product diag(rows) m diag(columns)."""
+    """Product diag(rows) m diag(columns), which scales the rows and columns of a matrix."""
     if not sparse.issparse(m):
         return rows[:, None] * m * columns
     scaled = scale_rows(m, rows)
@@ -101,7 +101,7 @@ def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
 
 
 def pull(a: Arrays, nodes: Any) -> Any:
-    """Rows of the vectors from rows of the nodes: (v·d, n_v)."""
+    """Rows of the vectors between nodes, from the rows of the nodes: (v·d, n_v)."""
     if sparse.issparse(nodes):
         return sparse.csr_array(sparse.kron(a.incidence, sparse.eye_array(a.dim)) @ nodes)
     k, width = a.node_body.size, nodes.shape[1]
@@ -129,7 +129,7 @@ def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
 
 
 def _along(matrix: Any, axis: int, dim: int) -> Any:
-    """Matrix (p, v·d) with the columns of a matrix (p, v) as those of one component of the vectors."""
+    """Matrix (p, v·d) that applies a matrix (p, v) to component ``axis`` of the vectors; zero for the others."""
     matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape
     return sparse.csr_array((matrix.data, dim * matrix.indices + axis, matrix.indptr), shape=(rows, dim * count))
 

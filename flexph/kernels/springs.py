@@ -36,7 +36,7 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
 
 
 def tension_factors(springs: Springs, states: Array) -> Array:
-    """Factors (springs,) of the damping at states (stored,): 0 for slack ropes, else 1."""
+    """Factors (springs,) on the damping at the spring states (stored,): 0 for slack ropes, else 1."""
     factors = np.ones(springs.stiffness.size)
     if springs.ropes.number:
         factors[springs.roped] = states[springs.state[springs.roped]] > 0.0
@@ -54,5 +54,5 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Values split into those of lengths, components, angles and ropes."""
+    """Split values of all spring-dampers into those of lengths, components, angles and ropes."""
     return tuple(np.split(values, [springs.length_product.size, springs.angles.start, springs.angles.stop]))

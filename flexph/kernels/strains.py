@@ -124,7 +124,7 @@ def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
 
 
 def _slope(before: Array, after: Array) -> Array:
-    """Difference quotient Δm/Δn."""
+    """Difference quotient Δm/Δn over the step, of m as a function of n."""
     return -1.0 / (before * after * (before + after))
 
 
@@ -137,7 +137,7 @@ def rows(s: Strains, g: Gradient, count: int) -> Any:
 
 
 def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: Array) -> Any:
-    """∂(forces on products)/∂(products after the step), sparse (p, p).
+    """Derivative of the forces on products with respect to the products after the step, sparse (p, p).
 
     ``stress`` is σ̃ (e,), ``softened`` (e,) are ½ + β/h, by which it changes with σ at the end.
     """
@@ -149,7 +149,7 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
 
 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
-    """∂²ε_e/∂Π_j∂Π_k as entries (e, j, k, value)."""
+    """Second derivatives ∂²ε_e/∂Π_j∂Π_k of the strains as entries (e, j, k, value)."""
     value, a, b = _lengths(s, product)
     own, squared = s.factor / (a * b), 1.0 / (a * b) ** 2
     mixed = (
@@ -165,13 +165,13 @@ def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index,
 
 
 def second_derivative(s: Strains, product: Array, stress: Array) -> Any:
-    """Σ σ ∂²ε/∂(products)², symmetric, sparse (p, p)."""
+    """Sum Σ σ ∂²ε/∂Π∂Π over the strains, symmetric, sparse (p, p)."""
     e, j, k, value = second_derivatives(s, product)
     return sparse.coo_array((stress[e] * value, (j, k)), shape=(product.size,) * 2).tocsr()
 
 
 def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
-    """Σ σ̃ ∂(mean gradient)/∂(products after the step), sparse (p, p)."""
+    """Sum Σ σ̃ ∂(discrete gradient of ε)/∂Π₁ over the strains, sparse (p, p); Π₁ are the products after the step."""
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
     by_first, by_second = _slope(a0, a1), _slope(b0, b1)
@@ -193,5 +193,5 @@ def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Arra
 
 
 def _bend(before: Array, after: Array) -> Array:
-    """Derivative ∂(Δm/Δn)/∂n after the step."""
+    """Derivative of the difference quotient Δm/Δn with respect to n after the step."""
     return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

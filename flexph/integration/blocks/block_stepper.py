@@ -55,12 +55,12 @@ def first_size(substeps: int, velocities: int) -> int:
 
 
 def next_size(size: int, elapsed: float) -> int:
-    """Number of steps of the block after one of ``size`` steps that took ``elapsed`` [s]."""
+    """Number of steps of the next block, after a block of ``size`` steps that took ``elapsed`` [s]."""
     return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
 
 
 def largest_size(numbers: int) -> int:
-    """Largest number of steps of a block that keeps ``numbers`` values for each step."""
+    """Largest number of steps of a block with ``numbers`` stored values for each step."""
     return max(1, LARGEST_PIECE // numbers)
 
 
@@ -142,11 +142,11 @@ class BlockStepper:
         return largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
-        """Step start at the initial state of a run."""
+        """Step start at the initial state of a run, also set in the loops."""
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step; returns it with its energies rounded as those of the rows."""
+        """Set the start of the next step in the loops; return it with the energies that these compute."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)

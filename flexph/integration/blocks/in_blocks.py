@@ -112,7 +112,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
-    """Take one step, whose errors tell the reason of a failure."""
+    """Take one step; its error gives the reason if it fails."""
     start = run.start
     run.trying(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

@@ -41,7 +41,7 @@ class PairError(NamedTuple):
     tolerance: Tolerance
 
     def known(self, start: StepStart) -> float:
-        """Energy that errors are compared with at the start of a run [J]."""
+        """Reference energy [J] of the error at the start of a run."""
         return self.tolerance.floor
 
     def count(self, known: float) -> int:
@@ -59,7 +59,7 @@ class PairError(NamedTuple):
         return Tried([step], error, self.cause(error), energy if error <= 1.0 else known)
 
     def cause(self, error: float) -> str:
-        """Reason to tell if control falls below its smallest step."""
+        """Reason for a failure if step size control falls below its smallest step."""
         return f"the error is still {error:.1f} times the tolerance"
 
 
@@ -68,7 +68,7 @@ SUMS = "controller_flows", "controller_work"
 
 
 class Standing(NamedTuple):
-    """State of step size control: step size, largest kinetic energy [J], steps rejected before the next pair."""
+    """State of the step size control: step size, largest kinetic energy [J], rejected steps before the next pair."""
 
     size: StepSize
     known: float
@@ -118,7 +118,7 @@ class PairBlocks(BlockStepper):
 
     @property
     def error(self) -> PairError:
-        """Errors relative to the tolerance."""
+        """Error measure of pairs, relative to the tolerance of the method."""
         assert self.scheme.tolerance is not None
         return PairError(self.scheme.tolerance)
 

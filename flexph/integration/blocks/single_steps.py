@@ -59,7 +59,7 @@ def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: 
 
 
 def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -> StepResult:
-    """Two successive steps as one, after ``tried`` iterations of the whole that was not solved.
+    """Merge two successive steps into one; ``tried`` are the iterations of the whole step that was not solved.
 
     Flows and counts add up, so that the step counts as those that were taken. Multipliers are means over both, so that
     their impulses add up. Residuals are the largest of both.

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """Response to velocity defects e (g, k): M⁻¹Gᵀμ (n_v, k) and μ = (G M⁻¹Gᵀ)⁻¹ e (g, k)."""
+    """Response to velocity defects e (g, k): μ = (G M⁻¹Gᵀ)⁻¹ e (g, k) and velocity changes M⁻¹Gᵀμ (n_v, k)."""
 
     change: Array
     mu: Array
@@ -193,7 +193,7 @@ class StrikeBlocks(BlockStepper):
         return True
 
     def _tell_of_many(self) -> None:
-        """Warn once in a run that impacts of a group, each solved by itself, take long."""
+        """Warn once in a run that impacts of large groups, each solved separately in time, take long."""
         if not self._told:
             self._told = True
             text = (

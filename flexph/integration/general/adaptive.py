@@ -49,14 +49,14 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def look(self, solver: Solver) -> None:
-        """Follow the last step of a solver; raises SolverFailed."""
+        """Compare the rank of E before and after the last step of a solver; raises SolverFailed if it changed."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)
 
     @contextmanager
     def explain_failure(self, solver: Solver) -> Iterator[None]:
-        """Add to a solver's failure that E(x) is about to lose its rank, if so."""
+        """Context that adds to a solver's failure that E(x) is about to lose its rank, if so."""
         try:
             yield
         except SolverFailed as error:
@@ -162,7 +162,7 @@ class _Samples:
         self._output: tuple[float, Array] | None = None
 
     def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
-        """Steps of a solver up to the last time."""
+        """Yield the steps of a solver, made by ``make``, up to the last time."""
         solver = make()
         watch = (
             RankWatch(self.equations.system, self.latest, self.grid[-1] - self.grid[0])
@@ -188,7 +188,7 @@ class _Samples:
         self._add_power(run, solver, end)
 
     def save(self, run: Run) -> None:
-        """Record a row that covers the time since the last one."""
+        """Record a row over the time since the last row, at the time reached."""
         if self.reached <= run.start.time:
             return
         x, start = self.latest, run.start

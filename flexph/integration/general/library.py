@@ -143,7 +143,7 @@ class Problem:
         return residual if self._frame is None else self._frame.at(x).T @ residual
 
     def reached(self, x: Array) -> None:
-        """Let the frame follow a finished step."""
+        """Rotate the frame to a state that the solver has reached."""
         if self._frame is not None:
             self._frame.move(x)
 

@@ -86,7 +86,7 @@ class ParticleStepper:
         return self._block(start, rows, done, saved=saved), failure
 
     def remember(self, kept: tuple[Any, ...]) -> None:
-        """Restore the state of the iteration from the end of a block."""
+        """Restore the iteration's memory from the end of a block."""
         for own, values in zip(self._iteration(), kept, strict=True):
             own[...] = values
 
@@ -94,7 +94,7 @@ class ParticleStepper:
         return *(getattr(self.space, name) for name in ITERATION), self.space.known
 
     def _put(self, start: StepStart, sizes: Array) -> None:
-        """Set the start of the next step."""
+        """Set the state and the sizes of states from which the next step starts."""
         s, none = self.space, History(start.energy, 0.0, 0.0 * start.x)
         account, exchanged, rate = none if start.history is None else self._history(start.history)
         s.size[:], s.x[:], s.rate[:] = sizes, start.x, rate
@@ -186,7 +186,7 @@ def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) 
 
 
 def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseException | None]:
-    """Inputs (k, size) in the middles of steps, up to the first that fails, and its exception or None."""
+    """Inputs (k, size) at the middles of steps, up to the first that fails, and its exception or None."""
     middles = 0.5 * (times[:-1] + times[1:])
     try:
         return np.array(np.broadcast_to(forcing.over(middles), (middles.size, size))), None

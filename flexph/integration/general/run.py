@@ -107,7 +107,7 @@ def _equations(system: PHDAE, x: Array) -> list[Array]:
 
 
 def _pattern(size: int) -> Array:
-    """Vector without two equal entries."""
+    """Vector of different numbers, which tells states apart in a signature."""
     return np.asarray(np.cos(1.0 + np.arange(size)))
 
 

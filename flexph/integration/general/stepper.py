@@ -120,13 +120,13 @@ def start_at(system: PHDAE, time: float, x0: Array) -> StepStart:
 
 
 def spacing(grid: Array) -> Callable[[float], float]:
-    """Length of the grid's step as a function of time."""
+    """Function of time that gives the length [s] of the step of the grid there."""
     lengths = np.diff(grid)
     return lambda time: float(lengths[min(int(np.searchsorted(grid, time, side="right")), lengths.size) - 1])
 
 
 def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
-    """Sizes of states: the largest so far or, if all are zero, the change of state in a step, or one."""
+    """Scale of each state (n,): the largest value so far or, if all are zero, the change of state in a step, or one."""
     if start.sizes.any():
         return start.sizes
     x, z = start.x, system.z(start.x)
@@ -135,7 +135,7 @@ def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
 
 
 def grown(sizes: Array, states: Array) -> Array:
-    """Sizes after further states (n,); a thousandth of the largest of all for states of zero size."""
+    """Largest values of the states so far, with those in ``states`` (n,); zeros become 1/1000 of the largest of all."""
     sizes = np.maximum(sizes, states)
     return np.maximum(sizes, 1e-3 * sizes.max()) if sizes.size and not sizes.all() else sizes
 
@@ -167,7 +167,7 @@ class PairError:
         self._own = differential_states(stepper.system)[0]
 
     def known(self, start: StepStart) -> Ends:
-        """History of the estimate at the start, which counts as the end of a pair."""
+        """History of the estimate at the start of a run: its time and state, as the end of a pair."""
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:
@@ -197,7 +197,7 @@ class PairError:
         return Tried(steps, error, cause, ends[-START:] if error <= 1.0 else known[-1:])
 
     def _error(self, ends: list[tuple[float, Array]], middle: Array) -> float:
-        """Error of the last pair, from the last four ends of pairs and the state in its middle."""
+        """Error of the last pair divided by rtol, from the last four ends of pairs and the state in its middle."""
         times, states = (np.array(values) for values in zip(*ends, strict=True))
         h, size = 0.5 * (times[-1] - times[-2]), np.abs(states[-2:]).max(axis=0) + self._floor
         missing = h**3 * divided_difference(times, states)

@@ -16,19 +16,19 @@ from ..times.recorder import COUNTS, Column, Recorder
 
 
 class Cautions:
-    """Cautions of a system, evaluated along its run; each warns once."""
+    """Warnings of a system about its range of validity, evaluated along a run; each is given once."""
 
     def __init__(self, system: PHDAE) -> None:
         self._waiting = list(system.cautions)
         self._said: list[str] = []
 
     def look(self, time: float, x: Array) -> None:
-        """Warn by the cautions that have not warned yet, at a state that the run has reached."""
+        """Evaluate the remaining cautions at a state that the run has reached, and warn of those that apply."""
         for text in self._ask(time, x):
             warn(text, ValidityWarning)
 
     def told(self, time: float, x: Array) -> str:
-        """Text of all cautions up to the last state, to be added to the message of a run that failed."""
+        """Text of all cautions that applied up to the last state, appended to the message of a run that failed."""
         self._ask(time, x)
         return "".join(f". Before: {text}" for text in self._said)
 

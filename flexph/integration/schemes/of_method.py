@@ -137,7 +137,7 @@ def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
 
 
 def _refuse_nodes(method: MechanismMethod, mechanism: Model) -> None:
-    """Raise ValueError for bodies of nodes, whose strains a method does not know."""
+    """Raise ValueError for nodal bodies, such as rods and cables, which the method does not support."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(

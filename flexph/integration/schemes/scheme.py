@@ -79,7 +79,7 @@ class EvaluatedState:
 
     @cached_property
     def place(self) -> Place:
-        """Arrays c of the state and quantities d derived from them."""
+        """Arrays c of the state and derived quantities d."""
         return self._place if isinstance(self._place, tuple) else self._place()
 
     @property
@@ -148,7 +148,7 @@ def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> A
 
 
 def defect_at(start: Checked) -> Array:
-    """Velocity defect of a consistent state."""
+    """Velocity defect G v + ∂g/∂t of a consistent state."""
     coefficient, _, *rates = start.prescribed
     return velocity_defect(start.mechanism.network.arrays, (start.c, start.d), coefficient, (rates[0], rates[1]))
 
@@ -245,7 +245,7 @@ class Scheme:
         return self.mechanism.layout.frames * (a.dim + a.n.shape[0]) + a.body_u.size
 
     def start(self, start: State) -> StepStart:
-        """Start of a run, without its energies: the loops compute these to the bits of their rows."""
+        """Start of a run, without energies: the loops compute these, equal to those of their rows bit by bit."""
         known = self.problem.checked if start is self.problem.start else None
         c, d = (known.c, known.d) if known else self._derived(start)
         first = self.motions + self.rows

@@ -153,12 +153,12 @@ class Watch:
         return len(times)
 
     def _settled(self, new: Mapping[str, float]) -> dict[str, float]:
-        """Values at the end of a step, with round-off of the earlier values set to zero."""
+        """Values of the events at the end of a step; those that are round-off of earlier values are set to zero."""
         self._largest = {name: max(abs(value), self._largest[name]) for name, value in new.items()}
         return {name: value if abs(value) > AT_REST * self._largest[name] else 0.0 for name, value in new.items()}
 
     def _passed(self, new: Mapping[str, float]) -> list[str]:
-        """Names of the events whose zeros lie between the last values and these."""
+        """Names of the events that have a zero between the last values and ``new``."""
         passed = []
         for name, event in self.events.items():
             before, after = self._last[name], new[name]
@@ -250,7 +250,7 @@ class Observer:
         return self._function is not None
 
     def saved(self, time: float, x: Array) -> None:
-        """Note a saved state; the previous one is final now."""
+        """Note a new saved state; the previous one is final from now on, and the function is called there."""
         self.settle()
         self._latest = (time, x)
 
@@ -260,7 +260,7 @@ class Observer:
             self._latest = (self._latest[0], x)
 
     def settle(self) -> None:
-        """Call the function at the last saved state, which is final."""
+        """Call the function at the last saved state, which is now final."""
         if self._latest is None or self._function is None:
             return
         (time, x), self._latest = self._latest, None

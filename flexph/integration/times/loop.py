@@ -150,7 +150,7 @@ class Going:
         self.then: Any = None
 
     def trying(self, t0: float, t1: float) -> None:
-        """Note the times of the step that is tried next, for the message if it fails."""
+        """Store the times of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
 
@@ -219,7 +219,7 @@ class Accepted(NamedTuple):
 
 
 def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
-    """Record a step; the next one starts at its end."""
+    """Record a step, and set its end as the start of the next one."""
     row, end = result.row(), result.end
     if not run.recorder.is_open:
         if "state_before" in row:

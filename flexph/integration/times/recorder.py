@@ -162,7 +162,7 @@ class Recorder:
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
     def room(self, count: int) -> dict[str, Array]:
-        """Views of the next ``count`` rows by column, to be written in place; empty if they are not free."""
+        """Views of the next ``count`` rows by column, to be written in place; empty if the block has no room."""
         end = self._filled + count
         if self.is_open or end > _length(self._piece):
             return {}
@@ -223,7 +223,7 @@ class Recorder:
         return 0 if self._on_disk is None else self._on_disk.count
 
     def _last(self) -> dict[str, Array]:
-        """Rows of the last block, at least one closed row, which may still change."""
+        """Rows of the last block, which may still change, among them at least one closed row."""
         return {name: values[: self._end] for name, values in self._piece.items()}
 
     def _pieces_backwards(self, last: Rows) -> Iterator[Rows]:
@@ -254,7 +254,7 @@ class Recorder:
             self._put_away({name: values[:final] for name, values in old.items()})
 
     def _put_away(self, rows: Rows) -> None:
-        """Keep final rows in files, or in memory if there is no folder or it cannot be written to."""
+        """Move final rows to files, or to memory if there is no folder or it cannot be written to."""
         if self._folder is not None and not self._full:
             try:
                 if self._on_disk is None:

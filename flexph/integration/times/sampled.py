@@ -16,7 +16,7 @@ from .loop import Accepted, Going
 
 
 class ControlledForcing(Forcing):
-    """Sum of the given inputs and the held outputs of controllers."""
+    """Inputs of a run: the given ones, plus the held outputs of controllers."""
 
     def __init__(self, given: Forcing, loops: ControlLoops) -> None:
         self.given, self.loops = given, loops
@@ -58,7 +58,7 @@ def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Pl
 
 
 class Holding(NamedTuple):
-    """Stepper under held inputs, which are recorded with each step."""
+    """Stepper whose inputs are held constant and recorded with each step."""
 
     stepper: Any
     inputs: Array

@@ -38,7 +38,7 @@ def fingerprint(function: Any) -> str:
 
 
 def _told(value: Any, seen: set[int]) -> Iterator[str]:
-    """Texts that identify a value, the same in all processes."""
+    """Texts that identify a value and are the same in all processes."""
     yield type(value).__qualname__
     match value:
         case None | bool() | int() | str() | bytes():
@@ -97,7 +97,7 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
 
 
 def _written(code: CodeType) -> set[str]:
-    """Names of the closure that a function writes to, such as counters, which differ from call to call."""
+    """Names of closure variables that a function writes to, such as counters, which differ from call to call."""
     own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return own.union(*map(_written, inner))

@@ -25,7 +25,7 @@ from ..times.step_control import ErrorEstimate, Tried
 
 
 class DividedSteps(ABC):
-    """Steps with controllers that each start from, and afterwards restore, the controllers' state."""
+    """Steps with controllers that may be divided; each step starts from the controllers' state and restores it."""
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         assert loops.joined is not None
@@ -149,7 +149,7 @@ def joined_as_one(
 
 
 def _apart(start: StepStart, time: float) -> StepFailed:
-    """Error of a step in which controllers and mechanism do not agree."""
+    """StepFailed for a step in which controllers and mechanism do not agree."""
     error = StepFailed("mechanism and controllers do not come to the same inputs", 0, np.nan)
     error.span = (start.time, time)
     return error
@@ -213,7 +213,7 @@ class AgreedPairs(NamedTuple):
         return tried
 
     def _smooth(self, start: StepStart, end: float, known: Any) -> Tried:
-        """Pair of a mechanism without rigid contacts."""
+        """Try a pair of steps of a mechanism without rigid contacts."""
         assert isinstance(self.blocks, PairBlocks)
         steps = AgreedSteps(self.blocks, self.loops)
         result, (motion, left, energy) = steps.steps(start, end)
@@ -221,7 +221,7 @@ class AgreedPairs(NamedTuple):
         return self.blocks.error.judged(step, (motion, left), known, max(known, float(energy)))
 
     def _judged(self, run: Run, times: Array, known: Any) -> Tried:
-        """Pair of a mechanism with rigid contacts, compared with a step of twice its length."""
+        """Try a pair of steps of a mechanism with rigid contacts, and compare it with a step of twice its length."""
         assert isinstance(self.estimate, JudgedPairs)
         singles = _Singles(self.blocks, self.loops)
         tried = self.estimate._replace(single=singles).attempt(run, times, known)

@@ -43,7 +43,7 @@ class Chunk:
         self.done, self.failed = 0, False
 
     def last(self, k: int) -> LastStep:
-        """Record of the step before the k-th one; that of the last chunk if no controller reads it."""
+        """Record of the step before step k for controllers; that of the last chunk if no controller reads it."""
         if not (k and self.loops.read_steps):
             return self.loops.last
         before = self.rows.state[k - 2] if k > 1 else self.run.start.x
@@ -60,7 +60,7 @@ class Chunk:
             self.loops.held[:] = held
 
     def own_inputs(self) -> Any:
-        """Table of prescribed quantities with separate input rows for each step."""
+        """Table of prescribed quantities that has its own input row for each step."""
         table = self.table()
         if len(table.inputs) > 1:
             return table

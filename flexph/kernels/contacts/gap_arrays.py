@@ -130,7 +130,7 @@ class Contacts(NamedTuple):
 
     @property
     def laws(self) -> Contacts:
-        """The single gaps and one gap of each group, as a set with all contact laws."""
+        """One gap for each contact law: all single gaps, and one gap of each group."""
         if not self.groups:
             return self
         return joined([self._replace(groups=()), *(group.law for group in self.groups)])
@@ -152,7 +152,7 @@ class Contacts(NamedTuple):
         return self.take(np.arange(self.number)) if self.groups else self
 
     def with_single_rigid(self) -> Contacts:
-        """Contacts in which all gaps of rigid groups are single ones."""
+        """Copy in which the gaps of rigid groups are single gaps."""
         rigid = [group for group in self.groups if group.law.rigid[0]]
         if not rigid:
             return self

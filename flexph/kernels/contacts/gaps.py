@@ -44,13 +44,13 @@ class Gaps(NamedTuple):
 
 
 def vectors_of(c: Contacts, points: Array) -> Array:
-    """V, W, U, D (4, c, d) from the nodes (k, d)."""
+    """Vectors V, W, U, D (4, c, d) of all gaps, from the positions of the nodes (k, d)."""
     padded = np.vstack([points, np.zeros((1, points.shape[1]))])
     return padded[c.plus] - padded[c.minus] + c.fixed
 
 
 def rates_of(c: Contacts, velocities: Array) -> Array:
-    """Rates of V, W, U, D (4, c, d) from those of the nodes (k, d)."""
+    """Rates of the vectors V, W, U, D (4, c, d) of all gaps, from the velocities of the nodes (k, d)."""
     padded = np.vstack([velocities, np.zeros((1, velocities.shape[1]))])
     moved: Array = padded[c.plus] - padded[c.minus]
     return moved
@@ -162,7 +162,7 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
 
 
 def tilts(vector: Array) -> tuple[Array, Array]:
-    """Cosine q = W·U of the tilt of discs, (c,), and s = √(1 − q²), at least ``FLAT``."""
+    """Cosine q = W·U between the normal W and the axis U of discs, (c,), and sine √(1 − q²), at least ``FLAT``."""
     q = np.vecdot(vector[1], vector[2])
     return q, np.sqrt(np.maximum(1.0 - q * q, FLAT**2))
 

@@ -32,7 +32,7 @@ from .gap_arrays import Contacts
 
 
 def stored(c: Contacts, gap: Array) -> Array:
-    """Potential energies V of the gaps (c,) [J]."""
+    """Elastic energies V of the contacts (c,) [J] at their gaps (c,)."""
     depth = np.maximum(-gap, 0.0)
     return c.stiffness * depth ** (c.exponent + 1.0) / (c.exponent + 1.0)
 
@@ -78,7 +78,7 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
 
 
 def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
-    """Numbers of the k sticking pairs in a table, and their forces (k, d); ``table``: its start and row count."""
+    """Numbers of the k sticking pairs in a table (its start and row count), and their anchor forces (k, d)."""
     first, rows = table
     values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
     count = np.count_nonzero(values[:, 0])
@@ -86,7 +86,7 @@ def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Arr
 
 
 def _by_table(firsts: Array, pair: Array) -> list[Array]:
-    """Indices of the pairs in each table."""
+    """Indices of the pairs that belong to each table."""
     own = np.flatnonzero(pair)
     if not own.size:
         return []

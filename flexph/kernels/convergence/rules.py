@@ -29,12 +29,12 @@ FITS = cython.declare(cython.double, 1e-6)
 
 
 def settled_at(flexible: int) -> float:
-    """Expected next correction at which an iteration with observed linear convergence ends."""
+    """Tolerance of the expected next correction at which an iteration ends, once its convergence rate is observed."""
     return larger(NEWTON_SETTLED, NEWTON_SETTLED_ELASTIC * sqrt(flexible))
 
 
 def stagnates(size: float, previous: float) -> bool:
-    """True if an iteration no longer improves."""
+    """True if an iteration no longer improves: its correction is more than half of the previous one."""
     return size > 0.5 * previous
 
 
@@ -68,7 +68,7 @@ def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h
 
 
 def rounded(h: float) -> float:
-    """Step size h, rounded after DIGITS further digits behind its first one."""
+    """Step size h, rounded to DIGITS digits after its leading one."""
     scale = 10.0 ** (DIGITS - floor(log10(fabs(h))))
     return floor(h * scale + 0.5) / scale
 

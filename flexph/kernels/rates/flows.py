@@ -47,13 +47,13 @@ class Flow(NamedTuple):
 
     @property
     def ends(self) -> Array:
-        """C (N, N)."""
+        """Flux of momentum through both ends, C = m N N'ᵀ from end to end, (N, N)."""
         own: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
         return own
 
 
 def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
-    """Forces (b, d) of all flows on frames at rest."""
+    """Forces (b, d) of all flows on the frames, at rest: u²(K − C) r."""
     force = np.zeros_like(r)
     for own in flows:
         force[own.frames] += own.speed_at(time) ** 2 * ((own.tension - own.ends) @ r[own.frames])

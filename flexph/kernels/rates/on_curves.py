@@ -53,7 +53,7 @@ class OnCurve(NamedTuple):
 
     @property
     def increment_vector(self) -> Array:
-        """Vector b (d,) with Δs = b·Σ c̄ ΔΠ."""
+        """Vector b (d,) that gives the path along the curve over a step, Δs = b·Σ c̄ ΔΠ."""
         going: Array = -self.way / (self.way @ self.way)
         return going
 
@@ -200,7 +200,7 @@ def _turning(at: OnCurve, vector: Array) -> Array:
 
 
 def _increment_slope(at: OnCurve) -> Array:
-    """Matrix A (d, d) with δb = −A δτ."""
+    """Matrix A (d, d) that gives the change δb = −A δτ of the increment vector with the direction τ."""
     square = float(at.way @ at.way)
     reversing: Array = (np.eye(at.way.size) - 2.0 * np.outer(at.way, at.way) / square) / square
     return reversing

@@ -80,7 +80,7 @@ def _sized(a: Arrays) -> Arrays:
 
 
 def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
-    """Centrifugal terms; those of one body cancel about its principal axes."""
+    """Absolute centrifugal terms, with Ω²m and Ω² tr J as bounds of those that cancel in a body."""
     square = float(spin @ spin)
     J = rotational_inertia(a, c.u, inertia_products(a, c.u))[a.turning]
     d, s, n = a.dim, a.n.shape[0], a.body_u.size

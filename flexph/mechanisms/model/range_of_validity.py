@@ -131,7 +131,7 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
 
 
 def _lever(square: Array) -> Array:
-    """Factor ℓ (k,) for the effect of tension or compression, from (λL)² (k,), negative for compression."""
+    """Factor ℓ (k,) by which an axial force changes deflections, from (λL)² (k,); this is negative for compression."""
     size = np.maximum(np.sqrt(np.abs(square)), 1e-6)
     pressed = np.minimum(size, COMPRESSED)
     return np.where(square > 0.0, np.tanh(size) / size, np.tan(pressed) / pressed)
@@ -217,7 +217,7 @@ def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
-    """Raise ArithmeticError if an element of a rod turns too far for interpolated directors; ``when`` is part of it."""
+    """Raise ArithmeticError if a rod element turns too far for interpolated directors; ``when`` ends the message."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:
             turned = float(_element_turns(body, state[None, mechanism.layout.parts[f"{name}.rotation"]])[0])
@@ -335,7 +335,7 @@ def _rope_out_of_plane(mechanism: Model, times: Array, states: Array) -> list[st
 
 
 def _since(times: Array, beyond: Array) -> str:
-    """Text with the time at which a range was left; empty for a single state."""
+    """Text with the first time at which a range was left; empty for a single state."""
     return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
 
 

@@ -46,7 +46,7 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
 def start_with_multipliers(
     mechanism: Model, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]
 ) -> Array:
-    """Sample of the system with multipliers that keep the constraint rates zero (index 2)."""
+    """Start of a general system: its sample state with multipliers that keep the constraint rates zero (index 2)."""
     equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
     return start_of(equations, span[0], system.sample)[0]
 
@@ -82,7 +82,7 @@ def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
 
 
 def _products(law: Law, value: Array) -> Array:
-    """Products of a row when its law is satisfied."""
+    """Values of the products of a row at which its law is satisfied."""
     if isinstance(law, Angle):
         return np.array([np.sin(value[0]), np.cos(value[0])])
     if isinstance(law, Alignment):

@@ -40,7 +40,7 @@ class Balance(NamedTuple):
     left: Array
 
     def holds(self, given: Problem) -> bool:
-        """True if the forces balance."""
+        """True if the remaining forces are round-off."""
         return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin)
 
     def takes_spin(self, given: Problem) -> bool:

@@ -129,7 +129,7 @@ class _Basis(NamedTuple):
 
 
 def _has_modes(mechanism: Model) -> bool:
-    """True for small undamped mechanisms without springs whose joints are functions of products only."""
+    """True if sweeps can use body modes: small, undamped, without springs, with joints of products only."""
     bodies = mechanism.frames.values()
     if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
         return False

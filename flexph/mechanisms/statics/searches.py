@@ -85,16 +85,16 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Equilibrium next to the start, by Newton's method with corrections that shrink from the first one on."""
+        """Result of Newton's method from the start, with corrections that shrink from the first one on."""
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
-        """Equilibrium next to the start, rejected if small motions about it grow."""
+        """Search as :attr:`next`; its result is rejected if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
     def judged(self) -> Found:
-        """Minimum of the energy: corrections never oppose the acceleration."""
+        """Search for a minimum of the energy, by corrections that never oppose the acceleration."""
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
             end, defect = self._moved(self.given, c, self._held_back(self.given, c, judged=True))
@@ -104,22 +104,22 @@ class Searches:
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
-        """Equilibrium of any kind, by corrections damped by the inertia."""
+        """Search for an equilibrium of any kind, by Newton corrections damped by the inertia."""
         return SEARCH.run(self.start, partial(self._corrected, self.given))
 
     def balance(self, c: Configuration) -> Balance:
-        """Joint forces with the best balance of a configuration."""
+        """Balance of a configuration with the joint forces that leave the least remaining force."""
         loops = self._loops
         balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """Configuration at the end of the load steps, and whether it is an equilibrium."""
+        """Search by load steps; return the configuration at their end, marked as settled if it is an equilibrium."""
         return self.followed.end
 
     @cached_property
     def followed(self) -> Followed:
-        """Load steps from zero to all loads, through minima of the energy if there are any."""
+        """End of the load steps from zero to all loads, through minima of the energy if there are any."""
         mechanism = self.given.mechanism
         of_minima = mechanism.rigid_motion is None and not self._turns
 
@@ -195,7 +195,7 @@ class Searches:
         return True
 
     def _defect(self, correction: Array) -> float:
-        """Size of a correction, relative to the mechanism."""
+        """Norm of a correction, relative to the size of the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _corrected(self, of: Problem, c: Configuration) -> tuple[Configuration, float]:
