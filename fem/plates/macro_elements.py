@@ -114,7 +114,7 @@ def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
 
 
 def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> Array:
-    """Bernstein coefficient c_111 of a piece from the normal slope in the middle of its outer edge, n = Σ d_a ∂/∂λ_a."""
+    """Bernstein coefficient c_111 of a piece from the normal slope at the middle of its edge, n = Σ d_a ∂/∂λ_a."""
     towards = lambda a, b, c: 0.25 * own[a] + 0.5 * own[b] + 0.25 * own[c]  # noqa: E731
     rest = slope / 3.0 - d[:, :1] * towards((3, 0, 0), (2, 1, 0), (1, 2, 0))
     rest = rest - d[:, 1:2] * towards((2, 1, 0), (1, 2, 0), (0, 3, 0))
