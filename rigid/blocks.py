@@ -54,11 +54,11 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """Function of the system's positions as a function of the joint positions."""
+        """Convert a function of the system's positions into a function of the joint positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """Port of the system as a port of the block system."""
+        """Convert a port of the system into a port of the block system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 

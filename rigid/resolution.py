@@ -125,7 +125,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
 
 
 def _size(rows: Array, S: Array) -> Array:
-    """Largest |A S| of each row, divided by the largest sum of magnitudes in its products."""
+    """Largest |A S| of each row of A, divided by the largest sum of the magnitudes of its terms."""
     scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
     return np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 
@@ -214,14 +214,14 @@ def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array
 
 
 def _times(rows: Any, basis: Any) -> Any:
-    """Matrix times S, for a matrix with the velocities as columns; a function of ζ if one of both is."""
+    """Product M S of a matrix M whose columns belong to the velocities; a function of ζ if M or S is one."""
     if callable(rows) or callable(basis):
         return lambda zeta: at(rows, zeta) @ at(basis, zeta)
     return np.asarray(rows) @ np.asarray(basis)
 
 
 def _columns(basis: Any, matrix: Any) -> Any:
-    """Sᵀ times a matrix with the velocities as rows; a function of ζ if one of both is."""
+    """Product SᵀM of a matrix M whose rows belong to the velocities; a function of ζ if M or S is one."""
     if callable(matrix) or callable(basis):
         return lambda zeta: at(basis, zeta).T @ at(matrix, zeta)
     return np.asarray(basis).T @ matrix

@@ -63,7 +63,7 @@ class FreeMotions(NamedTuple):
 def free_motions(
     mechanism: Mechanism, table: TimeTable, at: tuple[Configuration, float], *, pace: float
 ) -> FreeMotions:
-    """Free motions at a configuration and a time [s]; ``pace`` [1/s] scales velocities to displacements."""
+    """Free motions at a configuration and a time [s], which the constraints allow; ``pace`` [1/s] scales velocities."""
     c, time = at
     a = mechanism.network.arrays
     sizes = displacement_sizes(a, lever(a))

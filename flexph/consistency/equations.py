@@ -228,7 +228,7 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
 
 
 def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
-    """Displacement of state k by a length, reduced if the system has no value there, and (J − R) z at that state."""
+    """Displacement of state k by a length, shortened if the system has no value there, and (J − R) z at that state."""
     moved = x.copy()
     moved[k] += length
     try:

@@ -97,7 +97,7 @@ def is_last(c: Correction) -> bool:
 
 
 def relative(correction: Array, x: Array, size: Array) -> float:
-    """Largest correction, each divided by the size of its unknown."""
+    """Largest correction of an unknown, relative to its size."""
     return float(np.max(np.abs(correction) / np.maximum(np.abs(x), size)))
 
 

@@ -137,7 +137,7 @@ class Newton:
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
-        """Full correction, or the share of it at which the next one has no component along it; with x, residual, terms.
+        """Correction, whole or the share at which the next one has no component along it; with x, residual, terms.
 
         By the Illinois variant of false position between shares with components of different sign.
         """

@@ -128,7 +128,7 @@ class OwnPair:
 
 
 class View(Protocol):
-    """Access to E, J, R, B (dense) and z of a system by name, with the state ``place`` for other functions."""
+    """Access by name to E, J, R, B (dense) and z of a system, and to its other functions at the state ``place``."""
 
     place: Array
 

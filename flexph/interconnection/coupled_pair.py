@@ -23,9 +23,9 @@ Coupling = Callable[[Array, Array], Any]
 def coupled(
     first: PHDAE, second: Any, ports: tuple[str, str], coupling: Any, *, slope: Any, with_multiplier: bool
 ) -> PHDAE:
-    """Transformer (with a multiplier) or gyrator interconnection of two systems.
+    """Transformer (with a multiplier) or gyrator interconnection of two systems by a coupling matrix C.
 
-    Means take C at the middle of a step.
+    Means over a step take C at the middle of the step.
     """
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")

@@ -130,7 +130,7 @@ class Shifted(Memo):
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """Right-hand side that is zero except in the equations of the leading unknowns."""
+        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zeros in the others."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:

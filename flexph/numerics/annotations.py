@@ -32,7 +32,7 @@ class Condition(NamedTuple):
 
 
 def condition_of(hint: Any) -> Condition:
-    """Condition of a type hint."""
+    """Condition that a value of this type hint must satisfy."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _one_of(inner)
@@ -67,7 +67,7 @@ def _is_list_of_numbers(hint: Any) -> bool:
 
 
 def _one_word(known: tuple[Any, ...]) -> Condition:
-    """Condition of a literal type: one of some words or numbers."""
+    """Condition of a Literal type: one of some words or numbers."""
     if all(isinstance(word, str) for word in known):
         return Condition(
             listed_words([repr(w) for w in known]),
@@ -89,7 +89,7 @@ def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
 
 
 def _one_of_kind(kind: type) -> Condition:
-    """Condition of a class, whose ``remedy`` hints where its values come from."""
+    """Condition of a class; its ``remedy`` says in messages where such values come from."""
     words, remedy = _article(kind.__name__), f", {kind.remedy}" if hasattr(kind, "remedy") else ""
 
     def ask(name: str, value: Any) -> None:
@@ -125,7 +125,7 @@ def _one_of(hints: tuple[Any, ...]) -> Condition:
 
 
 def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
-    """Condition of a list, or of a tuple of given length."""
+    """Condition of a list with entries of one type, or of a tuple of given length."""
     each = [condition_of(hint) for hint in inner if hint is not ...] or [_ANYTHING]
     length = len(inner) if kind is tuple and ... not in inner else None
     ordered = kind in (Sequence, list, tuple)
@@ -157,7 +157,7 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
 
 
 def _entries_by_name(inner: tuple[Any, ...]) -> Condition:
-    """Condition of a dict."""
+    """Condition of a dict with keys and values of given types."""
     key, entry = [condition_of(hint) for hint in inner] or [_ANYTHING, _ANYTHING]
     words = f"a dict of names with {_many(entry)}"
 

@@ -199,7 +199,7 @@ def _sibling_classes(owner: Any) -> set[type]:
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
-    """ValueError for an argument whose fault shows only in use: a wrong function or a huge number; None otherwise."""
+    """ValueError for a bad argument that shows only in use, as a wrong function or a huge number; else None."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is None:
         return None  # unknown names or a wrong number of arguments
     what = f"{type(error).__name__}: {error}"
@@ -215,7 +215,7 @@ def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
 
 
 def _checks_of(function: Any, owner: Any) -> tuple[tuple[tuple[str, Check | None], ...], dict[str, Check]]:
-    """Checks by position and by name."""
+    """Checks of the arguments of a function, by position and by name."""
     hints = typing.get_type_hints(owner if hasattr(owner, "__dataclass_fields__") else function)
     names = {name: condition_of(hint).check for name, hint in hints.items() if name != "return" and hint is not Any}
     places: list[tuple[str, Check | None]] = []

@@ -94,7 +94,7 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
 
 
 def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
-    """Apply a function of rows (k, n) to some rows at a time, as all together may not fit in memory."""
+    """Apply a function of rows (k, n) to parts of the rows in turn, as all together may not fit in memory."""
     at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 

@@ -38,7 +38,7 @@ class Corrections:
     growth: float = np.inf
 
     def settle(self, defect: float, previous: float) -> bool:
-        """True if the iteration converges with this defect after the previous one."""
+        """True if the iteration counts as converged with this ``defect`` after the ``previous`` one."""
         return defect <= self.settled or (defect <= self.stagnated and defect > self.slow * previous)
 
     def run(self, start: Value, correct: Callable[[Value], tuple[Value, float]]) -> Corrected[Value]:

@@ -81,7 +81,7 @@ def derivative(
 
 
 def _length(way: Array, sizes: Array) -> float:
-    """Length along a direction over which some state changes by its size."""
+    """Step length along a direction over which some state changes by its size."""
     most = float(np.max(np.abs(way) / sizes, initial=0.0))
     return 1.0 / most if most > 0.0 else 0.0
 

@@ -48,7 +48,7 @@ def _is_table(given: Any) -> bool:
 
 
 def _copied(value: Any) -> Any:
-    """Value of a function, copied where it is an array, as functions may reuse one."""
+    """Copy a function's value if it is an array, as functions may reuse their arrays."""
     return value if isinstance(value, (tuple, float)) else np.array(value, dtype=float)
 
 

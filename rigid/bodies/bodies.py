@@ -80,12 +80,12 @@ def body(
     lever = np.zeros(dim) if about is None else _place("about", about, dim) - c
     name = "inertia" if about is None else "inertia, moved from about to the centre of mass,"
     if dim == 3:
-        view = None if shape is None else seen(shape, 3)
+        view = None if shape is None else shape_view(shape, 3)
         return spatial(mass, c, _second(name, inertia, mass, lever), ports, view=view)
     given = check.positive("inertia", inertia, "kg m²")  # type: ignore[arg-type]
     moment = check.positive(name, given - mass * float(lever @ lever), "kg m²")
     integrals = rigid_inertia(mass, mass * c, mass * np.outer(c, c), np.array([[moment]]))
-    return Body(integrals, _ports(ports, 2), view=_spokes(c, ports) if shape is None else seen(shape, 2))
+    return Body(integrals, _ports(ports, 2), view=_spokes(c, ports) if shape is None else shape_view(shape, 2))
 
 
 @quantities(inertia="kg*m^2", length="m", mass="kg")
@@ -188,7 +188,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from J about a point; ``lever`` goes from the centre to it.
+    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` leads from it to the point of J.
 
     Raises ValueError for a J that no distribution of mass has.
     """
@@ -215,8 +215,8 @@ def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
     return {name: Port(_place(f"port {name!r}", x, dim), shape, rotation) for name, x in ports.items()}
 
 
-def seen(shape: Shape, dim: int) -> View:
-    """View of a rigid shape in the plane (2) or in space (3)."""
+def shape_view(shape: Shape, dim: int) -> View:
+    """View of a rigid body whose shape is drawn by ``shape``, in the plane (2) or in space (3)."""
     points = shape.points[:, :dim].copy()
     heights = shape.points[:, 2].copy() if dim == 2 else np.zeros(0)
     return View(points, shape.triangles, "triangle", no_shape(points), heights=heights)
@@ -322,7 +322,7 @@ def cylinder(
     own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
     second = np.diag([mass * length**2 / 12.0, across, across])
     tube = cylinder_shape(length, radius, inner_radius=inner, centre=(0.5 * length, 0.0, 0.0))
-    return spatial(mass, middle, second, _joined(own, ports), view=seen(tube, 3))
+    return spatial(mass, middle, second, _joined(own, ports), view=shape_view(tube, 3))
 
 
 @quantities(radius="m", density="kg/m^3", ports="m")
@@ -351,7 +351,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
     """
     radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
     mass = density * 4.0 / 3.0 * np.pi * radius**3
-    view = seen(sphere_shape(radius), 3)
+    view = shape_view(sphere_shape(radius), 3)
     own = {"centre": (0.0, 0.0, 0.0)}
     return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view=view)
 

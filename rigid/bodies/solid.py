@@ -67,7 +67,7 @@ def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the tetrahedra between the faces of cells and an ``apex``.
+    """Sum the moments of the tetrahedra between the faces of cells and an ``apex``.
 
     A tetrahedron of volume V has ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, with corners p relative to the origin
     and their sum s.

@@ -102,7 +102,7 @@ class Lines:
 
 
 def _constant(second: Array) -> Callable[[Array], Array]:
-    """Function of r with the constant second derivative (n, n) of one quadratic function, in shape (n, 1, n)."""
+    """Function of r whose value is the constant second derivative (n, n) of a quadratic function, as (n, 1, n)."""
     return lambda r: second[:, None]
 
 

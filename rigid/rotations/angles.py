@@ -203,7 +203,7 @@ class Angles(Orientation):
         return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
 
     def _ordered(self, stack: Array) -> Array:
-        """Stack of three arrays, given in the order of the factors of R, in the order of ζ."""
+        """Reorder a stack of three arrays from the order of the factors of R to that of ζ."""
         return stack if self.sequence.isupper() else stack[::-1]
 
     def _factors(self, zeta: Array) -> list[Array]:

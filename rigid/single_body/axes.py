@@ -38,7 +38,7 @@ class BodyAxes(Memo):
 
     @property
     def free(self) -> bool:
-        """True if the origin moves."""
+        """True for a free body, whose origin moves; False for a pivoted one."""
         return self.pivot is None
 
     @once
@@ -52,7 +52,7 @@ class BodyAxes(Memo):
         return self._spans("velocity", "spin", self.orientation.spins)
 
     def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
-        """Slices of the rotation (name ``turn``), and for a free body of the position before it (name ``place``)."""
+        """Slices of the rotation, named ``turn``, and for a free body of the position before it, named ``place``."""
         if not self.free:
             return {turn: slice(0, size)}
         return {place: slice(0, self.dim), turn: slice(self.dim, self.dim + size)}

@@ -73,7 +73,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
-    """Changes (j, j) of the force Zᵀ∇V along small moves in each of the free velocities (n_kin, j).
+    """Changes (j, j) of the force Zᵀ∇V by small displacements along each of the free velocities (n_kin, j).
 
     They are projected on these velocities, and zero where they are round-off.
     """

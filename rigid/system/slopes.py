@@ -38,7 +38,7 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def stacked(function: Any, x: Array) -> Array:
-    """Derivatives ∂f/∂x_k, stacked (n, …): those that the function has, else forward differences."""
+    """Derivatives ∂f/∂x_k, stacked (n, …): those that the function provides, else forward differences."""
     return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
@@ -98,7 +98,7 @@ class Way:
         return self.end - self.start
 
     def part(self, span: slice) -> Way:
-        """The step restricted to some of the positions."""
+        """Step restricted to a slice of the positions."""
         return Way(self.start[span], self.end[span])
 
 
@@ -213,7 +213,7 @@ class StepSlope:
     # --- at velocities ------------------------------------------------------------------------------------------------
 
     def of_velocities(self) -> Array:
-        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; also subtract their derivatives with respect to ζ₁ from ``of_forces``."""
+        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; subtracts that with respect to ζ₁ from ``of_forces``."""
         s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass

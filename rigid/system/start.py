@@ -199,7 +199,7 @@ def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and velocity constraints whose position must be zero."""
+    """Conditions on positions: position constraints, and positions of velocity constraints that must be zero."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

@@ -195,7 +195,7 @@ class Dissipation:
 
 
 def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
-    """Tuple of the given objects; raise ValueError unless they are a sequence."""
+    """Check that the given objects are a sequence and return a tuple; ``wanted`` describes them in the error."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
     return tuple(given)

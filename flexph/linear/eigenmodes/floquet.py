@@ -72,7 +72,7 @@ def _is_complete(states: _FirstOrder, values: Array) -> bool:
 
 
 def interpolated(given: Array, share: float) -> Array:
-    """Matrix (n, n) at a share of a period, interpolated between equidistant ones (k, n, n), k odd."""
+    """Matrix (n, n) at a share of a period, by Fourier interpolation of k equidistant ones (k, n, n), k odd."""
     coefficients = np.fft.fft(given, axis=0) / len(given)
     numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
     value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real
@@ -109,7 +109,7 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
 
 
 def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
-    """Exponents (2n,), the largest harmonics of their motions (2n, 2n), and the largest share of the last harmonics."""
+    """Hill's method: exponents (2n,), largest harmonics of the motions (2n, 2n), largest share of the last harmonics."""
     series, size, middle = states.series, states.series.shape[1], len(states.series) // 2
     numbers = np.arange(-harmonics, harmonics + 1)
     apart = numbers[:, None] - numbers

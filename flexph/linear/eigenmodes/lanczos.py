@@ -140,7 +140,7 @@ class _Start(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """Remainder of vectors outside a basis V: W = V inside + vectors factor, with orthonormal ``vectors``."""
+    """Remainder of vectors W outside a basis V: W = V inside + vectors factor, with orthonormal ``vectors``."""
 
     inside: Array
     vectors: Array
@@ -148,7 +148,7 @@ class _Rest(NamedTuple):
 
 
 def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Remainder of vectors in a space that the basis spans completely: none but round-off."""
+    """Remainder of vectors in a space that the basis spans completely: no new directions, only round-off."""
     none = np.zeros((0, given.shape[1]))
     return _Rest(basis.T @ (mass @ given), given[:, :0], none)
 

@@ -70,7 +70,7 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
 
 
 def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
-    """Pencil with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
+    """Shift-invert pencil by K, with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
 
     The first shift is low enough for solids that are not slender; the lowest frequency that it reveals sets the next.
     """
@@ -94,7 +94,7 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 
 
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the mixed matrix, whose shift the first result improves; None if these are nearly all motions."""
+    """Modes by the matrix of M, C and D, with a shift from a first result; None if nearly all are motions."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -177,14 +177,14 @@ def _side_by_side(motions: Any, vectors: Array) -> Any:
 
 
 def _gap_after(frequencies: Array, count: int) -> int | None:
-    """Number of modes, ``count`` or more, below the widest relative gap; None in a cluster."""
+    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None within a cluster."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None
 
 
 def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
-    """Number of eigenfrequencies, zeros included, in and below a gap, by inertia at its middle."""
+    """Number of eigenfrequencies, zeros included, below the middle of the gap after the first ``cut``, by the inertia."""
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))
     negative, error = pencil.inertia(middle, velocity)

@@ -195,7 +195,7 @@ def poles(system: LinearPHDAE) -> Array:
 
 
 def _root(what: str, e: Array) -> Array:
-    """Cholesky factor of E, or of a part of it."""
+    """Cholesky factor of E or of a part of it, which ``what`` names in errors."""
     try:
         return cholesky(e, lower=True)
     except np.linalg.LinAlgError:

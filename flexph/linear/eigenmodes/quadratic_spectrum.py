@@ -163,7 +163,7 @@ def _gyroscopic(m: Modal, C: Array) -> Solution:
 
 
 def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
-    """Eigenvalues of the first-order form in velocities and root·η."""
+    """Eigenvalues of the first-order form with the velocities and root·η as states, for any damping."""
     n, r = len(C), m.squares.size
     root = np.maximum(m.root, EPS * m.root.max(initial=0.0))
     K = _modal_stiffness(motion, m)

@@ -47,7 +47,7 @@ class CountedPencil(Pencil, Protocol):
 
 
 class _Strained:
-    """Energies and velocities of a pencil with known strains D v."""
+    """Base of pencils with a known strain operator D: energies and velocities."""
 
     d: Any
 

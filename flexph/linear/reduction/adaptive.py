@@ -94,7 +94,7 @@ def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | Non
 
 
 def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, RetainedStates | None]) -> int:
-    """Number of leading vectors that form a system of at most the given order."""
+    """Number of leading vectors with which the reduced system has at most the given order."""
     counts = range(basis.shape[1], 0, -1)
     return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
 
@@ -131,7 +131,7 @@ class _Search:
         return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
 
     def begin(self, order: int) -> int:
-        """Start with the rigid motions that the inputs drive; returns their number."""
+        """Start the basis with the rigid motions that the inputs drive; return their number."""
         parts = self.shifted.split
         if parts is None:
             return 0
@@ -158,7 +158,7 @@ class _Search:
         return bool(new.shape[1])
 
     def cut(self, count: int) -> None:
-        """Keep only the leading vectors."""
+        """Keep the leading ``count`` vectors of the basis only."""
         self.basis = self.basis[:, :count]
         for kept in (self.images, self.weighed):
             kept[1:] = [a[:, :count] for a in kept[1:]]
@@ -204,7 +204,7 @@ class _Search:
         return defect
 
     def worst(self) -> complex:
-        """Point of the grid with the largest residual, as an error of H."""
+        """Point of the grid at which the error of H, estimated by the residual, is largest."""
         s = 1j * self.grid
         q = self._reduced(s)
         self._largest = float(np.abs(self._transfer(s, q)).max())

@@ -69,7 +69,7 @@ def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array,
 
 
 def feasible(g: Any, vectors: Array) -> Array:
-    """Vectors moved to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
+    """Project vectors to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
 
     Solutions satisfy the constraints to round-off, but their differences only to round-off of the minuend.
     """

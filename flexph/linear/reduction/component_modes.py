@@ -75,13 +75,13 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
 
 
 def _independent(b: Any) -> Any:
-    """Independent columns, as two ports may hold the same point."""
+    """Independent columns of the port matrix, as two ports may be at the same point."""
     dependent = [next(iter(weights)) for weights in null_space_and_redundancy(sparse.csr_array(b).T)[1]]
     return sparse.csc_array(b)[:, np.setdiff1d(np.arange(b.shape[1]), dependent)]
 
 
 def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
-    """Ψ from [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
+    """Constraint modes Ψ from [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
     n, m = b.shape
     D = sparse.csr_array(parts.D)
     matrix = sparse.block_array([[None, D.T, -b], [D, -sparse.csr_array(parts.C), None], [b.T, None, None]])
@@ -99,7 +99,7 @@ def _loose(ports: Collection[str], what: str) -> str:
 
 
 def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:
-    """Lowest velocity shapes with the interface held, φᵀMφ = 1."""
+    """Fixed-interface normal modes: lowest velocity shapes with the interface held, φᵀMφ = 1."""
     n, size = parts.velocities.size, parts.velocities.size + parts.stresses.size
     if not count:
         return np.zeros((n, 0))

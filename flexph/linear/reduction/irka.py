@@ -36,7 +36,7 @@ class Tangents:
         return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
 
     def relaxed(self, other: Tangents, share: float) -> Tangents:
-        """Points moved a share of the way to others, by coefficients of quadratics: two real ones may become a pair."""
+        """Move the points a share of the way to others, by coefficients of quadratics: two real ones may pair."""
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
         points = np.concatenate(roots)
@@ -98,7 +98,7 @@ def _projected_matrices(shifted: Shifted, space: Array) -> tuple[Array, Array]:
 
 
 def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
-    """Mirrored poles of a small system that contribute most to its H2 norm: ‖c_i‖‖b_i‖/√|Re λ_i|."""
+    """Mirrored poles of a small system with the largest contributions ‖c_i‖‖b_i‖/√|Re λ_i| to its H2 norm."""
     a, inputs = small
     values, vectors = np.linalg.eig(a)
     _refuse_undamped(values)
@@ -128,7 +128,7 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
 
 
 def _quadratics(points: Array) -> list[Array]:
-    """Coefficients (b, c) of factors s² + b s + c with all points as roots, by c; an odd one adds (b,) of s + b."""
+    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) of an odd one."""
     pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
     alone = sorted(s.real for s in points if s.imag == 0.0)
     pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
@@ -137,7 +137,7 @@ def _quadratics(points: Array) -> list[Array]:
 
 
 def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
-    """Real columns: one for a real point, two for a complex one."""
+    """Real vectors from complex ones: one for a real point, real and imaginary part for a complex one."""
     pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 

@@ -119,7 +119,7 @@ def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], 
 
 
 def terms(shifted: Shifted, s: complex, solution: Array) -> float:
-    """Size |s| xᴴEx, the largest over all inputs."""
+    """Size |s| xᴴEx of the terms of H(s), the largest over all inputs."""
     states = shifted.state(s, solution)
     return float(abs(s) * np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0)).max(initial=0.0))
 
@@ -130,7 +130,7 @@ def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Arra
 
 
 def real(vectors: Array) -> Array:
-    """Real vectors with the span of the vectors and their conjugates, those of a column next to each other."""
+    """Real vectors that span the vectors and their conjugates: real and imaginary part of each column in turn."""
     if not np.iscomplexobj(vectors):
         return vectors
     columns = np.empty((len(vectors), 2 * vectors.shape[1]))

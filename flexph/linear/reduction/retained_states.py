@@ -44,7 +44,7 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Order with the retained states and the responses alone."""
+        """Least order of a reduced system: the retained states, and the responses of the others to them."""
         return self.count + self._states * self.responses.shape[1]
 
     @property

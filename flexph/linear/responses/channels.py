@@ -35,7 +35,7 @@ def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
 
 
 def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
-    """Channels of the full system in the reduced one."""
+    """Columns of a reduced system for the channels asked of the full one."""
     linear_system(reduced, "through")
     try:
         return channels(reduced, asked.outputs, asked.inputs)

@@ -109,7 +109,7 @@ def _refuse_poles(omega: Array, states: Array, largest: float, b: Array) -> None
 
 
 def _closest(a: Array, omega: Array) -> float:
-    """Frequency nearest to an eigenvalue."""
+    """Frequency of the grid that is nearest to an eigenvalue of A."""
     values = np.linalg.eigvals(a)
     return float(omega[np.argmin(np.abs(1j * omega[:, None] - values).min(axis=1))])
 
@@ -166,7 +166,7 @@ def _is_held(system: LinearPHDAE) -> bool:
 
 
 def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
-    """System with other columns of B, which elimination then transforms, too."""
+    """System with B replaced by ``wide``, so that elimination also transforms these columns."""
     B = sparse.csr_array(wide) if system.is_sparse else wide
     return LinearPHDAE(
         E=system.E, J=system.J, R=system.R, B=B, G=system.G, constraints=system.constraints, kinetic=system.kinetic

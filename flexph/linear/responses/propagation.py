@@ -130,7 +130,7 @@ NOTHING = 1e-9
 
 
 def affordable(states: int, times: Array) -> bool:
-    """True if exact steps take seconds at most."""
+    """True if exact steps of ``states`` states take seconds at most."""
     lengths = np.sort(np.diff(times, prepend=0.0))
     different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
     return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
@@ -166,7 +166,7 @@ def settled_response(
 
 
 def _largest_ratio(difference: Array, values: Array) -> float:
-    """Largest |difference| divided by largest |value| in time, for the worst input and output."""
+    """Largest ratio of max|difference| to max|values| over time, among all inputs and outputs."""
     apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
     return _worst(apart, size)
 

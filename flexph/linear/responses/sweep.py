@@ -196,7 +196,7 @@ def swept(
 def _attempt(
     make: Callable[[float], LinearPHDAE], value: float, *, wanted: int, least: int
 ) -> _Spectrum | ValueError | ArithmeticError | RuntimeError:
-    """Spectrum at a value, or its error, as one failing value must not end a map."""
+    """Spectrum at a value of the parameter, or the error: one failing value must not end a sweep."""
     try:
         return _lowest(make(value), wanted, least)
     except (ValueError, ArithmeticError, RuntimeError) as error:

@@ -107,7 +107,7 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
 
 
 def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
-    """QᵀAQ, QᵀB, CQ with the first columns of Q spanning the held directions, by Householder reflections."""
+    """Coordinates in which the held directions come first: QᵀAQ, QᵀB, CQ with Q by Householder reflections."""
     (reflectors, weights), _ = qr(held, mode="raw")
     for k, weight in enumerate(weights):
         v = np.concatenate([np.zeros(k), [1.0], reflectors[k + 1 :, k]])

@@ -57,7 +57,7 @@ def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: A
 
 
 def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) -> list[tuple[Array, Array]]:
-    """Displacements of centres and points, and rotations of bodies (k, 3, m), each with inertial weights (k,)."""
+    """Displacements of centres, points and rotations (k, 3, m) in m shapes, with their inertial weights (k,)."""
     (c, d), (centres, spins, _), m = at, a.columns, shapes.shape[1]
     turned = spin_map(c.R)[a.turning] @ shapes[spins[a.turning]]
     inertia = np.trace(a.J[a.turning], axis1=1, axis2=2) / a.n.shape[0]

@@ -133,7 +133,7 @@ def factor(A: Array, pivot: Array) -> None:
 
 
 def _factor_columns(A: Array, pivot: Array, first: int, last: int) -> None:
-    """Eliminate some columns below the diagonal, with exchanges of whole rows."""
+    """Eliminate the columns from ``first`` to ``last`` below the diagonal, with exchanges of whole rows."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(first, last):

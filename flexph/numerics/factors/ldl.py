@@ -66,7 +66,10 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
 
 
 def _terms(matrix: Any, basis: Any) -> Array:
-    """Diagonal of |T|ᵀ|V||T| for ``matrix`` V and ``basis`` T, (k,)."""
+    """Diagonal of |T|ᵀ|V
+
+    T|, the size of the terms of TᵀVT: ``matrix`` is V, ``basis`` is T, (k,).
+    """
     own = abs(basis)
     image = abs(matrix) @ own
     products = own.multiply(image) if sparse.issparse(own) else own * image

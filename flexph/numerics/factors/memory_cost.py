@@ -41,7 +41,7 @@ def available_memory() -> float:
 
 @contextmanager
 def announced_cost(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator[None]:
-    """Announce the cost of the factorisation inside, and log its time, if it takes more than LONG seconds.
+    """Context of a factorisation: announces its cost before, and logs its time, if it takes more than LONG seconds.
 
     Raises MemoryError if it needs more memory than available.
     """

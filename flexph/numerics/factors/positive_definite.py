@@ -40,7 +40,7 @@ class Condensed(NamedTuple):
 
 
 def condensed(compliance: Any, strain: Any) -> Condensed | None:
-    """Condense many local stresses to K = DᵀC⁻¹D; None for few stresses, or widely coupled ones."""
+    """Condense many local stresses: K = DᵀC⁻¹D and C⁻¹; None for few stresses or for widely coupled ones."""
     m, n = strain.shape
     if n <= SMALL or m < MANY * n:
         return None
@@ -89,7 +89,7 @@ def pardiso(kind: int) -> Any:
 
 @cache
 def _binding(kind: int) -> Any:
-    """PARDISO binding with its library loaded, which is slow; solvers are copies of it."""
+    """PARDISO binding with its library loaded, which takes long; solvers are copies of it."""
     import pypardiso
 
     return pypardiso.PyPardisoSolver(mtype=kind)

@@ -127,7 +127,7 @@ def scales(size: Any) -> tuple[Array, Array]:
 
 
 def _tops(size: Any, axis: int) -> Array:
-    """Largest entries of the rows (axis 1) or columns (0)."""
+    """Largest magnitude in each row (axis 1) or column (axis 0)."""
     return size.max(axis=axis).toarray().ravel() if sparse.issparse(size) else size.max(axis=axis, initial=0.0)
 
 

@@ -70,7 +70,7 @@ class _Elimination:
                 self._take(i, j)
 
     def _rank(self, i: int) -> None:
-        """Queue an open row by its best pivot, or drop it as dependent."""
+        """Put an open row into the queue by its best pivot, or drop it as dependent."""
         row = self.rows[i]
         largest = max(map(abs, row.values()), default=0.0)
         if largest <= DEPENDENT:
@@ -112,7 +112,7 @@ class _Elimination:
                 self.columns[k].add(i)
 
     def origin(self, i: int, scale: Array) -> dict[int, float]:
-        """Weights of a dropped row (1, first) and of the rows that cancel it, from the factors of the elimination."""
+        """Weights of a zero combination of rows: 1 for dropped row i, which comes first, and those of the others."""
         weight = dict(self._factors[i])
         for pivot in reversed(self.pivots):
             value = weight.get(pivot, 0.0)

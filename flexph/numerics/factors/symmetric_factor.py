@@ -123,7 +123,7 @@ def column_counts(matrix: Any, order: Array) -> Array:
 
 
 def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
-    """Groups of rows with the same pattern: the group of each row (n,), numbered in ``order``, and their first rows."""
+    """Groups of rows with the same pattern: group of each row (n,), numbered in ``order``, and first row of each."""
     # rows are distinguished by sums of random 62-bit numbers over their columns, including the diagonal
     values = np.random.default_rng(0).integers(1, 2**62, len(order))
     keys = pattern @ values + np.where(pattern.diagonal() > 0, 0, values)
