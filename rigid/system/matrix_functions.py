@@ -37,7 +37,7 @@ class Differentiable:
 
 
 def mapped(linear: Callable[[Array], Array], matrix: MatrixFunction) -> MatrixFunction:
-    """Matrix function ``linear(matrix(ζ))`` for a linear function of matrices; with derivatives if ``matrix`` has them."""
+    """Matrix function ``linear(matrix(ζ))`` for a linear function; with derivatives if ``matrix`` has them."""
     if not isinstance(matrix, Differentiable):
         return lambda zeta: linear(matrix(zeta))
     slopes = matrix.slopes

@@ -109,7 +109,7 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
 
 
 def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
-    """Hill's method: exponents (2n,), largest harmonics of the motions (2n, 2n), largest share of the last harmonics."""
+    """Hill's method: exponents (2n,), largest harmonics of the motions (2n, 2n), largest share of the last ones."""
     series, size, middle = states.series, states.series.shape[1], len(states.series) // 2
     numbers = np.arange(-harmonics, harmonics + 1)
     apart = numbers[:, None] - numbers

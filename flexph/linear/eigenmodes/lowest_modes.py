@@ -184,7 +184,7 @@ def _gap_after(frequencies: Array, count: int) -> int | None:
 
 
 def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
-    """Number of eigenfrequencies, zeros included, below the middle of the gap after the first ``cut``, by the inertia."""
+    """Number of eigenfrequencies, zeros included, below the middle of the gap after the first ``cut`` of them."""
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))
     negative, error = pencil.inertia(middle, velocity)
