@@ -163,7 +163,7 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
 
 
 def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array | None = None) -> Array:
-    """Coefficients (k, l) of the combinations of covectors α(x) (r, k) whose dα vanishes on their common kernel."""
+    """Coefficients (k, l) of the closed combinations of covectors α(x) (r, k): dα vanishes on their common kernel."""
     x = view.x if x is None else x
     here = function(x)
     slopes = view.derivative(function, x, view.V1 * view.scales)  # (r, k, r)

@@ -176,7 +176,7 @@ class _Split:
         return 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
 
     def matrix(self, x: Array) -> Array:
-        """∂c/∂x₂ at another state, without the entries that are round-off at this one."""
+        """Jacobian ∂c/∂x₂ at another state, without the entries that are round-off at this one."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)

@@ -107,7 +107,7 @@ class Variations(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """Step to be linearised: its start, end and table, and displacements (n_v, g) that close its joints."""
+    """Step that is linearised: start, end and table, and the displacements (n_v, g) that close its joints."""
 
     start: StepStart
     end: StepStart
@@ -124,7 +124,7 @@ class LinearisedSteps:
         self.sizes = Variations(sizes, sizes * pace)
 
     def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
-        """End of a step to a time [s], and the variations there of those given at its start.
+        """End of a step to a time [s], and its variations there, from those given at the start of the step.
 
         The sum of the variations is varied, too, by a share of the reach, to check that they are linear. Raises
         StepFailed, and ArithmeticError if no reach is short enough.
@@ -183,7 +183,7 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """End of the step from another configuration, with the same prediction."""
+        """End of the step from a neighbouring configuration, with the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

@@ -65,7 +65,7 @@ def _port(edge: Edge, elements: Mapping[str, Element]) -> str:
 
 
 def _turned(element: Element) -> bool:
-    """True if the effort is a current: for inductors, current-controlled resistors, and voltage sources."""
+    """True if the effort of an element is a current: inductors, current-controlled resistors, voltage sources."""
     if isinstance(element, Storage):
         return element.kind == "inductor"
     if isinstance(element, Source):

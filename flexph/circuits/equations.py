@@ -129,7 +129,7 @@ class Assembly:
 
     @property
     def J(self) -> Array:
-        """Skew-symmetric matrix J (n, n)."""
+        """Skew-symmetric matrix J (n, n) of the network."""
         J = np.zeros((self.size, self.size))
         for row, column, value in self.entries:
             J[row, column] += value

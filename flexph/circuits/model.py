@@ -90,7 +90,7 @@ class Readings:
         return np.concatenate([z, wide], axis=-1) @ rows.T
 
     def under(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        """Values of rows for users' states and inputs by source, zero if omitted."""
+        """Values of rows for the states and inputs of a user, with inputs by source; zero if omitted."""
         x = check.numbers("states", states)
         if x.ndim == 0 or x.shape[-1] != self.assembly.size:
             raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
@@ -146,7 +146,7 @@ class Model(Memo):
 
     @property
     def at_text(self) -> str:
-        """Positions in words."""
+        """Positions of the switches and diodes in words."""
         return ", ".join(f"{name} {'closed' if closed else 'open'}" for name, closed in self.positions.items())
 
     @property

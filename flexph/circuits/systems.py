@@ -89,7 +89,7 @@ def quotient_slope(relation: Relation, rate: float) -> float:
 
 
 def named(names: Sequence[str], stored: int) -> dict[str, slice]:
-    """Parts: each state by its name, and all algebraic states together, which then share a size where they are zero."""
+    """Parts of the states by name: each stored state, and all algebraic ones together, whose zeros share a size."""
     parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
     return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
 

@@ -58,7 +58,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Ledger of a run with the bookings of a passage between runs added to its first row."""
+    """Add the bookings of a passage between runs to the first row of a run's ledger."""
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
     for account, own in given.items():
@@ -140,7 +140,7 @@ def _places(own: Model, union: Model) -> list[int]:
 
 
 def _put(values: Array, columns: Sequence[int], width: int) -> Array:
-    """Matrix of zeros with ``values`` in the given columns."""
+    """Matrix of ``width`` columns with ``values`` in the given columns, else zero."""
     whole = np.zeros((len(values), width))
     whole[:, columns] = values
     return whole
@@ -176,7 +176,7 @@ def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
 
 
 def _held(run: Any, port: str, runs: Sequence[Any]) -> Array:
-    """Inputs held by controllers at a port; zeros if the run had none."""
+    """Inputs that controllers held at a port in a run; zeros if the run had none."""
     width = next(part.controls[port].shape[1] for part in runs if port in part.controls)
     held: Array = run.controls.get(port, np.zeros((len(run.times) - 1, width)))
     return held

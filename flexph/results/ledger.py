@@ -279,7 +279,7 @@ def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
 
 
 def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-    """Concatenated rows; accounts by name are zero where they are missing."""
+    """Concatenate rows of consecutive parts; accounts that a part lacks are zero there."""
     if not isinstance(parts[0], Mapping):
         if not any(len(part) for part in parts):
             return np.zeros(0)

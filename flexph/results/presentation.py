@@ -64,7 +64,7 @@ def state_variables(
 
 
 def _is_vector(axis: str, values: Array, dim: int) -> bool:
-    """True if a part has one entry for each axis: bodies of many nodes have more."""
+    """True if a part has one entry for each axis ``axis`` of the world; bodies of many nodes have more."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 

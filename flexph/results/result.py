@@ -245,4 +245,4 @@ class Result(NamedFields, Labelled):
 
 
 class _Another(ValueError):
-    """Error for an intact file of another mechanism or system."""
+    """Error for a valid file that belongs to another mechanism or system."""

@@ -120,7 +120,7 @@ def _flowing(flow: BodyFlow) -> str:
 
 
 def _stored(energy: Any) -> str:
-    """Law of strains, of which those of rods and cables have functions."""
+    """Law of strains as text; laws of rods and cables are given by their functions."""
     return _law(energy.law) if isinstance(energy, LineEnergy) else repr(energy)
 
 

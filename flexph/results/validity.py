@@ -216,7 +216,7 @@ def _defects(solution: Solution) -> list[str]:
 
 
 def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
-    """Text on a drive that moves further than a step can follow, with a step that can; empty if there is none.
+    """Text on a drive that moves too far in a step, with a step size that suffices; empty if there is none.
 
     Of an angle a step sees sine and cosine: it cannot tell more than half a turn from less the other way, and may fail
     beyond a quarter. Displacements are unlimited in steps that are solved.
@@ -247,7 +247,7 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
-    """Distance by which a drive moves in a step, the largest one allowed, and their unit."""
+    """Distance by which a drive moves in a step, the largest distance allowed, and their unit."""
     if isinstance(law, Alignment):
         cosine = 0.5 * (np.sum(before * after) - 1.0)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"

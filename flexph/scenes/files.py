@@ -47,7 +47,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 
 
 def put_scene(file: h5py.File, scene: Scene) -> None:
-    """Write a scene to an open file."""
+    """Write a scene into an open file."""
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     if scene.account is not None:
         about["account"] = scene.account.thinned().as_lists()

@@ -80,7 +80,7 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
 
 
 def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
-    """State at rest, and two states displaced slightly along a mode and against it."""
+    """State at rest, and the two states displaced by a small amount along a mode, forwards and backwards."""
     c = configuration(mechanism, x)
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
@@ -133,7 +133,7 @@ def _swung(part: Part, direction: Array, swing: Array) -> Part:
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
-    """Part over the times of all modes in sequence."""
+    """Join the parts of all modes into one part, with their times one after the other."""
     fields = {
         name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
         for name, f in parts[0].point_fields.items()

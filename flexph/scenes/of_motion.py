@@ -73,7 +73,7 @@ def scene_at(solution: Solution, rows: Array) -> Scene:
 
 
 def _only_where(part: Part, holds: Array | None) -> Part:
-    """Signs of a connection that are shrunk to a point at the times at which it does not hold."""
+    """Shrink the signs of a connection to a point at the times at which it does not hold."""
     if holds is None or holds.all():
         return part
     points = np.repeat(part.points, len(holds), axis=0) if len(part.points) == 1 else part.points.copy()
@@ -152,7 +152,7 @@ def size_of_signs(motion: Rows) -> float:
 
 
 def _ends(start: Rows) -> list[Array]:
-    """World positions of the points of all bodies at the first time."""
+    """World positions of all bodies' points at the first time."""
     return [
         spatial(start.points(name, body.view.points, body.view.shape)[0])
         for name, body in start.mechanism.bodies.items()

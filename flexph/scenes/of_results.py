@@ -54,7 +54,7 @@ FEWEST, FRAMES, POINTS = 21, 101, 400_000
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """Scenes by name: those that ``own`` makes from a result, otherwise those of the runs in it."""
+    """Scenes by name: those that the function ``own`` makes of a result or, without it, one for each run in it."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once

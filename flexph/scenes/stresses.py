@@ -31,7 +31,7 @@ from .surfaces import outer_triangles
 
 
 class Rows(MotionByName):
-    """Several states of a mechanism, of which ``rows[part]`` is a part by name."""
+    """States of a mechanism at several times; ``rows[part]`` is a part of them by name."""
 
     __slots__ = ("_states", "mechanism")
 

@@ -49,7 +49,7 @@ class DrivenSystem:
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
     def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
-        """State with the algebraic states of a mode; raises SwitchFailed if there is none.
+        """State whose algebraic states solve the equations of a mode; raises SwitchFailed if there is none.
 
         Within a mode, steps meet constraints with time-dependent sources at their middle; only the state at which a
         mode is entered must be consistent.
@@ -81,7 +81,7 @@ class Arrival(NamedTuple):
 def switched(
     world: DrivenSystem, at: Instant, targets: Sequence[str], *, cause: str, reset: Reset | None, step: float | None
 ) -> Arrival:
-    """Change to the target mode that follows ([survey] sec. 5). Raises SwitchFailed if none can follow.
+    """Change to the target mode that can follow ([survey] sec. 5). Raises SwitchFailed if none can.
 
     ``step`` [s] is the usual step length; None for a single target that need not be valid.
     """
@@ -112,7 +112,7 @@ def switched(
 
 
 def change_mode(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
-    """Change to a mode. Raises SwitchFailed if it has no consistent state or a reset gains energy."""
+    """Change to the mode ``target``. Raises SwitchFailed if it has no consistent state or a reset gains energy."""
     system = world.system
     if reset is None:
         moved, kept = _by_impulses(world, at, target), {}
@@ -161,7 +161,7 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
 
 
 def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
-    """Description of the new mode's functions ``valid`` that are negative within a small step; empty if none."""
+    """Text on the functions ``valid`` of the new mode that become negative within a small step; empty if none do."""
     switch, branch = arrival
     mode, time = switch.target, switch.time
     asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]

@@ -53,7 +53,7 @@ class Branch:
         return self.left
 
     def at(self, time: float, x: Array) -> Array:
-        """State with the differential part of x; raises StepFailed if the branch does not reach there."""
+        """State with the differential part of x and the algebraic states of the branch; StepFailed if it ends before."""
         if not self._any:
             return x
         if not self._simple:
@@ -67,11 +67,11 @@ class Branch:
         return self._followed(time, x)
 
     def keep(self, time: float, x: Array) -> None:
-        """Continue from here; x must solve the equations."""
+        """Set the point from which the branch is followed; x must solve the equations."""
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
-        """True if the branch ends at the last kept state."""
+        """True if the branch ends at the last kept state: the smallest singular value of ∂g/∂x₂ is below the threshold."""
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
     def room(self, time: float, x: Array) -> float:
@@ -104,7 +104,7 @@ class Branch:
         return e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
 
     def _followed(self, time: float, x: Array) -> Array:
-        """Solution at x, followed along the line from the last kept state."""
+        """Solution of the algebraic equations at x, followed along the line from the last kept state."""
         split, pieces = self.equations.split, 1
         while True:
             here = self.state
@@ -153,7 +153,7 @@ class Branch:
 def round_off_of(
     function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float
 ) -> float:
-    """Change of a function of (t, x) if the states change by a given share of their size."""
+    """Round-off of a function of (t, x), if the states are uncertain by a given share of their size."""
     here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):
         moved = x.copy()

@@ -145,7 +145,7 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
 
 
 class Reached(NamedTuple):
-    """Number of reached times of a run whose steps are recorded already."""
+    """Entry of a run whose steps are already recorded: the number of times that they reach."""
 
     reached: int
 
@@ -268,10 +268,7 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _as_far_as_it_goes(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """Step to the end of the branch, None if it starts there.
-
-    Raises the error of the failed step if the branch does not end.
-    """
+    """Step to the end of the branch after a failed step; None if it starts there. Raises ``error`` if none ends."""
     branch = stepper.watch.branch
     if not stepper.careful:
         raise error

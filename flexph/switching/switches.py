@@ -26,7 +26,7 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """Make all switches at an instant, one after the other, and record them; returns the instant after."""
+        """Make and record all switches at an instant, one after the other; return the instant after them."""
         used: list[Transition] = []
         if cause is None:
             cause = self._at_once(at, None)
@@ -63,7 +63,7 @@ class Switches:
         return self._due(at, []) if abs(at.time - due) <= self.close else None
 
     def from_impasse(self, at: Instant) -> Transition:
-        """Transition at an impasse point; raises SwitchFailed if there is none."""
+        """Transition that starts at an impasse point; raises SwitchFailed if there is none."""
         for transition in self.system.leaving(at.mode):
             if isinstance(transition.when, Impasse) and _allows(transition, at):
                 return transition
@@ -80,7 +80,7 @@ class Switches:
     def _at_once(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
-        """Cause that ends a mode as soon as it is entered; with ``used`` None (at the start of a run) without times."""
+        """Cause that ends a mode at the instant at which it is entered; ``used`` is None at the start of a run."""
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
         self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)

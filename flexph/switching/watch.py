@@ -56,10 +56,7 @@ class Bound:
         return self.sign != 0 and self.value > self.noise
 
     def rearm(self, refused: bool) -> None:
-        """Update the state of the bound after a step that did not end the mode.
-
-        ``refused``: as its condition was false.
-        """
+        """Update the bound after a step that did not end the mode; ``refused`` if that is because its condition was false."""
         if self.sign == 0:
             self.armed = self.value != 0.0
         elif refused:
@@ -98,7 +95,7 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """First bound that the mode violates when it is entered; those with a false condition then wait."""
+        """First bound that the mode violates when it is entered; bounds whose condition is false are postponed."""
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound
