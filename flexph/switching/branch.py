@@ -53,7 +53,7 @@ class Branch:
         return self.left
 
     def at(self, time: float, x: Array) -> Array:
-        """State with the differential part of x and the algebraic states of the branch; StepFailed if it ends before."""
+        """State with the differential part of x and algebraic states of the branch; StepFailed if it ends before."""
         if not self._any:
             return x
         if not self._simple:
@@ -71,7 +71,7 @@ class Branch:
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
-        """True if the branch ends at the last kept state: the smallest singular value of ∂g/∂x₂ is below the threshold."""
+        """True if the branch ends at the last kept state: the least singular value of ∂g/∂x₂ is nearly zero."""
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
     def room(self, time: float, x: Array) -> float:

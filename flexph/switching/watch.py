@@ -56,7 +56,7 @@ class Bound:
         return self.sign != 0 and self.value > self.noise
 
     def rearm(self, refused: bool) -> None:
-        """Update the bound after a step that did not end the mode; ``refused`` if that is because its condition was false."""
+        """Update the bound after a step that did not end the mode, if ``refused`` as its condition was false."""
         if self.sign == 0:
             self.armed = self.value != 0.0
         elif refused:
