@@ -94,7 +94,7 @@ class Solution(MotionByName, Result):
     controller_states: Mapping[str, Array] = field(default_factory=dict)
     controller_memories: Mapping[str, object] = field(default_factory=dict)
     sliders: Mapping[str, Recorded] = field(default_factory=dict)
-    holding: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    holding: Array = field(default_factory=partial(np.zeros, (0, 0)))
 
     KIND: ClassVar[str] = "solution"
     VERSION: ClassVar[int] = 6

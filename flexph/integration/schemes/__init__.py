@@ -1,5 +1,5 @@
-"""Schemes of the steps of mechanisms: options of a method, starts and ends of steps, records and failures of a run.
+"""Schemes of the steps of mechanisms: options of a method, starts and ends of steps, failures of a run.
 
-Imports: bodies, contacts, control, integration.loops, integration.methods, integration.times, joints.rows, kernels,
-kernels.convergence, laws, mechanisms, mechanisms.model, numerics, results, systems.
+Imports: bodies, contacts, integration.loops, integration.methods, integration.times, joints.rows, kernels,
+kernels.convergence, laws, mechanisms, mechanisms.model, numerics, systems.
 """

@@ -11,7 +11,7 @@ from uncompiled import uncompiled
 import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
 from flexph.integration.blocks.block_stepper import BlockStepper
-from flexph.integration.schemes.record import recorder_of, solution_of
+from flexph.integration.mechanism_run import recorder_of, solution_of
 from flexph.integration.schemes.scheme import OUTER, SUBSTEPS, InitialValueProblem, Scheme
 from flexph.kernels.convergence.tolerances import HISTORY
 from flexph.mechanisms.arrays import network
