@@ -18,7 +18,7 @@ from ..mechanisms.model.state import State
 from ..mechanisms.poses.passage import Booking, booked_together, state_after_passage
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..results.joined import begun, booked, joined
+from ..results.consecutive_runs import begun, booked, joined
 from ..results.ledger import Ledger
 from ..results.result import Occurrences
 from ..results.solution import Solution

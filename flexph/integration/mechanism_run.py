@@ -36,12 +36,12 @@ from .methods.method import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs
 from .schemes.of_method import scheme_from
 from .schemes.scheme import StepStart
+from .times.controlled_runs import ControlledForcing, one_by_one
 from .times.events import ContinuedWatch, Observer
 from .times.journal import Journal, StartForm, opened
 from .times.loop import Entry, Messages, Run, follow, progress_bar
 from .times.options import RunOptions, ascending_from, refuse_short
 from .times.recorder import COUNTS, Column, Recorder
-from .times.sampled import ControlledForcing, one_by_one
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
 from .times.step_size import StepSizeControl

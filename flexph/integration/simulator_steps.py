@@ -16,8 +16,8 @@ from ..sensors.quantities import LastStep
 from ..systems.inputs import Forcing
 from .blocks.in_blocks import blocks_of
 from .blocks.single_steps import Window
+from .times.controlled_runs import ControlledForcing
 from .times.loop import Accepted, Block, Going
-from .times.sampled import ControlledForcing
 from .with_controllers.sampled_steps import in_chunks
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
 from ..systems.piecewise import Recorded
+from .consecutive_runs import joined, narrowed, restricted
 from .contact_history import ContactHistory, contact_gaps
-from .joined import joined, narrowed, restricted
 from .motion import MotionByName
 from .presentation import sensor_labels, write_companions
 from .result import Result

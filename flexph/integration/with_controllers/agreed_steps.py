@@ -19,8 +19,8 @@ from ..blocks.single_steps import as_one as steps_as_one
 from ..blocks.strikes import JudgedPairs
 from ..loops.memory.structures import Rows
 from ..schemes.scheme import StepResult, StepStart
+from ..times.controlled_runs import JoinedResult, held_steps
 from ..times.loop import Run
-from ..times.sampled import JoinedResult, held_steps
 from ..times.step_control import ErrorEstimate, Tried
 
 

@@ -18,8 +18,8 @@ from ...numerics.loops.callbacks import WHOLE, Callback, Struct
 from ...sensors.quantities import LastStep
 from ..blocks.block_stepper import BlockStepper
 from ..loops.memory.structures import Rows
+from ..times.controlled_runs import Plan
 from ..times.loop import Block, Going
-from ..times.sampled import Plan
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement

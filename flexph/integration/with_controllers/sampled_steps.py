@@ -20,8 +20,8 @@ from ..blocks.block_stepper import BlockStepper
 from ..blocks.in_blocks import single
 from ..blocks.single_steps import Window
 from ..loops.memory.structures import Calls, Rows, Within, nothing_within
+from ..times.controlled_runs import JoinedResult, plan_of
 from ..times.loop import Entry, Going
-from ..times.sampled import JoinedResult, plan_of
 from .agreed_steps import held_in_loops
 from .calls import CallsByStep, Chunk, call, calls_read_compiled
 
