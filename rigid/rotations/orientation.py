@@ -178,7 +178,7 @@ def _square_slope(zeta: Array) -> Array:
 
 
 def _rotations(name: str, given: Any, dim: int) -> Array:
-    """Rotation matrices (..., dim, dim) from what a user gives; raise ValueError if they are none."""
+    """Rotation matrices (..., dim, dim) of the user; raise ValueError if they are none."""
     wanted = "angles [rad] or matrices (..., 2, 2)" if dim == 2 else "a scipy Rotation or matrices (..., 3, 3)"
     try:
         matrix = given.as_matrix() if dim == 3 and isinstance(given, Rotation) else np.asarray(given, dtype=float)

@@ -160,7 +160,7 @@ def combined(rows: Array, place: PositionMap, offset: Array) -> PositionMap:
 
 
 def vector(name: str, given: Any, dim: int) -> Array:
-    """Vector (dim,) from what a user gives; raise ValueError for another shape."""
+    """Vector (dim,) given by the user; raise ValueError for another shape."""
     return check.array(name, given, (dim,))
 
 

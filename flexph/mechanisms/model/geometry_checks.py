@@ -60,7 +60,7 @@ def check_discs(mechanism: Model, product: Array) -> None:
 
 
 def is_surface(mechanism: Model, row: int) -> bool:
-    """True if a constraint row is that of a wheel which rolls on a moving body."""
+    """True if a constraint row belongs to a wheel that rolls on a moving body."""
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)
 
