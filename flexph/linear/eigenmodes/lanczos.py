@@ -1,4 +1,4 @@
-"""Lowest modes of a factored pencil by the block Lanczos method, in the complement of given motions, and a test for missed modes."""
+"""Lowest modes of a pencil outside of given motions by the block Lanczos method, and a test for missed modes."""
 
 from __future__ import annotations
 
