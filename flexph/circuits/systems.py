@@ -66,7 +66,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """R, a matrix or a function of x, and True if it is constant."""
+    """Matrix R, or R as a function of x, and True if it is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:

@@ -77,7 +77,7 @@ class Assembled(Memo):
 
     @once
     def _latest(self) -> dict[str, Callable[[bytes], Any]]:
-        """Functions E, J, R, B and z of the bytes of a state, each with its latest value cached."""
+        """Functions E, J, R, B and z of a state given by its bytes; each keeps its latest value."""
         return {name: lru_cache(maxsize=1)(partial(self._at_numbers, name)) for name in "EJRBz"}
 
     def _at_numbers(self, name: str, numbers: bytes) -> Any:

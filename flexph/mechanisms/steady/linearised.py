@@ -35,7 +35,7 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v), for displacements in the moving frame."""
+    """Linearised equations in the moving frame: M, C, K (n_v, n_v), rows H (h, n_v), N and Γ (k, n_v)."""
 
     mass: Array
     rate: Array
