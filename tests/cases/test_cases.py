@@ -74,7 +74,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
     "robot-arm": (11, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
-    "stewart-platform": (6, "--end 0.05", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
+    "stewart-platform": (6, "--step 0.02", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
     "pick-and-place": (4, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
