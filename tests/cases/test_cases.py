@@ -75,6 +75,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
     "robot-arm": (11, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "stewart-platform": (6, "--step 0.02", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
+    "hydraulic-arm": (6, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "pick-and-place": (4, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
@@ -155,7 +156,7 @@ SLOW_CHECKS = """
     flexible-rope hose
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
-    stewart-platform pick-and-place
+    stewart-platform pick-and-place hydraulic-arm
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
