@@ -161,6 +161,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
+    stewart-platform
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
     gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
