@@ -1,7 +1,7 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
 Imports: control.loops, discretisation, files, interconnection, kernels, laws, mechanisms.model, numerics,
-numerics.factors, numerics.loops, sensors, systems.
+numerics.factors, numerics.loops, sensors, systems, units.
 """
 
 import lazy_loader

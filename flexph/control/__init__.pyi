@@ -7,6 +7,7 @@ from .actuators import saturated as saturated
 from .continuous import Continuous as Continuous
 from .drive_train import gearbox as gearbox
 from .drive_train import motor as motor
+from .hydraulics import hydraulic_cylinder as hydraulic_cylinder
 from .laws import DryFriction as DryFriction
 from .laws import Terminated as Terminated
 from .linear.compensator import Compensator as Compensator

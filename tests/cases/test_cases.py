@@ -74,7 +74,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
     "robot-arm": (11, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
-    "stewart-platform": (6, "--end 0.05", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
+    "stewart-platform": (6, "--step 0.02", "motion.vtkhdf ledger.csv ledger.png legs.csv legs.png"),
+    "hydraulic-arm": (6, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "pick-and-place": (4, "--end 0.02", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
@@ -155,11 +156,12 @@ SLOW_CHECKS = """
     flexible-rope hose
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
-    stewart-platform pick-and-place
+    stewart-platform pick-and-place hydraulic-arm
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
+    stewart-platform
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
     gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile

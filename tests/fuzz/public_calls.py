@@ -641,6 +641,10 @@ def _linear() -> dict[str, Call]:
         "control.gearbox": Call(control.gearbox, {
             "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "dry_friction": 0.1, "axis": (0.0, 0.0, 1.0),
             "stiffness": 1e3, "damping": 0.1}),
+        "control.hydraulic_cylinder": Call(control.hydraulic_cylinder, {
+            "vector": (0.0, 0.9), "areas": (2e-3, 1e-3), "length": 0.7, "stroke": 0.5, "rated_flow": 5e-4,
+            "relief": 1.5e7, "rated_drop": 3.5e6, "pressures": (1e6, 0.0), "bulk_modulus": 1.4e9, "dead_volume": 2e-5,
+            "line_volume": 1e-3, "leakage": 0.0, "transition": 1e4, "overload": 1e-9, "lag": 0.01, "coil": 10.0}),
         "control.DryFriction": Call(control.DryFriction, {"level": 0.1}),
         "control.Terminated": Call(control.Terminated, {
             "system": control.port_spring(1.0, name="c"), "laws": {"c": control.DryFriction(0.1)}}),
