@@ -58,6 +58,11 @@ class PiecewiseConstant:
         value: Array = self.over(np.array([time]))[0]
         return value
 
+    def before(self, times: Array) -> Array:
+        """Values just before many times [s], (times, m)."""
+        values: Array = self.values[np.maximum(np.searchsorted(self.times, times) - 1, 0)]
+        return values
+
     def over(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""
         values: Array = self.values[np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)]
@@ -112,6 +117,10 @@ class Adjustable:
     def __call__(self, time: float) -> Array:
         """Values at a time [s], (m,)."""
         return self.record(time)
+
+    def before(self, times: Array) -> Array:
+        """Values just before many times [s], (times, m)."""
+        return self.record.before(times)
 
     def over(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""
