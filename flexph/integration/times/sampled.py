@@ -32,9 +32,8 @@ class ControlledForcing(Forcing):
 
     def before(self, times: Array) -> Array:
         """See :meth:`flexph.systems.inputs.Forcing.before`; controllers are called at the first time only."""
-        inputs = self.given.before(times) + self.loops.held
-        inputs[0] += self.loops.held_before(float(times[0])) - self.loops.held
-        return inputs
+        given, first = self.given.before(times), self.loops.held_before(float(times[0]))
+        return np.vstack([given[:1] + first, given[1:] + self.loops.held])
 
     def over(self, times: Array) -> Array:
         """Inputs at many times, with the present outputs of the controllers."""
