@@ -67,7 +67,7 @@ class Page:
 
 
 def compared(bars, steps, repeats):
-    """Least seconds without a page; ratios of the least times by the clock and of the processor, and frames per second."""
+    """Least seconds without a page, ratios of the least times by clock and processor, and frames per second."""
     (mechanism, start), times = chain(bars), STEP * np.arange(steps + 1)
     pages, without, shown_in, rates = [], [], [], []
     live = Live(browser=lambda address: pages.append(Page(address)), sliders={"motor": (-1.0, 1.0)})
