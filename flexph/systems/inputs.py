@@ -100,9 +100,13 @@ class Forcing:
                 u[self._slices[name]] = self._asked(name, given, time)
         return u
 
-    def before(self, time: float) -> Array:
-        """Inputs at a time [s], before controllers are called at this time."""
-        return self.at(time)
+    def before(self, times: Array) -> Array:
+        """Inputs at ends of steps, (times, m), as they were before controllers and changes at these times."""
+        u = np.array(np.broadcast_to(self.over(times), (len(times), self._size)))
+        for name, given in self._given.items():
+            if isinstance(given, Adjustable | PiecewiseConstant):
+                u[:, self._slices[name]] = given.before(times)
+        return u
 
     def _constants(self, time: float) -> Array:
         """Constant inputs, zero for others; read-only. ``time`` [s] is part of error messages."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class PiecewiseConstant:
     """Piecewise constant input: u(t) = u_i for t_i ≤ t < t_{i+1}, and u_0 before the first time.
@@ -36,8 +39,8 @@ class PiecewiseConstant:
     (array([1.]), array([-2.]))
     """
 
-    times: Array
-    values: Array
+    times: Any
+    values: Any
 
     def __post_init__(self) -> None:
         times = check.array("times", self.times, (None,))
@@ -55,14 +58,23 @@ class PiecewiseConstant:
         value: Array = self.over(np.array([time]))[0]
         return value
 
+    def before(self, times: Array) -> Array:
+        """Values just before many times [s], (times, m)."""
+        values: Array = self.values[np.maximum(np.searchsorted(self.times, times) - 1, 0)]
+        return values
+
     def over(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""
         values: Array = self.values[np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)]
         return values
 
 
+@dataclass(frozen=True, eq=False)
 class Recorded(PiecewiseConstant):
     """Input that a run has recorded, or a file has stored: its arrays, (k,) and (k, m), are right."""
+
+    times: Array
+    values: Array
 
     def __post_init__(self) -> None:
         """Keep the arrays as they are."""
@@ -105,6 +117,10 @@ class Adjustable:
     def __call__(self, time: float) -> Array:
         """Values at a time [s], (m,)."""
         return self.record(time)
+
+    def before(self, times: Array) -> Array:
+        """Values just before many times [s], (times, m)."""
+        return self.record.before(times)
 
     def over(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""

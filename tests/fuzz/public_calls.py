@@ -46,6 +46,7 @@ from flexph import (
     studies,
     switching,
     systems,
+    view,
 )
 from flexph.discretisation import with_pair
 from flexph.models.commands import FOLDER
@@ -428,12 +429,16 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.replace": Call(made.replace, {"joints": made.connections, "gravity": (0.0, -9.81)}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},
-            "observe": lambda t, x: t, "save_every": 1,
+            "observe": lambda t, x: t, "save_every": 1, "live": False,
             "changes": [changes.lock("hinge bob.root–arm.tip", at=float(TIMES[0]))]}),
         "integrate a general system": Call(flexph.integrate, {
             "system": oscillator(), "start": (1.0, 0.0), "times": TIMES, "method": methods.Gauss(4),
             "inputs": {"force": lambda t: 1.0}, "events": {"q": lambda t, x: x["q"][0]},
             "observe": lambda t, x: x["q"], "save_every": 1, "progress": False}),
+        "systems.PiecewiseConstant": Call(systems.PiecewiseConstant, {"times": [0.0, 1.0], "values": [1.0, 2.0]}),
+        "view.Live": Call(view.Live, {
+            "sliders": {"motor": (0.0, 1.0)}, "pace": 1.0, "paused": False, "rate": 30.0, "field": None, "title": "run",
+            "display": "page", "port": 0, "browser": False, "wait": 0.0}),
         "Checkpoint": Call(flexph.Checkpoint, {"path": scratch("kept"), "every": 1.0, "resume": False}),
         "Event": Call(flexph.Event, {"function": lambda t, x: 1.0, "direction": 0, "terminal": False}),
         "methods.Exact": Call(methods.Exact, {"tolerance": 1e-6, "redundant": "refuse"}),

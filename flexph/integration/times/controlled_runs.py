@@ -30,9 +30,10 @@ class ControlledForcing(Forcing):
         """Inputs at a time [s]."""
         return self.given.at(time) + self.loops.held
 
-    def before(self, time: float) -> Array:
-        """Inputs at a time [s], before controllers are called at this time."""
-        return self.given.at(time) + self.loops.held_before(time)
+    def before(self, times: Array) -> Array:
+        """See :meth:`flexph.systems.inputs.Forcing.before`; controllers are called at the first time only."""
+        given, first = self.given.before(times), self.loops.held_before(float(times[0]))
+        return np.vstack([given[:1] + first, given[1:] + self.loops.held])
 
     def over(self, times: Array) -> Array:
         """Inputs at many times, with the present outputs of the controllers."""

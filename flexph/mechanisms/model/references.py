@@ -174,8 +174,7 @@ class References:
 
     def _hold(self, rows: Array, times: Array, forcing: Forcing) -> None:
         """Set the factors that inputs set; a controller that is called at the first time has no effect yet there."""
-        inputs = np.repeat(forcing.over(times), 1 if forcing.varying.any() else len(times), axis=0)
-        inputs[0] = forcing.before(float(times[0]))
+        inputs = forcing.before(times)
         for spring in self._controlled:
             own = inputs[:, spring.entry]
             if (own < -1.0).any():

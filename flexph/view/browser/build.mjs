@@ -1,4 +1,4 @@
-// npm ci && npm run build: bundles main.js, viewer.css and three.js as one classic script, packed by gzip.
+// npm ci && npm run build: bundles main.js, viewer.css and three.js as one classic script, packed by gzip; live.js is another.
 // The banner holds a digest of the sources, by which a test finds a bundle that is older than these.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,6 +8,9 @@ import { build } from "esbuild";
 const digest = createHash("sha256");
 const sources = readdirSync(".").filter((name) => /\.(js|css)$/.test(name)).sort();
 for (const name of [...sources, "package-lock.json"]) digest.update(readFileSync(name));
+
+const live = await build({ entryPoints: ["live.js"], minify: true, write: false, format: "iife", target: "es2021" });
+writeFileSync("live.js.gz", gzipSync(live.outputFiles[0].contents, { level: 9 }));
 
 const { outputFiles: [bundle] } = await build({
   entryPoints: ["main.js"],

@@ -1,11 +1,6 @@
 // The page of a run that is still computed: frames from its server, orders to it, and the view that shows them.
-import { makeAccount } from "./account.js";
-import { select } from "./controls.js";
-import { gridOf } from "./grid.js";
-import { extremesOf } from "./motion.js";
-import { readScene } from "./stream.js";
-import { View } from "./view.js";
-import { digits, make } from "./words.js";
+// A script of its own, which only the page of a run includes: other pages speak to no server.
+const { View, digits, extremesOf, gridOf, make, makeAccount, readScene, select } = globalThis.flexph.parts;
 
 const PACES = [["", "full speed"], ["0.01", "0.01 × real time"], ["0.1", "0.1 × real time"], ["0.5", "0.5 × real time"], ["1", "real time"]];
 const PREFIXES = [[1e9, "GPa"], [1e6, "MPa"], [1e3, "kPa"], [1, "Pa"]];
@@ -14,7 +9,7 @@ const ROOM = 0.03; // that is added to the box of the motion when it is left
 const OVER = { finished: "finished", ended: "ended", failed: "failed", lost: "no connection" };
 
 /** Asks the server for frames until the run is over. */
-export class LiveRun {
+class LiveRun {
   constructor(element) {
     this.element = element;
     this.token = new URLSearchParams(location.search).get("token") ?? "";
@@ -282,3 +277,5 @@ function accountNow(account, first) {
   if (account.times.length) return account;
   return { times: [first], stored: [0], work: [0], dissipated: [0], residual: 0 };
 }
+
+for (const element of document.querySelectorAll(".flexph-view[data-live]")) element.flexphRun = new LiveRun(element);

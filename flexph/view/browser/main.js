@@ -1,15 +1,17 @@
 // Mounts every view of the page: elements of class `flexph-view` with a stream in them.
-import { LiveRun } from "./live.js";
-import { positionsOf, valuesOf } from "./motion.js";
+import { makeAccount } from "./account.js";
+import { select } from "./controls.js";
+import { gridOf } from "./grid.js";
+import { extremesOf, positionsOf, valuesOf } from "./motion.js";
 import { readScene, unzipped } from "./stream.js";
 import { View } from "./view.js";
 import css from "./viewer.css";
-import { make } from "./words.js";
+import { digits, make } from "./words.js";
 
 async function mount(element) {
   if ("live" in element.dataset && !element.dataset.mounted) {
     element.dataset.mounted = "";
-    element.flexphRun = new LiveRun(element);
+    document.head.append(make("script", {}, document.getElementById("flexph-live").textContent));
     return;
   }
   const data = element.querySelector(".flexph-data");
@@ -26,7 +28,8 @@ async function mount(element) {
 const mountAll = () => document.querySelectorAll(".flexph-view").forEach(mount);
 
 if (!globalThis.flexph) {
-  globalThis.flexph = { mountAll, positionsOf, valuesOf };
+  const parts = { View, digits, extremesOf, gridOf, make, makeAccount, readScene, select };
+  globalThis.flexph = { mountAll, positionsOf, valuesOf, parts };
   document.head.append(make("style", {}, css));
 }
 globalThis.flexph.mountAll();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 import os
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from importlib.resources import files
 from typing import Any, Literal
 
 from ...display.bars import in_notebook
@@ -139,7 +141,9 @@ class Live:
 
     def _page(self) -> str:
         view = f'<div class="flexph-view" data-live style="{WHOLE}"><p>The run is about to begin.</p></div>'
-        return PAGE.format(title=escape(self.title), view=f"{view}\n{library_script()}")
+        script = gzip.decompress(files("flexph.view").joinpath("browser", "live.js.gz").read_bytes()).decode("utf-8")
+        own = f'<script type="text/plain" id="flexph-live">{script}</script>'
+        return PAGE.format(title=escape(self.title), view=f"{view}\n{own}\n{library_script()}")
 
     def _show(self, page: Page) -> None:
         """Show the page in a notebook or a browser, or tell its address, and wait for it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import secrets
 import threading
 import time
@@ -146,6 +147,7 @@ class Page:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads, block_on_close = True, False
+    allow_reuse_address = os.name == "posix"  # elsewhere two programs could share the port
     page: Page
 
     def __init__(self, *given: Any) -> None:

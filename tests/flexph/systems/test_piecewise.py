@@ -13,6 +13,7 @@ def test_values_hold_from_their_time_on():
     times = np.array([-1.0, 0.0, 0.9, 1.0, 2.0, 3.0, 9.0])
     assert given.over(times)[:, 0].tolist() == [1.0, 1.0, 1.0, 3.0, 3.0, 5.0, 5.0]
     assert given(2.0).tolist() == [3.0, 4.0]
+    assert given.before(np.array([0.0, 1.0, 1.5, 3.0, 4.0]))[:, 0].tolist() == [1.0, 1.0, 3.0, 3.0, 5.0]
     record = Recorded(given.times, given.values)
     later = record.from_then_on(3.0, np.array([7.0, 8.0]))
     assert later.times.tolist() == [0.0, 1.0, 3.0] and later.values[-1].tolist() == [7.0, 8.0]

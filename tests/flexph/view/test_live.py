@@ -10,9 +10,10 @@ import pytest
 from live_runs import LONG, followed, pendulum
 
 import rigid
-from flexph import GROUND, PHDAE, connect, hinge, integrate
+from flexph import GROUND, PHDAE, connect, hinge, integrate, spring_damper
 from flexph.changes import release
 from flexph.control import Sampled
+from flexph.laws import controlled
 from flexph.methods import Decaying, Exact, ExactGauss, Gauss
 from flexph.results import Solution
 from flexph.sensors import joint_angle
@@ -98,6 +99,30 @@ def test_a_slider_sets_an_input_whose_record_repeats_the_run(method, save_every)
         torques = run.sliders["motor"].over(run.multiplier_times)[:, 0]
         turned = np.diff(run.measured(joint_angle("rod.root")))
         assert run.ledger.work["motor"] == pytest.approx(torques * turned, abs=1e-6 * run.ledger.scale)
+
+
+def test_a_slider_of_a_stiffness_is_booked_and_repeats_the_run():
+    """The factor passes to its new value over the next step, whose work is the input's."""
+    line = {"direction": (0, 1), "length": 0.0}
+    spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=controlled(100.0), **line, name="spring")
+    mechanism = connect({"mass": rigid.point(1.0)}, [spring], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"mass": (0.0, -1.0, 0.0)}))
+    live = {"paused": True, "sliders": {"spring": (-0.5, 2.0)}}
+    with followed(mechanism, start, LONG, live=live) as (page, result):
+        for k, factor in enumerate((1.0, -0.3)):
+            page.order("step")
+            page.until(lambda head, steps=k + 1: head["steps"] == steps)
+            page.order("slider", name="spring", value=factor)
+        page.order("step")
+        page.until(lambda head: head["steps"] == 3)
+        page.order("end")
+        run = result.result(timeout=20)
+    stored = 0.5 * 100.0 * run["mass.centre"][1:3, 1] ** 2
+    assert run.sliders["spring"].values[:, 0].tolist() == [0.0, 1.0, -0.3]
+    assert run.ledger.work["spring"][1:3] == pytest.approx(stored * [1.0, -1.3], rel=0.05)  # it moves by 1 %
+    assert run.energy_drift() < 1e-13
+    again = integrate(mechanism, start, run.times, inputs=run.sliders)
+    assert np.array_equal(again.states, run.states) and again.energy_drift() < 1e-13
 
 
 @pytest.mark.parametrize(
@@ -197,6 +222,15 @@ def test_without_a_browser_the_address_is_told(monkeypatch, capfd):
     run = integrate(mechanism, start, np.linspace(0.0, 0.1, 11), live=True)
     assert run.times[-1] == 0.1
     assert "can be followed at http://127.0.0.1:" in capfd.readouterr().err
+
+
+def test_in_a_notebook_the_page_stands_in_a_frame(monkeypatch):
+    shown = []
+    monkeypatch.setattr("flexph.view.live.live.in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    run = integrate(*pendulum(), np.linspace(0.0, 0.1, 11), live=Live(wait=0.0))
+    (frame,) = shown
+    assert run.times[-1] == 0.1 and frame.src.startswith("http://127.0.0.1:") and "token=" in frame.src
 
 
 def refusal(match, **options):
