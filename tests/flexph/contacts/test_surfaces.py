@@ -3,6 +3,8 @@
 Ten seconds, as each shape is hit four hundred times in the slow tests, and forty times here.
 """
 
+from itertools import pairwise
+
 import meshio
 import numpy as np
 import pytest
@@ -124,7 +126,7 @@ def test_a_turned_world_has_the_same_impact(shape):
 def closest_to(surface, dim, points, blend=0.0):
     """Distances and gradients at points (n, 3), and discrete gradients between following ones."""
     near, bent, rows = np.zeros((2, PLACES)), np.zeros((4, 3)), []
-    for pair in zip(points[:-1], points[1:], strict=True):
+    for pair in pairwise(points):
         distance(surface, 0, dim, np.array(pair), blend, near, bent)
         rows.append((near[0, VALUE], near[0, GRADIENT : GRADIENT + 3].copy(), bent[0].copy()))
     return [np.array(own) for own in zip(*rows, strict=True)]

@@ -245,7 +245,7 @@ cdef struct ComplexMemory:
     Vec contacts_restitution
     IMat contacts_struck
     Vec contacts_speed
-    IMat contacts_timed
+    IVec contacts_timed
     IVec contacts_surface
     IVec contacts_shape
     Vec contacts_blend
@@ -276,7 +276,6 @@ cdef struct ComplexMemory:
     IVec ledger_flowing
     IVec ledger_earned
     IVec ledger_lost
-    IVec ledger_timed
     IVec redundancy_own
     IVec redundancy_row
     Vec redundancy_weight
