@@ -128,6 +128,19 @@ class Plane(Shape):
     direction : sequence of float, optional
         Direction of the speed, in the axes of the section at the port, perpendicular to the normal; in the plane by
         default the normal turned by −90°.
+
+    Raises
+    ------
+    ValueError
+        For a direction that is not perpendicular to the normal, and a speed in space without one.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import KelvinVoigt, Plane, contact
+    >>> belt = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0), speed=1.5)
+    >>> contact("block.foot", belt, KelvinVoigt(1e6, friction=0.3), name="belt").name
+    'belt'
     """
 
     normal: Sequence[float]

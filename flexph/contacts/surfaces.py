@@ -82,6 +82,19 @@ class Box(Surface):
     axes : sequence of sequence of float, optional
         Rotation matrix whose columns are the directions of the edges in the section at the port; by default the edges
         are along the axes of the section.
+
+    Raises
+    ------
+    ValueError
+        For lengths that are negative or all zero, and axes that are no rotation matrix.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import Box, Hertz, Sphere, contact
+    >>> table = Box(GROUND.at(0.0, 0.0, -0.05), (1.0, 0.6, 0.1))
+    >>> contact(Sphere("ball.centre", 0.1), table, Hertz(1e7), name="table").name
+    'table'
     """
 
     size: Sequence[float]
@@ -145,6 +158,19 @@ class Capsule(Surface):
         [m].
     axis : sequence of float
         Direction of its axis, in the section at the port.
+
+    Raises
+    ------
+    ValueError
+        For a length that is not positive, and a negative radius.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import Capsule, Hertz, Sphere, contact
+    >>> bar = Capsule(GROUND.at(0.0, 0.0, 0.0), 0.5, 0.02, axis=(1.0, 0.0, 0.0))
+    >>> contact(Sphere("ball.centre", 0.1), bar, Hertz(1e7), name="bar").name
+    'bar'
     """
 
     length: float
@@ -215,6 +241,15 @@ class Mesh(Surface):
     ValueError
         For degenerate cells, sides with more than two cells, normals that do not agree, and an open mesh that should
         be closed.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import Hertz, Mesh, Sphere, contact
+    >>> points = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, 0.2)]
+    >>> ramp = Mesh(GROUND.at(0.0, 0.0, 0.0), (points, [(0, 1, 2), (1, 3, 2)]))
+    >>> contact(Sphere("ball.centre", 0.1), ramp, Hertz(1e7), name="ramp").name
+    'ramp'
     """
 
     mesh: Any

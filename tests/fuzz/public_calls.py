@@ -363,9 +363,27 @@ def _contacts() -> dict[str, Call]:
     ball, law = contacts.Sphere("a.tip", 0.1), contacts.Hertz(1e6)
     ground, (x, y) = GROUND.at(0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
     slides = {"friction": 0.3, "slip_velocity": 1e-3}
-    shapes = {"port": ground, "radius": 0.1, "normal": y, "axis": None, "crown": 0.02}
+    shapes = {
+        "port": ground,
+        "radius": 0.1,
+        "normal": y,
+        "axis": None,
+        "crown": 0.02,
+        "speed": 1.0,
+        "direction": x,
+        "size": (1.0, 0.5),
+        "axes": None,
+        "length": 1.0,
+        "mesh": ([(0.0, 0.0), (1.0, 0.0)], [(0, 1)]),
+        "scale": 1.0,
+        "closed": None,
+        "restitution": 0.5,
+        "formula": "exact",
+        "stiffness": 1e5,
+        "mass": 1.0,
+    }
     flat = {"contact", "mutual_contact", "stop", "Hertz", "KelvinVoigt", "Rigid"}
-    special = {"Rim": {"port": "a.tip", "axis": (0.0, 0.0, 1.0)}}
+    special = {"Rim": {"port": "a.tip", "axis": (0.0, 0.0, 1.0)}, "Capsule": {"axis": x}}
     return from_signatures(contacts, shapes, special, prefix="contacts.", skip=flat) | {
         "contacts.contact": Call(contacts.contact, {"first": ball, "second": contacts.Plane(ground, y), "law": law,
                                                     "name": "touch"}),
@@ -375,6 +393,8 @@ def _contacts() -> dict[str, Call]:
                                               "upper": 1.0, "along_axis": x, "axis": None, "name": "stop"}),
         "contacts.Hertz": Call(contacts.Hertz, {"stiffness": 1e6, "loss": 0.1} | slides),
         "contacts.KelvinVoigt": Call(contacts.KelvinVoigt, {"stiffness": 1e6, "damping": 0.1} | slides),
+        "Hertz by restitution": Call(contacts.Hertz, {"stiffness": 1e6, "restitution": 0.6, "speed": 1.0}),
+        "KelvinVoigt by restitution": Call(contacts.KelvinVoigt, {"stiffness": 1e6, "restitution": 0.6, "mass": 1.0}),
         "contacts.Rigid": Call(contacts.Rigid, {"restitution": 0.5, "friction": 0.3}),
     }  # fmt: skip
 

@@ -3,6 +3,8 @@
 Ten seconds, as each shape is hit four hundred times in the slow tests, and forty times here.
 """
 
+from itertools import pairwise
+
 import meshio
 import numpy as np
 import pytest
@@ -16,8 +18,10 @@ from flexph.contacts import Box, Capsule, Hertz, KelvinVoigt, Mesh, Plane, Rigid
 from flexph.kernels.surfaces.closest import distance
 from flexph.kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
 from flexph.mechanisms.model.state import angular_momentum
-from flexph.methods import Decaying, Exact
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.models import load_model
 from flexph.results import static_solution
+from flexph.scenes import pose_scene
 from flexph.sensors import gap
 
 TETRAHEDRON = (
@@ -71,12 +75,12 @@ def thrown(shape, law, seed, turn=None):
     return mechanism, mechanism.consistent_state(mechanism.assemble(poses), velocities=speeds)
 
 
-def hits(shape, law, seeds, **options):
+def hits(shape, law, seeds, steps=60, **options):
     """Number of impacts among random throws, each of which keeps the balance and both momenta, and gains nothing."""
     met = 0
     for seed in seeds:
         mechanism, start = thrown(shape, law, seed)
-        run = integrate(mechanism, start, 2e-3 * np.arange(61), **options)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.12, steps + 1), **options)
         ledger = run.ledger
         met += ledger.impulses["touch: normal"].sum() > 0.0
         assert np.abs(ledger.residual).max() < 2e-13 * ledger.scale
@@ -102,7 +106,7 @@ def test_random_impacts_keep_balance_and_momenta_and_gain_nothing(shape, law):
 @pytest.mark.parametrize("law", ["anchored", "rigid"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_four_hundred_random_impacts(shape, law):
-    assert hits(shape, LAWS[law], range(400)) >= 20
+    assert hits(shape, LAWS[law], range(400), steps=12) >= 20
 
 
 @pytest.mark.parametrize("method", [Decaying(radius=0.5), Exact(tolerance=1e-4)])
@@ -124,7 +128,7 @@ def test_a_turned_world_has_the_same_impact(shape):
 def closest_to(surface, dim, points, blend=0.0):
     """Distances and gradients at points (n, 3), and discrete gradients between following ones."""
     near, bent, rows = np.zeros((2, PLACES)), np.zeros((4, 3)), []
-    for pair in zip(points[:-1], points[1:], strict=True):
+    for pair in pairwise(points):
         distance(surface, 0, dim, np.array(pair), blend, near, bent)
         rows.append((near[0, VALUE], near[0, GRADIENT : GRADIENT + 3].copy(), bent[0].copy()))
     return [np.array(own) for own in zip(*rows, strict=True)]
@@ -211,6 +215,51 @@ def test_meshes_come_from_files_and_cavities_from_normals_that_point_inwards(tmp
         gaps.append(float(np.ravel(static_solution(mechanism, state).measured(gap("touch")))[0]))
     assert gaps[0] == pytest.approx(-gaps[1] - 0.02, abs=1e-8)  # STL has single precision
     assert gaps[1] > 0.0
+
+
+def test_a_model_file_has_them(tmp_path):
+    points, cells = TETRAHEDRON
+    meshio.write(tmp_path / "solid.stl", meshio.Mesh(1e3 * points, [("triangle", cells)]))
+    shapes = [
+        "{kind: mesh, port: {ground: [0, 0, 0]}, mesh: solid.stl, scale: 1e-3, closed: true}",
+        "{kind: box, port: {ground: [0, 0, -0.3]}, size: [1 m, 10 cm, 0]}",
+        "{kind: capsule, port: {ground: [1, 0, 0]}, length: 10 cm, radius: 1 cm, axis: [1, 0, 0]}",
+        "{kind: plane, port: {ground: [0, 0, -1]}, normal: [0, 0, 1], speed: 1 + sin(t), direction: [1, 0, 0]}",
+    ]
+    law = "{kind: hertz, stiffness: 1e5, restitution: 0.6, speed: 1 m/s, friction: 0.3}"
+    lines = [
+        f"  - {{kind: contact, first: {{kind: sphere, port: ball.c, radius: 10 mm}}, second: {own}, law: {law}}}"
+        for own in shapes
+    ]
+    text = "bodies:\n  ball: {kind: rigid_body, mass: 1.0, inertia: [0.1, 0.1, 0.1], ports: {c: [0, 0, 0]}}\n"
+    (tmp_path / "model.yaml").write_text(f"{text}gravity: [0, 0, -9.81]\nconnections:\n" + "\n".join(lines) + "\n")
+    mechanism = load_model(tmp_path / "model.yaml").mechanism
+    own = mechanism.network.arrays.contacts
+    assert own.offset.tolist() == [0.01, 0.01, 0.02, 0.01]
+    assert own.loss == pytest.approx(np.full(4, Hertz(1e5, restitution=0.6, speed=1.0).loss))
+    assert own.timed.tolist() == [-1, -1, -1, 0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pictures_draw_them_where_they_are(shape):
+    mechanism, start = thrown(shape, Hertz(1e5), 1)
+    scene = pose_scene(mechanism, start)
+    _, make = SHAPES[shape]
+    drawn = np.vstack([np.asarray(part.points).reshape(-1, 3) for part in scene.parts if part.kind == "contact"])
+    centre = np.pad(start.x[mechanism.layout.parts["solid.centre"]], (0, 3))[:3]
+    assert np.isfinite(drawn).all()
+    assert np.linalg.norm(drawn - centre, axis=1).max() < 0.1 + max(0.7, make("solid.o").reach)
+
+
+def test_what_does_not_take_them_says_so():
+    mechanism, start = thrown("box", LAWS["anchored"], 0)
+    with pytest.raises(ValueError, match=r"equilibrium.*'touch'"):
+        mechanism.equilibrium(
+            mechanism.assemble({"ball": ((0.5, 0.0, 0.0), np.eye(3)), "solid": (np.zeros(3), np.eye(3))})
+        )
+    for method in (Exact4(), ExactGauss()):
+        with pytest.raises(ValueError, match="touch"):
+            integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=method)
 
 
 def test_clear_errors():

@@ -64,7 +64,7 @@ def test_an_entry_requires_what_its_function_does(entry):
 
 
 def test_all_joints_and_elements_are_there():
-    made = {name for name in (*JOINTS, *CONTACTS) if name[0].islower()}
+    made = {name for name in (*JOINTS, *CONTACTS) if name[0].islower() and not name.startswith("restitution_")}
     assert {kind_of(entry) for entry in connections.CONNECTIONS} == made
 
 
