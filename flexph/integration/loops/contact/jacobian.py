@@ -53,19 +53,24 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
     """Add a value to entry (i, j) of the border, or in a pile to the block that couples the two bodies of contact c."""
+    is_first = cython.declare(cython.bint)
     if contact < 2:
         add(m, i, j, value)
     else:
         if i < 0 or j < 0:
             return
         width = m.border_size[1] + 1
-        one = i // width
-        other = j // width
-        if one == other:
+        one = m.contacts_node[c][0]
+        other = m.contacts_node[c][1]
+        first = m.nodes_body[one] * width if one >= 0 else -width
+        second = m.nodes_body[other] * width if other >= 0 else -width
+        is_first = first <= i < first + width
+        if is_first == (first <= j < first + width):
             add(m, i, j, value)
+        elif is_first:
+            m.touch_apart[2 * c][i - first][j - second] += value
         else:
-            side = 0 if one == m.nodes_body[m.contacts_node[c][0]] else 1
-            m.touch_apart[2 * c + side][i - one * width][j - other * width] += value
+            m.touch_apart[2 * c + 1][i - second][j - first] += value
 
 
 def _first_row(m: Memory) -> int:
