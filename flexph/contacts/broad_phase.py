@@ -1,4 +1,4 @@
-"""Broad phase of collision detection: near pairs of spheres by a k-d tree of centres, and bodies on both sides."""
+"""Broad phase of collision detection: near pairs of spheres by a k-d tree, near fixed planes, and sides of contacts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, VECTORS, Contacts
+from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, OFFSET, VECTORS, Contacts
 from ..numerics.arrays import Array
 
 DEEP, ACROSS = 0.01, 0.1
@@ -16,14 +16,16 @@ DEEP, ACROSS = 0.01, 0.1
 
 
 class BroadPhase(NamedTuple):
-    """Pairs of moving spheres for the search, and all other gaps, which are always included.
+    """Pairs of moving spheres and gaps over fixed planes for the search; all other gaps are always included.
 
-    ``keys``: sorted keys of the node pairs of single gaps, ``pair``: the gap of each. ``nodes``: nodes of all pairs,
-    including groups; ``total``: number of nodes of the mechanism; ``widest``: largest sum of two radii [m].
+    ``keys``: sorted keys of the node pairs of single gaps, ``pair``: the gap of each; ``walls``: gaps between a node
+    and a fixed plane. ``nodes``: nodes of all pairs, including groups, and of walls; ``total``: number of nodes of the
+    mechanism; ``widest``: largest sum of two radii [m].
     """
 
     contacts: Contacts
     others: Array
+    walls: Array
     pair: Array
     keys: Array
     nodes: Array
@@ -40,33 +42,51 @@ class BroadPhase(NamedTuple):
         whole = np.zeros((self.total, points.shape[1]))
         whole[self.nodes] = points
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
+        always = np.concatenate([self.others, self._near_walls(whole, reach)])
         if not self.pair.size:
-            return np.concatenate([self.others, of_groups])
+            return np.concatenate([np.sort(always), of_groups])
         found = self.nodes[scipy.spatial.cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
         keys = _keys(found[:, 0], found[:, 1], self.total)
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        own = np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]])
+        own = np.concatenate([always, self.pair[place[self.keys[place] == keys]]])
         return np.concatenate([np.sort(own), of_groups])
 
+    def _near_walls(self, points: Array, reach: float) -> Array:
+        """Gaps of at most ``reach`` [m] over fixed planes, with the nodes of the mechanism at points (k, d)."""
+        c, own = self.contacts, self.walls
+        apart = points[c.plus[0, own]] + c.fixed[0, own]
+        near: Array = own[c.sign[own] * np.vecdot(apart, c.fixed[1, own]) - c.offset[own] <= reach]
+        return near
 
-def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPhase:
+
+def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Array | None = None) -> BroadPhase:
     """Broad phase of contacts: pairs of spheres among rigid ones, or among those in the mask ``of``; all others.
 
-    Two nodes have at most one single pair; groups with any contact law are included.
+    Two nodes have at most one single pair; groups with any contact law are included. Gaps over fixed planes are
+    searched for among those in the mask ``walls``.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
-        return BroadPhase(c, none, none, none, none, nodes, 0.0)
+        return BroadPhase(c, none, none, none, none, none, nodes, 0.0)
     known = c.rigid if of is None else of
     free = known & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
     pair = np.flatnonzero(free & ~c.fixed[0].any(axis=1))
     keys = _keys(c.plus[0, pair], c.minus[0, pair], nodes)
     keys, first = np.unique(keys, return_index=True)
     pair = pair[first]
-    own = np.unique(np.concatenate([c.plus[0, pair], c.minus[0, pair], *(group.node for group in c.groups)]))
-    others = np.setdiff1d(np.arange(c.kind.size), pair)
+    over = none if walls is None else np.flatnonzero(walls & _over_fixed_planes(c))
+    ends = c.plus[0, pair], c.minus[0, pair], c.plus[0, over]
+    own = np.unique(np.concatenate([*ends, *(group.node for group in c.groups)]))
+    others = np.setdiff1d(np.arange(c.kind.size), np.concatenate([pair, over]))
     widest = max([float(c.offset[pair].max(initial=0.0)), *(2.0 * float(group.radius.max()) for group in c.groups)])
-    return BroadPhase(c, others, pair, keys, own, nodes, widest)
+    return BroadPhase(c, others, over, pair, keys, own, nodes, widest)
+
+
+def _over_fixed_planes(c: Contacts) -> Array:
+    """Mask of the gaps that change at most as far as their one node moves: over planes fixed to the ground."""
+    fixed = (c.plus[0] >= 0) & (c.minus == -1).all(axis=0) & (c.plus[1:] == -1).all(axis=0)
+    over: Array = fixed & (c.kind == OFFSET) & (np.linalg.norm(c.fixed[1], axis=-1) <= 1.0 + 1e-12)
+    return over
 
 
 def _keys(first: Array, second: Array, nodes: int) -> Array:

@@ -45,7 +45,6 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain)
 
 def _obey(p: Coupled, k: int, x: Array, s: Chain) -> int:
     """Set the impulses of contact k that obey its law while no other one changes; return its state."""
-    c = p.friction.size
     state = cython.declare(cython.Py_ssize_t, ALONG)
     _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
     bound = p.friction[k] * x[k]

@@ -1,4 +1,4 @@
-"""Lists of near pairs: loops evaluate only the pairs of spheres in groups that may touch before the next list.
+"""Lists of near pairs: loops evaluate only those spheres, and spheres over planes, that may touch before the next list.
 
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
@@ -46,8 +46,10 @@ class NearPairs:
         self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
         self.strikes = bool(are_rigid.any())
-        self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
-        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
+        lists_rigid = self.strikes and rigid > LISTED
+        self.contacts = a.contacts if lists_rigid else a.contacts.with_single_rigid()
+        soft = ~self.contacts.rigid
+        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=soft | lists_rigid)
         self.lists = self.phase.pairs > LISTED
         self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
         compliant = self.phase.pair.size or not all(group.law.rigid[0] for group in self.contacts.groups)
@@ -66,7 +68,8 @@ class NearPairs:
     def near(self, points: Array, margin: float, springs: Array) -> Index:
         """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those with anchor forces."""
         near = self.phase.near(points[self.phase.nodes], margin)
-        held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
+        single = np.concatenate([self.phase.pair, self.phase.walls])
+        held = [self._held(single, self.contacts.anchor[single], springs)]
         firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
         for first, group in zip(firsts, self.contacts.groups, strict=False):
             if group.rows:

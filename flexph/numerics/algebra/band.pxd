@@ -4,6 +4,7 @@ from ..loops.views cimport Number
 from ..loops.views cimport Vec as AnyVec
 
 cdef double LEAST
+cdef Py_ssize_t SPARSE
 cdef Py_ssize_t CACHED
 cdef Py_ssize_t AHEAD
 cdef Py_ssize_t LANES

@@ -36,9 +36,10 @@ LEAST = cython.declare(cython.double, 0.1)
 """Diagonal entry, relative to the largest below it, from which on it is the pivot: exchanges double the width."""
 
 
+SPARSE = cython.declare(cython.Py_ssize_t, 6_000)
 CACHED = cython.declare(cython.Py_ssize_t, 30_000)
 AHEAD = cython.declare(cython.Py_ssize_t, 4)
-"""Number of entries of a matrix above which rows are prefetched, and number of rows ahead."""
+"""Numbers of entries of a matrix above which zero factors are skipped and rows are prefetched, and of rows ahead."""
 
 
 def factor(A: Array, pivot: Array, w: int) -> bool:
@@ -47,12 +48,14 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
     held = cython.declare(Number)
     inverse = cython.declare(Number)
     is_large = cython.declare(cython.bint)
+    is_sparse = cython.declare(cython.bint)
     k = cython.declare(cython.Py_ssize_t)
     n = A.shape[0]
     width = A.shape[1]
     reach = w
     down = width - 1  # step from an entry to the one below it
     is_large = n * width > CACHED
+    is_sparse = n * width > SPARSE
     for i in range(n):
         if is_large:
             prefetch(A, (i + w + AHEAD) * width, width)
@@ -77,7 +80,7 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
         k = here + down
         while k < here + below * down + 1:
             factor = get(A, k) * inverse
-            if not is_large or magnitude(factor) != 0.0:
+            if not is_sparse or magnitude(factor) != 0.0:
                 put(A, k, factor)
                 take(A, k + 1, A, here + 1, factor, right)
             k += down

@@ -9,7 +9,7 @@ from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
 from flexph.integration.loops import near, stepper
 from flexph.integration.loops.build import constants
 from flexph.integration.loops.near import NearPairs
-from flexph.kernels.contacts.gap_arrays import DISTANCE
+from flexph.kernels.contacts.gap_arrays import DISTANCE, OFFSET
 from flexph.methods import Decaying, Exact
 
 RADIUS = 0.05
@@ -54,7 +54,8 @@ def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_h
     pairs, rng = mechanism.once(NearPairs), np.random.default_rng(seed)
     c = mechanism.network.arrays.contacts.all()
     assert pairs.lists and pairs.phase.pairs == 780
-    pair = np.flatnonzero(c.kind == DISTANCE)
+    pair, wall = np.flatnonzero(c.kind == DISTANCE), pairs.phase.walls
+    assert wall.tolist() == np.flatnonzero(c.kind == OFFSET).tolist()
     springs = np.zeros(mechanism.layout.springs)
     held = pair[[3, 700]]
     springs[c.anchor[held[0]] :][:6] = [4.0, 0.0, 1.0, 701.0, 0.0, 1.0]  # numbers from 1 on, and forces
@@ -65,8 +66,10 @@ def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_h
         points += 0.5 * margin * away / np.linalg.norm(away, axis=1, keepdims=True)
         gap = np.linalg.norm(points[c.plus[0, pair]] - points[c.minus[0, pair]], axis=1) - c.offset[pair]
         assert np.isin(pair[gap < 0.0], listed).all()
-        assert np.isin(held, listed).all() and np.isin(pairs.phase.others, listed).all()
-        assert listed.size < pairs.phase.others.size + pair.size / 4
+        assert np.isin(held, listed).all() and pairs.phase.others.size == 0
+        over = np.vecdot(points[c.plus[0, wall]] + c.fixed[0, wall], c.fixed[1, wall]) - c.offset[wall]
+        assert np.isin(wall[over < 0.0], listed).all() and not np.isin(wall[over > 2.0 * margin], listed).any()
+        assert listed.size < wall.size + pair.size / 4
 
 
 def test_free_bodies_with_many_pairs_are_a_pile():

@@ -40,8 +40,8 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Write the vectors V, W, U, D of a gap into ``out``, from centres of mass and arms of the nodes."""
-    for k in range(out.shape[0]):
+    """Write the vectors V, W, U, D of a gap, only V of a distance, into ``out``, from centres and arms of the nodes."""
+    for k in range(1 if m.contacts_kind[c] == DISTANCE else out.shape[0]):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
         for side in range(2):

@@ -53,19 +53,24 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
     """Add a value to entry (i, j) of the border, or in a pile to the block that couples the two bodies of contact c."""
+    is_first = cython.declare(cython.bint)
     if contact < 2:
         add(m, i, j, value)
     else:
         if i < 0 or j < 0:
             return
         width = m.border_size[1] + 1
-        one = i // width
-        other = j // width
-        if one == other:
+        one = m.contacts_node[c][0]
+        other = m.contacts_node[c][1]
+        first = m.nodes_body[one] * width if one >= 0 else -width
+        second = m.nodes_body[other] * width if other >= 0 else -width
+        is_first = first <= i < first + width
+        if is_first == (first <= j < first + width):
             add(m, i, j, value)
+        elif is_first:
+            m.touch_apart[2 * c][i - first][j - second] += value
         else:
-            side = 0 if one == m.nodes_body[m.contacts_node[c][0]] else 1
-            m.touch_apart[2 * c + side][i - one * width][j - other * width] += value
+            m.touch_apart[2 * c + 1][i - second][j - first] += value
 
 
 def _first_row(m: Memory) -> int:
@@ -119,9 +124,10 @@ def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right:
     count = m.touch_begin[5]
     for i in range(count):
         value = gain * left[i]
-        if value != 0.0:
+        if value != 0.0 and m.touch_column[i] >= 0:
             for j in range(count):
-                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
+                if right[j] != 0.0 and m.touch_column[j] >= 0:
+                    _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
 
 
 def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w: int) -> None:
@@ -130,8 +136,10 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
     for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
         if m.touch_column[i] >= 0:
             for j in range(m.touch_begin[w], m.touch_begin[w + 1]):
-                value = gain * dot(dim, m.system_B[first + i], m.system_W[first + j])
-                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value)
+                if m.touch_column[j] >= 0:
+                    value = gain * dot(dim, m.system_B[first + i], m.system_W[first + j])
+                    if value != 0.0:
+                        _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value)
 
 
 def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
@@ -268,10 +276,14 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
     """Add the changes of friction with the slip and, through the normal force, with the gap."""
     _differentiate_slips(m, dim, c)
+    change = m.touch_along[0]
     for t in range(dim - 1):
-        _add_outer(m, contact, c, -h * m.touch_slope[c] * m.touch_by_normal[c][t], m.touch_slide[t], m.touch_rate)
-        for u in range(dim - 1):
-            _add_outer(m, contact, c, h * h * m.touch_by_slip[c][t][u], m.touch_slide[t], m.touch_slide[u])
+        pressing = m.touch_slope[c] * m.touch_by_normal[c][t]
+        for i in range(m.touch_begin[4]):
+            change[i] = -pressing * m.touch_rate[i]
+            for u in range(dim - 1):
+                change[i] += h * m.touch_by_slip[c][t][u] * m.touch_slide[u][i]
+        _add_outer(m, contact, c, h, m.touch_slide[t], change)
 
 
 def _differentiate_slips(m: Memory, dim: int, c: int) -> None:

@@ -1,6 +1,5 @@
 from ....numerics.algebra.band cimport solve as solve_band
 from ....numerics.loops.views cimport Vec, fill
-from ..contact.forces cimport is_active
 from ..mechanics.arrow cimport expand, reduce
 from ..memory.memory cimport Memory
 from libc.math cimport sqrt

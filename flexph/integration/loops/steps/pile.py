@@ -16,14 +16,15 @@ if not cython.compiled:
 
     from ....numerics.algebra.band import solve as solve_band
     from ....numerics.loops.views import fill
-    from ..contact.forces import is_active
     from ..mechanics.arrow import expand, reduce
     from ..memory.memory import Memory
 
 
-SOLVED = cython.declare(cython.double, 1e-11)
+SOLVED = cython.declare(cython.double, 1e-7)
 PRODUCTS = cython.declare(cython.Py_ssize_t, 500)
-"""Tolerance of the residual, relative to D⁻¹b, and the limit of iterations of two products each."""
+"""Tolerance of the residual, relative to D⁻¹b, and the limit of iterations of two products each.
+
+What a correction misses is left to the next one: Newton's method ends by the sizes of corrections, not by this one."""
 
 
 def solve_pile(m: Memory, dim: int, decay: int, h: float) -> None:
@@ -45,7 +46,7 @@ def _product(m: Memory, x: Array, out: Array) -> None:
     for c in range(m.contacts_kind.size):
         one = m.contacts_node[c][0]
         other = m.contacts_node[c][1]
-        if one >= 0 and other >= 0 and is_active(m, c):
+        if one >= 0 and other >= 0 and (m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0):
             first = m.nodes_body[one] * width
             second = m.nodes_body[other] * width
             if first != second:
