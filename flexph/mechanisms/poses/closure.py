@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -130,12 +131,12 @@ Placed = tuple[Array, Array]
 
 
 class _Equations(NamedTuple):
-    """Linearised closure at a pose: gaps r (k,), wanted changes (k,), and their matrix (k, n)."""
+    """Linearised closure at a pose: gaps r (k,), wanted changes (k,), and a function for their matrix (k, n)."""
 
     at: Placed
     gap: Array
     wanted: Array
-    matrix: Any
+    matrix: Callable[[], Any]
 
     @property
     def defect(self) -> float:
@@ -184,7 +185,7 @@ class Closure:
 
         def corrected(here: _Equations) -> tuple[_Equations, float]:
             step = np.zeros(active.size)
-            step[active] = _least_step(here.matrix[:, active], here.wanted)
+            step[active] = _least_step(here.matrix()[:, active], here.wanted)
             if np.abs(step).max(initial=0.0) <= settled:
                 return here, 0.0
             moved = move(self.mechanism, *here.at, step) if self.rigid is None else self.rigid.moved(*here.at, step)
@@ -196,22 +197,28 @@ class Closure:
 
     def _equations(self, at: Placed, size: int, guided: bool) -> _Equations:
         here = self.here(at)
-        gap, matrix = here.gap, here.matrix
-        rows, ways = self.units(self.length), None if self.rigid is None else self.rigid.ways(*at)
-        size = size if ways is None else len(ways)
-        gap, matrix = gap[self.stated] / rows, scale_rows(matrix[self.stated][:, :size], 1.0 / rows)
-        matrix = matrix if ways is None else matrix @ ways
+        gap = here.gap[self.stated] / self.units(self.length)
         if not guided:
-            return _Equations(at, gap, -gap, matrix)
+            return _Equations(at, gap, -gap, lambda: self._matrix(here, size)[0])
         own = is_unguided(self.mechanism)[self.stated]
         apart, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
-        wanted, shape = np.concatenate([-gap[own], way]), (way.size, size)
-        if sparse.issparse(matrix):
-            matrix = sparse.vstack([matrix[own], sparse_blocks(shape, blocks)]).tocsr()
-        else:
+
+        def matrix() -> Any:
+            rows, ways = self._matrix(here, size)
+            shape = way.size, size if ways is None else len(ways)
+            if sparse.issparse(rows):
+                return sparse.vstack([rows[own], sparse_blocks(shape, blocks)]).tocsr()
             turning = dense_blocks(shape, blocks)
-            matrix = np.vstack([matrix[own], turning if ways is None else turning @ ways])
-        return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
+            return np.vstack([rows[own], turning if ways is None else turning @ ways])
+
+        return _Equations(at, np.concatenate([gap[own], apart]), np.concatenate([-gap[own], way]), matrix)
+
+    def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
+        """Matrix of the gaps at a pose, and the rigid motions that its columns stand for; None for velocities."""
+        ways = None if self.rigid is None else self.rigid.ways(*here.at)
+        columns, rows = size if ways is None else len(ways), self.units(self.length)
+        matrix = scale_rows(here.matrix[self.stated][:, :columns], 1.0 / rows)
+        return (matrix if ways is None else matrix @ ways), ways
 
 
 class _PoseValues:

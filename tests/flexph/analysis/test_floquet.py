@@ -237,7 +237,11 @@ def test_contacts_are_refused():
         floquet(mechanism, mechanism.consistent_state(mechanism.assemble()), period=1.0)
 
 
-@pytest.mark.parametrize("given", [{"stiffness": 50.0}, {"law": polynomial(50.0)}], ids=["stiffness", "law"])
+@pytest.mark.parametrize(
+    "given",
+    [pytest.param({"stiffness": 50.0}, marks=pytest.mark.slow), {"law": polynomial(50.0)}],
+    ids=["stiffness", "law"],
+)
 def test_springs_with_a_law_take_part_in_small_motions(given):
     """Of a bar that a spring holds up: e^{±iωT} of the spectrum, which takes another route."""
     spring = spring_damper("bar.tip", GROUND.at(0.0, 2.0), length=1.0, **given)

@@ -20,7 +20,13 @@ SEEDS = range(3)
 FEW = ("pendulum",)
 
 
-@pytest.mark.parametrize(("name", "seed"), list(zip(ENERGIES, SEEDS, strict=True)))
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        pytest.param(name, seed, marks=pytest.mark.slow if name == "pendulum" else ())
+        for name, seed in zip(ENERGIES, SEEDS, strict=True)
+    ],
+)
 def test_runs_of_a_varying_singular_descriptor(name, seed):
     energy = ENERGIES[name]
     plain = semi_explicit(energy, seed)

@@ -105,7 +105,14 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+SIBLINGS = (DiracDissipative(), DiscreteGradient("mean_value"))
+"""Methods of general systems that keep the same of their steps as others, for twice the time."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if own[1] in SIBLINGS else ()) for name, own in RUNS.items()],
+)
 def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path, monkeypatch):
     """With events, a terminal one at the end of general runs, observations that are None at first, and open rows.
 

@@ -184,7 +184,10 @@ def test_the_error_on_index_two_follows_the_tolerance(method, moved):
         assert_proportional(by_tolerance, tolerances, most)
 
 
-@pytest.mark.parametrize("method", CONTROLLED)
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(m, marks=pytest.mark.slow if m in ("dirac", "mean_value") else ()) for m in CONTROLLED],
+)
 def test_every_method_takes_a_tolerance(method):
     system = with_pair(four_particles(0.0)) if method == "pair" else four_particles(0.0)
     found = run(system, START, [0.0, 0.1], method=by_name(method, tolerance=1e-3))

@@ -40,6 +40,12 @@ def method(request):
     return request.param
 
 
+def slow(*methods):
+    """Mark of a test of all of them that is slow for some: for those its runs take most steps."""
+    given = [pytest.param(m, marks=pytest.mark.slow if m in methods else ()) for m in ADAPTIVE]
+    return pytest.mark.parametrize("method", given, indirect=True)
+
+
 def run(system, start, end, count=10, **options):
     return integrate(system, start, np.linspace(0.0, end, count + 1), progress=False, **options)
 
@@ -121,6 +127,7 @@ def reference():
     )
 
 
+@slow("radau")
 def test_index_two_agrees_with_collocation(method, reference):
     """The error of the differential states follows the tolerance; multipliers lose a step length."""
     errors = []
@@ -274,6 +281,7 @@ def explosion():
     )
 
 
+@slow("bdf")
 def test_a_run_without_solution_ends_with_what_is_finished(method):
     with pytest.raises(IntegrationError, match=rf"'{method}' could not go on at t = .*tolerance") as caught:
         run(explosion(), (1.0,), 2.0, 20, method=by_name(method), inputs={"u": 1.0})

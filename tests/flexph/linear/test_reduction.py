@@ -164,7 +164,7 @@ def test_all_states_give_the_system_itself():
         np.testing.assert_allclose(response(reduced, s), response(system, s), rtol=1e-8)
 
 
-@both_forms
+@pytest.mark.parametrize("form", ["sparse", pytest.param("dense", marks=pytest.mark.slow)])
 def test_points_are_added_until_the_tolerance_holds(form):
     system, band = clamped_beam(), (1.0, 1e4)
     if form == "dense":

@@ -12,7 +12,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, eigenfrequencies, hinge, integrate, weld
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
-from flexph.mechanisms import resting
+from flexph.mechanisms import contact_search
 
 WEIGHT = 10.0
 DOWN = (0.0, -WEIGHT)
@@ -23,7 +23,7 @@ FEET = {"left": (-0.2, -0.1), "right": (0.2, -0.1)}
 @pytest.fixture
 def one_softness(monkeypatch):
     """Springs that stand for rigid contacts have the first stiffness only: two more find no other answer."""
-    return lambda: monkeypatch.setattr(resting, "SOFT", resting.SOFT[:1])
+    return lambda: monkeypatch.setattr(contact_search, "SOFT", contact_search.SOFT[:1])
 
 
 def forces(mechanism, state):

@@ -50,7 +50,11 @@ def test_a_heavy_top_keeps_its_rotation_and_energy(turn):
     assert errors[1] < 5e-3
 
 
-@WITHOUT_LIMITS
+@pytest.mark.parametrize(
+    "turn",
+    [rigid.rotation_matrix(), pytest.param(rigid.quaternion(), marks=pytest.mark.slow)],
+    ids=lambda o: o.name,
+)
 def test_free_body_under_its_weight(turn):
     """The centre of mass falls on its parabola, to second order in body axes; energy and rotations to round-off."""
     g = np.array([0.0, 0.0, -9.81])
