@@ -148,7 +148,9 @@ def joined_modules(root: Path = ROOT) -> dict[Path, str]:
     return texts
 
 
-def _names(module: Module, second: bool, modules: dict[str, Module], recording: Recording) -> tuple[dict[str, str], set[str]]:
+def _names(
+    module: Module, second: bool, modules: dict[str, Module], recording: Recording
+) -> tuple[dict[str, str], set[str]]:
     """Names that change, and what is cimported."""
     names = {name: module.joined(name, second) for name in module.own}
     lines = set()
@@ -302,7 +304,9 @@ class Recording:
     def is_real(self, module: str, name: str) -> bool:
         """True for the name of a constant that is a real number."""
         node = self.reached.get(self._source(module, name))
-        return isinstance(node, ast.Assign) and ast.unparse(node).partition("cython.declare(")[2].startswith("cython.double")
+        return isinstance(node, ast.Assign) and ast.unparse(node).partition("cython.declare(")[2].startswith(
+            "cython.double"
+        )
 
     def statements(self) -> list[str]:
         """Statements of all functions and constants; constants are imported from Python where they are defined."""

@@ -10,11 +10,21 @@ namespace flexph {
 
 // Operation: one or two earlier entries, −1 for none, and the derivatives by them
 struct Operation { int32_t first, second; double by_first, by_second; };
+struct Chosen { int32_t own, first, second; double by_first, by_second; };
 struct Record {
     std::vector<Operation> operations;
     std::vector<double> adjoint;
+    std::vector<Chosen> chosen;  // operations that depend on some of the first numbers
+    std::vector<char> depends;
 };
-inline Record &record() { static thread_local Record own; return own; }
+inline Record &records() { static thread_local Record own; return own; }
+#if defined(_MSC_VER)
+#define FLEXPH_THREAD thread_local
+#else
+#define FLEXPH_THREAD __thread  // without a test for its first use in each access
+#endif
+static FLEXPH_THREAD Record *current = nullptr;
+FLEXPH_INLINE Record &record() { return *current; }
 
 // A value and its place in the record, −1 for a constant: 16 bytes, those of a complex number
 struct Recorded {
@@ -28,14 +38,14 @@ struct Recorded {
 static_assert(sizeof(Recorded) == 16, "cells of recorded numbers are those of complex ones");
 
 FLEXPH_INLINE Recorded recorded(double value, const Recorded &a, double by) {
-    if (a.place < 0) return Recorded(value, -1);
+    if (a.place < 0 || by == 0.0) return Recorded(value, -1);
     auto &all = record().operations;
     all.push_back({int32_t(a.place), -1, by, 0.0});
     return Recorded(value, int64_t(all.size()) - 1);
 }
 FLEXPH_INLINE Recorded recorded(double value, const Recorded &a, double by_a, const Recorded &b, double by_b) {
-    if (a.place < 0) return recorded(value, b, by_b);
-    if (b.place < 0) return recorded(value, a, by_a);
+    if (a.place < 0 || by_a == 0.0) return recorded(value, b, by_b);
+    if (b.place < 0 || by_b == 0.0) return recorded(value, a, by_a);
     auto &all = record().operations;
     all.push_back({int32_t(a.place), int32_t(b.place), by_a, by_b});
     return Recorded(value, int64_t(all.size()) - 1);
@@ -135,6 +145,7 @@ inline Recorded call_three(Py_ssize_t address, const Recorded &x, const Recorded
 
 // Begin a record with so many numbers as its first places
 inline void begin_record(Size numbers) {
+    current = &records();
     auto &all = record().operations;
     all.clear();
     all.resize(numbers, Operation{-1, -1, 0.0, 0.0});
@@ -143,11 +154,15 @@ inline void begin_record(Size numbers) {
 inline void place(const RVec &numbers, Size first) {
     for (Size i = 0; i < numbers.count(); i++) numbers.p[i].place = first + i;
 }
+// Take some of a vector's numbers, likewise
+inline void place_some(const RVec &numbers, const IVec &which, Size first) {
+    for (Size i = 0; i < which.count(); i++) numbers.p[which.p[i]].place = first + i;
+}
 inline void set_adjoints() { record().adjoint.assign(record().operations.size(), 0.0); }
-// Add weights to the adjoints of results
+// Add weights to the adjoints of as many results
 inline void weigh(const RVec &results, const Vec &weights) {
     auto &own = record().adjoint;
-    for (Size i = 0; i < results.count(); i++) if (results.p[i].place >= 0) own[results.p[i].place] += weights.p[i];
+    for (Size i = 0; i < weights.count(); i++) if (results.p[i].place >= 0) own[results.p[i].place] += weights.p[i];
 }
 // Go back through the record
 inline void sweep() {
@@ -167,6 +182,42 @@ inline void adjoints(Size first, const Vec &out) {
 }
 inline void add_adjoints(Size first, const Vec &out) {
     for (Size i = 0; i < out.count(); i++) out.p[i] += record().adjoint[first + i];
+}
+// Choose the operations that depend on the numbers from ``first`` to ``end``, for sweeps that need no others
+inline void choose(Size first, Size end) {
+    auto &own = record();
+    const Size count = Size(own.operations.size());
+    own.depends.assign(count, 0);
+    own.chosen.clear();
+    for (Size i = first; i < end; i++) own.depends[i] = 1;
+    for (Size i = end; i < count; i++) {
+        const Operation &one = own.operations[i];
+        const bool by_first = one.first >= 0 && own.depends[one.first], by_second = one.second >= 0 && own.depends[one.second];
+        if (!by_first && !by_second) continue;
+        own.depends[i] = 1;
+        own.chosen.push_back({int32_t(i), by_first ? one.first : int32_t(i), by_second ? one.second : int32_t(i),
+            by_first ? one.by_first : 0.0, by_second ? one.by_second : 0.0});
+    }
+    set_adjoints();
+}
+inline void weigh_chosen(const RVec &results, const Vec &weights) {
+    auto &own = record();
+    for (Size i = 0; i < weights.count(); i++) {
+        const int64_t at = results.p[i].place;
+        if (at >= 0 && own.depends[at]) own.adjoint[at] += weights.p[i];
+    }
+}
+// Go back through the chosen operations, and take the adjoints of the numbers from ``first`` on
+inline void sweep_chosen(Size first, const Vec &out) {
+    auto &record_ = record();
+    double *own = record_.adjoint.data();
+    for (auto one = record_.chosen.rbegin(); one != record_.chosen.rend(); ++one) {
+        const double by = own[one->own];
+        own[one->own] = 0.0;
+        own[one->first] += by * one->by_first;
+        own[one->second] += by * one->by_second;
+    }
+    for (Size i = 0; i < out.count(); i++) { out.p[i] = own[first + i]; own[first + i] = 0.0; }
 }
 inline Size operations() { return Size(record().operations.size()); }
 

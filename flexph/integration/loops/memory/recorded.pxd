@@ -84,7 +84,7 @@ cdef struct RecordedMemory:
     IVec joints_path_kind
     RMat joints_path_parameter
     IVec joints_laws
-    IVec joints_scheduled
+    IMat joints_timed
     IVec joints_kind
     RMat joints_parameter
     IVec joints_function
@@ -205,7 +205,6 @@ cdef struct RecordedMemory:
     RVec strains_width
     RVec strains_viscous
     IVec strains_schedule
-    IVec strains_schedules
     IVec strains_lawful
     IVec points_own
     IVec points_frame

@@ -1,6 +1,6 @@
 from ....numerics.loops.binding cimport bind
-from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, operations, place, set_adjoints, sweep, weigh
-from ....numerics.loops.views cimport Mat, Vec, copy, fill
+from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, choose, operations, place, place_some, set_adjoints, sweep, sweep_chosen, weigh, weigh_chosen
+from ....numerics.loops.views cimport IVec, Mat, Vec, copy, fill
 from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory
 from ..memory.structures cimport Kinds, Table
@@ -31,10 +31,12 @@ cdef struct Backward:
     Mat by_inputs
     Mat by_moved
     Vec by_constants
+    IVec varied
     Vec carried
     Vec adjoint
     Vec wanted
     Vec missed
+    Vec by_unknowns
     Vec covector
     Vec none
     Vec audit
@@ -50,7 +52,8 @@ cdef void _record(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_s
 cdef Vec row_of(Mat rows, Py_ssize_t k) noexcept nogil
 cdef Py_ssize_t _add(Vec adjoint, Py_ssize_t first, Vec out) noexcept nogil
 cdef Py_ssize_t _place(RVec numbers, Py_ssize_t first) noexcept nogil
-cdef void _pull(Memory* m, RecordedMemory* r, Backward b, Vec by_end, Vec by_defect, Vec out) noexcept nogil
+cdef void _pull(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
+cdef void _pull_unknowns(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
 cdef void _precondition(Memory* m, Py_ssize_t dim, Kinds kinds, double h, Vec given) noexcept nogil
 cdef double _largest(Vec own) noexcept nogil
 cdef void _watch(Vec audit, Py_ssize_t i, double value) noexcept nogil
