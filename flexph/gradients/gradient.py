@@ -88,7 +88,7 @@ def gradient(
 ) -> Gradient:
     """Integrate a mechanism by :class:`~flexph.methods.Exact`, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes three to eight times the time of the run, and six calls of
+    The gradient is that of the discrete run. It takes six to thirteen times the time of the run, and six calls of
     ``make`` for each parameter, by whose differences it is known to about 1e-9 of the largest p dΦ/dp.
 
     Parameters

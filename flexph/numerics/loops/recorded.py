@@ -10,4 +10,5 @@ def _missing(*given: Any) -> NoReturn:
     raise TypeError("only compiled loops record their operations")
 
 
-begin_record = choose = weigh_chosen = sweep_chosen = place = place_some = set_adjoints = weigh = sweep = adjoints = add_adjoints = operations = _missing
+begin_record = choose = weigh_chosen = sweep_chosen = _missing
+place = place_some = set_adjoints = weigh = sweep = adjoints = add_adjoints = operations = _missing
