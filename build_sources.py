@@ -37,6 +37,8 @@ COMPLEX = {
     "AnyTen": "CTen",
     "AnyMemory": "ComplexMemory",
 }
+RECORDED = "_recorded"
+"""What modules of functions over recorded numbers have in their names where they are cimported."""
 LEFT_OUT = "decay > 0"
 UNCOMPILED = "not cython.compiled"
 
@@ -84,6 +86,32 @@ class Module:
         return names - {"cython"}
 
     @cached_property
+    def statements(self) -> dict[str, ast.stmt]:
+        """Functions and constants by their names."""
+        functions: dict[str, ast.stmt] = {node.name: node for node in self.body if isinstance(node, ast.FunctionDef)}
+        constants = (node for node in self.body if isinstance(node, ast.Assign))
+        return functions | {target.id: node for node in constants for target in node.targets}
+
+    @cached_property
+    def cimported(self) -> dict[str, tuple[str, str]]:
+        """Modules and names there of what is cimported, by the names here."""
+        own = {}
+        for place, several, items in CIMPORT.findall(self.declared):
+            for item in filter(None, (item.strip() for item in (several or items).split(","))):
+                name, _, alias = item.partition(" as ")
+                own[alias or name] = _absolute(self.name, place), name
+        return own
+
+    def import_of(self, name: str, alias: str) -> str:
+        """Statement that imports a name which the module imports by Python, under an alias."""
+        for node in self.body:
+            for one in node.names if isinstance(node, ast.ImportFrom) else ():
+                if (one.asname or one.name) == name:
+                    place = _absolute(self.name, "." * node.level + (node.module or ""))
+                    return f"from {place} import {one.name} as {alias}"
+        raise ValueError(f"{self.name}: {name} is not imported")
+
+    @cached_property
     def general(self) -> set[str]:
         """Names of functions over numbers of any kind."""
         return {match[1] for match in DECLARATION.finditer(self.declared) if ANY.search(match[0])}
@@ -103,28 +131,38 @@ def joined_modules(root: Path = ROOT) -> dict[Path, str]:
         modules[name] = Module(name, (root / path).read_text(encoding="utf-8"), declared)
     texts = {}
     for folder in sorted({module.folder for module in modules.values()}):
-        statements, cimports, declarations = ["import cython"], set(), []
+        statements, cimports, declarations, recording = ["import cython"], set(), [], Recording(modules)
         for module in (module for module in modules.values() if module.folder == folder):
             for second in (False, True)[: 1 + bool(module.general)]:
-                names, lines = _names(module, second, modules)
+                names, lines = _names(module, second, modules, recording)
                 statements += _statements(module, second, names)
                 cimports |= lines
                 declarations.append(_declarations(module, second, names))
+        if recording.reached:
+            statements[1:1] = recording.statements()
+            declarations.insert(0, recording.declarations())
+            cimports |= recording.cimports
         path = Path(*folder.split("."), f"{JOINED}.py")
         texts[path] = "\n".join(statements) + "\n"
         texts[path.with_suffix(".pxd")] = "\n".join([*sorted(cimports), *declarations])
     return texts
 
 
-def _names(module: Module, second: bool, modules: dict[str, Module]) -> tuple[dict[str, str], set[str]]:
+def _names(
+    module: Module, second: bool, modules: dict[str, Module], recording: Recording
+) -> tuple[dict[str, str], set[str]]:
     """Names that change, and what is cimported."""
     names = {name: module.joined(name, second) for name in module.own}
     lines = set()
     for place, several, items in CIMPORT.findall(module.declared):
-        other = modules.get(_absolute(module.name, place.removesuffix(SUFFIX)))
+        of = _absolute(module.name, place.removesuffix(SUFFIX).removesuffix(RECORDED))
+        other = modules.get(of)
         for item in filter(None, (item.strip() for item in (several or items).split(","))):
             name, _, alias = item.partition(" as ")
             given, at = name, place
+            if place.endswith(RECORDED) and other is not None:
+                names[alias or name] = recording.reach(of, name)
+                continue
             if second and (alias or name) in COMPLEX:
                 given, at = COMPLEX[alias or name], place.replace(".memory.memory", ".memory.paired")
             if other is not None:
@@ -202,3 +240,164 @@ class _Renamed(ast.NodeTransformer):
         if self.second and not node.orelse and ast.unparse(node.test).startswith(LEFT_OUT):
             return None
         return self.generic_visit(node)
+
+
+RECORDED_TYPES = {
+    **{"double": "Recorded", "Vec": "RVec", "Mat": "RMat", "Ten": "RTen", "Memory": "RecordedMemory"},
+    **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
+}
+COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
+COMMON |= {"IVec", "IMat", "ITen", "get_index"}
+"""Functions of views for numbers of any kind, and views of whole numbers."""
+VIEWS = f"{PACKAGE}.numerics.loops.views"
+NUMBERS = f"{PACKAGE}.numerics.loops.recorded"
+FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
+"""Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
+RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
+PLAIN = {"INFINITY", "NAN", "M_PI"}
+
+
+class Recording:
+    """Functions over recorded numbers (see recorded.hpp), with all that they call, for the module of a folder.
+
+    ``f`` of a module ``a/x.py`` is ``a_x_recorded__f``. A ``.pxd`` cimports it from ``..a.x_recorded``; its statements
+    are those of the loops, over other types.
+    """
+
+    def __init__(self, modules: dict[str, Module]) -> None:
+        self.modules = modules
+        self.reached: dict[tuple[str, str], ast.stmt] = {}
+        self.cimports: set[str] = set()
+
+    def reach(self, module: str, name: str) -> str:
+        """Take a function or a constant of a module, and what it uses; return its name."""
+        if (module, name) not in self.reached:
+            node = self.reached[module, name] = self.modules[module].statements[name]
+            for used in {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}:
+                of, own = self._source(module, used)
+                if of in self.modules and own in self.modules[of].statements:
+                    self.reach(of, own)
+        return self._unique(module, name)
+
+    def _unique(self, module: str, name: str) -> str:
+        return f"{'_'.join(module.split('.')[-2:])}{RECORDED}__{name}"
+
+    def _source(self, module: str, used: str) -> tuple[str, str]:
+        """Module where a name of a module is defined, and its name there."""
+        return self.modules[module].cimported.get(used, (module, used))
+
+    def name_of(self, module: str, used: str) -> str:
+        """Name in the joined module of what a name stands for in a module."""
+        of, own = self._source(module, used)
+        if (of, own) in self.reached:
+            return self._unique(of, own)
+        if own in RECORDED_TYPES and (used in RECORDED_TYPES or of in (VIEWS, RECORDED_MEMORY)):
+            return RECORDED_TYPES[own]
+        if of == module:
+            return used
+        if of in FOREIGN and own not in COMMON | PLAIN:
+            self.cimports.add(f"from {NUMBERS} cimport {own} as recorded__{own}")
+            return f"recorded__{own}"
+        self.cimports.add(f"from {of} cimport {own}")
+        return own
+
+    def is_real(self, module: str, name: str) -> bool:
+        """True for the name of a constant that is a real number."""
+        node = self.reached.get(self._source(module, name))
+        return isinstance(node, ast.Assign) and ast.unparse(node).partition("cython.declare(")[2].startswith(
+            "cython.double"
+        )
+
+    def statements(self) -> list[str]:
+        """Statements of all functions and constants; constants are imported from Python where they are defined."""
+        made = []
+        for (module, name), node in self.reached.items():
+            one = ast.parse(ast.unparse(node)).body[0]
+            if isinstance(one, ast.Assign):
+                one.targets = [ast.Name(self._unique(module, name), ast.Store())]
+                for own in {item.id for item in ast.walk(one.value) if isinstance(item, ast.Name)} - {"cython"}:
+                    made.append(self.modules[module].import_of(own, f"{self._unique(module, name)}_of"))
+                    one = _Replaced(own, f"{self._unique(module, name)}_of").visit(one)
+            else:
+                one = _Recorded(self, module).visit(one)
+            made.append(ast.unparse(one))
+        return made
+
+    def declarations(self) -> str:
+        """Declarations of all functions and constants, and of types that they name."""
+        made = []
+        for (module, name), node in self.reached.items():
+            if isinstance(node, ast.Assign):
+                kind = ast.unparse(node.value.args[0]).removeprefix("cython.")
+                made.append(f"cdef {kind} {self._unique(module, name)}")
+            else:
+                lines = DECLARATION.finditer(self.modules[module].declared)
+                line = next(match[0] for match in lines if match[1] == name)
+                made.append(NAME.sub(lambda word, of=module: self._declared(of, word[0]), line))
+        types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
+        self.cimports.add(f"from {NUMBERS} cimport {types}")
+        self.cimports.add(f"from {RECORDED_MEMORY} cimport RecordedMemory")
+        return "\n".join(made)
+
+    def _declared(self, module: str, word: str) -> str:
+        module_or_type = word in RECORDED_TYPES or self._source(module, word) != (module, word)
+        return self.name_of(module, word) if module_or_type or (module, word) in self.reached else word
+
+
+class _Replaced(ast.NodeTransformer):
+    """A name for another one."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """Change the name."""
+        return ast.Name(self.new, node.ctx) if node.id == self.old else node
+
+
+class _Recorded(ast.NodeTransformer):
+    """A function over recorded numbers."""
+
+    def __init__(self, recording: Recording, module: str) -> None:
+        self.recording, self.module = recording, module
+        self.local: set[str] = set()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Keep the names of arguments and local variables, and leave out what Cython does not read."""
+        inner = list(ast.walk(node))
+        self.local = {item.arg for item in inner if isinstance(item, ast.arg)}
+        self.local |= {item.id for item in inner if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+        self.generic_visit(node)
+        node.name, node.returns = self.recording.name_of(self.module, node.name), None
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """Leave out annotations."""
+        return ast.arg(node.arg)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Declare recorded numbers in place of real ones."""
+        if ast.unparse(node) == "cython.double":
+            return ast.Name("Recorded", ast.Load())
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Let both values of a choice be recorded numbers: Cython takes a literal's type for that of both."""
+        for side in ("body", "orelse"):
+            value = getattr(node, side)
+            is_constant = isinstance(value, ast.Name) and self.recording.is_real(self.module, value.id)
+            visited = self.visit(value)
+            if is_constant or (isinstance(value, ast.Constant) and isinstance(value.value, float)):
+                visited = ast.parse(f"cython.cast(Recorded, {ast.unparse(visited)})", mode="eval").body
+            setattr(node, side, visited)
+        node.test = self.visit(node.test)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """Change a name of the module."""
+        if node.id in self.local or node.id in BUILT_IN:
+            return node
+        return ast.Name(self.recording.name_of(self.module, node.id), node.ctx)
+
+
+BUILT_IN = {"cython", "range", "abs", "int", "float", "bool", "True", "False"}

@@ -13,7 +13,8 @@ Bodies are joined at named ports into a mechanism. A run of it is a solution wit
    ``flexph.export``.
 5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and the
    others of ``flexph.linear``; ``flexph.exchange`` reads and writes it.
-6. Studies: ``study(function, samples)`` and ``flexph.studies`` repeat runs; ``flexph.models`` reads all from a file.
+6. Studies: ``study(function, samples)`` and ``flexph.studies`` repeat runs; ``flexph.gradients`` has their
+   derivatives by many parameters. ``flexph.models`` reads all from a file.
 7. Theory: a ``PHDAE`` (``flexph.systems``) is a system without bodies; ``integrate`` runs it, too. ``flexph.dirac``,
    ``flexph.descriptor``, ``flexph.discrete_gradients``, ``flexph.discretisation``, ``flexph.consistency``,
    ``flexph.interconnection``, ``flexph.analysis``, ``flexph.circuits`` and ``flexph.switching`` build on it.

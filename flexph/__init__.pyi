@@ -14,6 +14,7 @@ from . import discretisation as discretisation
 from . import exchange as exchange
 from . import export as export
 from . import fmu as fmu
+from . import gradients as gradients
 from . import interconnection as interconnection
 from . import joints as joints
 from . import laws as laws

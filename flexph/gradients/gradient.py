@@ -1,0 +1,356 @@
+"""Gradient of a functional of a run, by the discrete adjoint of the steps that were taken.
+
+A step solves r(x₀, y; p) = 0 for its mean velocities and multipliers y and ends at x₁ = X(x₀, y; p). From
+a_N = ∂Φ/∂x_N on, each step is taken back,
+
+    r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + ∂Φ/∂x₀,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ,
+
+at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of a few runs for
+any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and inputs, is known
+by differences of these, not of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..integration.blocks.in_blocks import blocks_of
+from ..integration.integrate import integrate
+from ..integration.loops.memory.data import Index
+from ..integration.loops.memory.memory import CONSTANTS, FIELDS, REAL, ROW, Memory, address_of
+from ..integration.loops.memory.structures import Table
+from ..integration.loops.memory.workspace import SPANS
+from ..integration.methods.exact import Exact
+from ..integration.schemes.of_method import scheme_from
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State, configuration
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.loops.built import are_compiled
+from ..sensors.panel import histories
+from ..systems.inputs import Forcing, Input
+from .functionals import Functional
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
+
+Made = tuple[Mechanism, State] | tuple[Mechanism, State, Mapping[str, Input]]
+"""Mechanism and start of a run, and inputs if it has some."""
+STEP = 1e-3
+"""Step of differences by a parameter, relative to its value (to one for zero): their error is of sixth order."""
+WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+"""Weights of central differences of sixth order."""
+AGREED = 1e-5
+"""Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
+SENSED = 1e-3
+"""Step of differences of a sensor, relative to the size of the entries of the state."""
+SOLVED = 1e-8
+"""Largest defect of a transposed system of a step, relative to its right-hand side."""
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Value and gradient of a functional of a run.
+
+    Attributes
+    ----------
+    value : float
+        Φ.
+    by : mapping
+        dΦ/dp of each parameter.
+    by_input : mapping
+        Derivatives by the inputs of each port in the middle of each step, (N, d).
+    defect : float
+        Largest defect of the transposed systems, relative to their right-hand sides.
+    solution : Solution
+        The run.
+    """
+
+    value: float
+    by: Mapping[str, float]
+    by_input: Mapping[str, Array]
+    defect: float
+    solution: Solution
+
+
+@checked
+def gradient(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    functional: Functional,
+    *,
+    progress: bool = False,
+) -> Gradient:
+    """Integrate a mechanism by :class:`~flexph.methods.Exact`, and compute the gradient of a functional of the run.
+
+    The gradient is that of the discrete run. It takes six to thirteen times the time of the run, and six calls of
+    ``make`` for each parameter, by whose differences it is known to about 1e-9 of the largest p dΦ/dp.
+
+    Parameters
+    ----------
+    make : callable
+        Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
+        :func:`flexph.integrate` if there are any. It must be smooth: no other joints, meshes or signs of modes.
+    parameters : dict
+        Values of the parameters.
+    times : array
+        Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
+    functional : Functional
+        :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states.
+    progress : bool
+        Whether the run shows its progress.
+
+    Returns
+    -------
+    Gradient
+        Value, derivatives by parameters and by inputs, and the run.
+
+    Raises
+    ------
+    ValueError
+        For contacts, dry friction, dependent constraints, large bodies, sensors of runs, and parameters by which
+        something is not smooth.
+    IntegrationError
+        If the run fails, or a step has no adjoint.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> from flexph.gradients import Last, gradient
+    >>> from flexph.sensors import position
+    >>> def pendulum(length, mass):
+    ...     mechanism = connect({"bar": rigid.bar(length, mass)}, [hinge("bar.root", GROUND)])
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.0)}))
+    >>> found = gradient(pendulum, {"length": 0.5, "mass": 2.0}, [0.01 * k for k in range(21)],
+    ...                  Last(position("bar.tip"), component=1))
+    >>> abs(found.by["mass"]) < 1e-8 * abs(found.by["length"])
+    True
+
+    References
+    ----------
+    A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008 (reverse mode, adjoints of fixed points).
+    """
+    if not are_compiled():
+        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
+    problem = _problem(make, parameters, times)
+    solution = integrate(problem.mechanism, problem.start, times, inputs=problem.inputs, progress=progress)
+    readings = _readings(problem.mechanism, functional, solution.states)
+    slopes = functional.slopes(solution.times, readings)
+    by_state = _by_state(problem.mechanism, functional, solution.states, slopes)
+    rows = np.flatnonzero(slopes)
+    samples = {
+        name: _samples(make, parameters, name, times, (functional, solution.states[rows])) for name in parameters
+    }
+    varied = np.zeros(problem.memory.constants.reals.size, dtype=bool)
+    for sample in samples.values():
+        for arrays, _ in sample.values():
+            varied |= arrays[0] != problem.memory.constants.reals
+    adjoint = _adjoint(problem, solution, by_state, np.flatnonzero(varied))
+    by = {name: _by_parameter(parameters, name, (adjoint, slopes[rows], samples[name])) for name in parameters}
+    return Gradient(
+        functional.value(solution.times, readings),
+        by,
+        {port: adjoint.inputs[:, own] for port, own in problem.mechanism.network.input_slices.items()},
+        adjoint.defect,
+        solution,
+    )
+
+
+class _Problem(NamedTuple):
+    """A run before its steps: mechanism, start, memory of the loops, kinds of steps, and their table."""
+
+    mechanism: Mechanism
+    start: State
+    inputs: Mapping[str, Input]
+    memory: Memory
+    kinds: tuple[int, ...]
+    table: Table
+
+    def arrays(self) -> list[Array]:
+        """All that a parameter may change, but what a sensor reads: constants, start, and the table."""
+        x = configuration(self.mechanism, self.start.x)
+        t = self.table
+        own = [self.memory.constants.reals, np.concatenate([part.ravel() for part in x])]
+        return [*own, t.coefficient, t.offset, t.inputs, t.moved]
+
+
+def _problem(make: Callable[..., Any], parameters: Mapping[str, float], times: Sequence[float] | Array) -> _Problem:
+    """Make a mechanism and its start, and all that its steps begin with."""
+    made = make(**parameters)
+    if not (isinstance(made, tuple) and len(made) in (2, 3) and isinstance(made[0], Mechanism)):
+        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {made!r:.100}")
+    mechanism, start, inputs = (*made, {})[:3]
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    blocks = blocks_of(scheme_from(mechanism, start, Exact(), forcing)[0])
+    _refuse(mechanism, blocks.parts.kinds)
+    blocks.start(start)
+    grid = np.asarray(times, dtype=float)
+    grid = grid if grid[0] == start.time else np.append(start.time, grid)
+    return _Problem(mechanism, start, inputs, blocks.compiled.memory, tuple(blocks.parts.kinds), blocks.table(grid))
+
+
+def _refuse(mechanism: Mechanism, kinds: Any) -> None:
+    """Raise ValueError for mechanisms whose steps have no adjoint here."""
+    a = mechanism.network.arrays
+    for of, found in (
+        ("contacts", a.contacts.number),
+        ("dry friction of joints", kinds.friction),
+        ("dependent constraints", kinds.redundant),
+    ):
+        if found:
+            raise ValueError(f"gradients do not know {of}: take differences of runs, flexph.studies.sensitivities")
+
+
+def _readings(mechanism: Mechanism, functional: Functional, states: Array) -> Array:
+    """Readings (k,) of the sensor of a functional."""
+    quantity = functional.quantity
+    if quantity.of_run is not None or not quantity.is_smooth:
+        kind = "of runs" if quantity.is_smooth else "of largest values"
+        raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
+    values = histories(mechanism, {"sensor": quantity}, states)["sensor"]
+    if values.ndim == 1:
+        values = values[:, None]
+    if not 0 <= functional.component < values.shape[1]:
+        raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {functional.component}")
+    return values[:, functional.component]
+
+
+def _by_state(mechanism: Mechanism, functional: Functional, states: Array, slopes: Array) -> Array:
+    """Derivatives ∂Φ/∂xₖ by the states as the loops have them, (N + 1, n)."""
+    rows = np.flatnonzero(slopes)
+    derivative = np.zeros_like(states)
+    size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
+    for j in range(states.shape[1]):
+        change = np.zeros(states.shape[1])
+        change[j] = size[j]
+        for k, weight in WEIGHTS.items():
+            ends = [_readings(mechanism, functional, states[rows] + by * k * change) for by in (1.0, -1.0)]
+            derivative[rows, j] += weight * (ends[0] - ends[1]) / size[j]
+    return np.array([_as_in_loops(mechanism, row) for row in slopes[:, None] * derivative])
+
+
+def _as_in_loops(mechanism: Mechanism, weights: Array) -> Array:
+    """Weights of a flat state at the places of its entries in the loops: rotations have more there."""
+    places = configuration(mechanism, np.arange(1.0, weights.size + 1.0))
+    values = configuration(mechanism, weights)
+    own = []
+    for name, place, value in zip(places._fields, places, values, strict=True):
+        if name != "R":
+            own.append(value.ravel())
+            continue
+        entry = np.zeros_like(value)
+        columns = value.shape[1] if value.shape[1] == 3 else 1  # the second column in the plane follows from the first
+        entry[:, :, :columns] = np.where(place[:, :, :columns] >= 1.0, value[:, :, :columns], 0.0)
+        turning = mechanism.network.arrays.turning
+        kept = np.zeros(len(value), dtype=bool)
+        kept[turning] = True
+        entry[~kept] = 0.0
+        own.append(entry.ravel())
+    return np.concatenate(own)
+
+
+class _Adjoint(NamedTuple):
+    """Derivatives by constants, start and table, in the order of :meth:`_Problem.arrays`, and the largest defect."""
+
+    constants: Array
+    start: Array
+    coefficient: Array
+    offset: Array
+    inputs: Array
+    moved: Array
+    defect: float
+
+
+def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Index) -> _Adjoint:
+    """Take all steps back; ``varied`` are the constants by which derivatives are wanted."""
+    from ..integration.loops.recorded.sweeps import back  # compiled only
+
+    m, table, mechanism = problem.memory, problem.table, problem.mechanism
+    states = np.array([np.concatenate([p.ravel() for p in configuration(mechanism, x)]) for x in solution.states])
+    ends = np.cumsum([0, *(part.size for part in configuration(mechanism, solution.states[0]))])
+    velocities = states[:, ends[3] : ends[6]]
+    means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), solution.stage_multipliers], axis=1)
+    constants, space, addresses = _recorded(m)
+    steps = len(table.times) - 1
+    inputs = np.ascontiguousarray(np.broadcast_to(table.inputs, (steps, table.inputs.shape[1])))
+    table = table._replace(inputs=inputs)
+    out = [np.zeros_like(part) for part in (table.coefficient, table.offset, inputs, table.moved)]
+    widths = [part.shape[1] for part in (table.coefficient, table.coefficient, table.offset, inputs, table.moved)]
+    carried, y = by_state[-1].copy(), means.shape[1]
+    by_constants, audit = np.zeros(varied.size), np.zeros(4)
+    cells = space, constants, *(np.zeros(width, complex) for width in widths[:4])
+    rows = problem.kinds, tuple(table), states, means, by_state, np.zeros((1, y))
+    work = np.zeros(states.shape[1] + y + sum(widths)), *(np.zeros(y) for _ in range(4)), np.zeros(0)
+    backward = *rows, *out, by_constants, varied, carried, *work, audit, m.space.reals, cells
+    failed = back(m.address, address_of(addresses), mechanism.layout.dim, backward, 0, steps)
+    if failed >= 0 or not audit[0] <= SOLVED or not np.isfinite(carried).all():
+        raise ValueError(f"the step from {table.times[max(failed, 0)]:.6g} s has no adjoint: its Jacobian is singular")
+    by_all = np.zeros(constants.size)
+    by_all[varied] = by_constants
+    return _Adjoint(by_all, carried, *out, float(audit[0]))
+
+
+def _recorded(m: Memory) -> tuple[Array, Array, Array]:
+    """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses."""
+    constants, space = (np.zeros(cells.reals.size, complex) for cells in (m.constants, m.space))
+    for own, cells in ((constants, m.constants), (space, m.space)):
+        own.real = cells.reals
+        own.view(np.int64)[1::2] = -1
+    addresses, first = m.addresses.copy(), m.table[:, 0]
+    for row in np.flatnonzero(REAL):
+        addresses[row, 0] = address_of(constants if row < CONSTANTS else space) + 16 * first[row]
+    for span, (begin, _) in enumerate(SPANS.values()):
+        addresses[len(FIELDS) + span, 0] = addresses[ROW[begin], 0]
+    return constants, space, addresses
+
+
+def _samples(
+    make: Callable[..., Any], parameters: Mapping[str, float], name: str, times: Any, of: tuple[Functional, Array]
+) -> dict[int, tuple[list[Array], Array]]:
+    """Arrays of problems, and readings of the sensor at given states, with a parameter changed by −3 to 3 steps."""
+    functional, states = of
+    size = STEP * (abs(parameters[name]) or 1.0)
+    found = {}
+    for k in (-3, -2, -1, 1, 2, 3):
+        problem = _problem(make, {**parameters, name: parameters[name] + k * size}, times)
+        found[k] = problem.arrays(), _readings(problem.mechanism, functional, states)
+        if k > -3:
+            _refuse_other_shapes(name, found[-3][0], found[k][0])
+    return found
+
+
+def _refuse_other_shapes(name: str, first: list[Array], second: list[Array]) -> None:
+    """Raise ValueError if a parameter changes more than values."""
+    if [part.shape for part in first] != [part.shape for part in second]:
+        raise ValueError(f"parameter {name!r} changes the number of coordinates, joints or inputs")
+
+
+def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...]) -> float:
+    """Derivative by a parameter: the adjoint times the differences of all that it changes."""
+    adjoint, slopes, samples = of
+    size = STEP * (abs(parameters[name]) or 1.0)
+    changes = [_change(adjoint, slopes, samples[k], samples[-k]) for k in WEIGHTS]
+    found = sum(weight * change for weight, change in zip(WEIGHTS.values(), changes, strict=True)) / size
+    coarse = (8.0 * changes[0] - changes[1]) / (12.0 * size)
+    largest = max(abs(change) for change in changes) / size
+    if abs(found - coarse) > AGREED * largest:
+        raise ValueError(
+            f"parameter {name!r} changes mechanism, start or inputs not smoothly near {parameters[name]:g}: "
+            f"differences of sixth and fourth order are {found:.6g} and {coarse:.6g}"
+        )
+    return float(found)
+
+
+def _change(adjoint: _Adjoint, slopes: Array, after: Any, before: Any) -> float:
+    """Change of the functional by the change of all arrays and readings, to first order."""
+    total = float(slopes @ (after[1] - before[1]))
+    for weights, last, first in zip(adjoint[:-1], after[0], before[0], strict=True):
+        change = np.subtract(last, first, out=np.zeros_like(last), where=last != first)  # constants may be infinite
+        total += float(np.sum(weights * change))
+    return total

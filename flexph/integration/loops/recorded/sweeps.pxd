@@ -1,0 +1,60 @@
+from ....numerics.loops.binding cimport bind
+from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, choose, operations, place, place_some, set_adjoints, sweep, sweep_chosen, weigh, weigh_chosen
+from ....numerics.loops.views cimport IVec, Mat, Vec, copy, fill
+from ..memory.memory cimport Memory
+from ..memory.recorded cimport RecordedMemory
+from ..memory.structures cimport Kinds, Table
+from ..mechanics.residual_recorded cimport residual as record_residual
+from ..steps.newton cimport begin, evaluate, factor_step, solve_step
+from ..steps.newton_recorded cimport begin as record_begin
+from ..steps.run cimport settle
+from ..steps.run_recorded cimport settle as record_settle
+from ..memory.given cimport given_of
+
+cdef struct Cells:
+    RVec space
+    RVec constants
+    RVec before
+    RVec after
+    RVec offset
+    RVec inputs
+
+cdef struct Backward:
+    Kinds kinds
+    Table table
+    Mat states
+    Mat means
+    Mat by_state
+    Mat by_mean
+    Mat by_coefficient
+    Mat by_offset
+    Mat by_inputs
+    Mat by_moved
+    Vec by_constants
+    IVec varied
+    Vec carried
+    Vec adjoint
+    Vec wanted
+    Vec missed
+    Vec by_unknowns
+    Vec covector
+    Vec none
+    Vec audit
+    Vec plain
+    Cells cells
+
+cdef Py_ssize_t CORRECTIONS
+cdef double SETTLED
+
+cdef Py_ssize_t go_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+cdef Py_ssize_t _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
+cdef void _record(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
+cdef Vec row_of(Mat rows, Py_ssize_t k) noexcept nogil
+cdef Py_ssize_t _add(Vec adjoint, Py_ssize_t first, Vec out) noexcept nogil
+cdef Py_ssize_t _place(RVec numbers, Py_ssize_t first) noexcept nogil
+cdef void _pull(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
+cdef void _pull_unknowns(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
+cdef void _precondition(Memory* m, Py_ssize_t dim, Kinds kinds, double h, Vec given) noexcept nogil
+cdef double _largest(Vec own) noexcept nogil
+cdef void _watch(Vec audit, Py_ssize_t i, double value) noexcept nogil
+cdef void _set(RVec cells, Vec row) noexcept nogil
