@@ -255,6 +255,8 @@ FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
 PLAIN = {"INFINITY", "NAN", "M_PI"}
+NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "contact", "friction") for of in (kind, f"kinds.{kind}")}
+"""Conditions of branches that functions over recorded numbers do not have."""
 
 
 class Recording:
@@ -272,7 +274,8 @@ class Recording:
     def reach(self, module: str, name: str) -> str:
         """Take a function or a constant of a module, and what it uses; return its name."""
         if (module, name) not in self.reached:
-            node = self.reached[module, name] = self.modules[module].statements[name]
+            statement = ast.parse(ast.unparse(self.modules[module].statements[name])).body[0]
+            node = self.reached[module, name] = _Pruned().visit(statement)
             for used in {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}:
                 of, own = self._source(module, used)
                 if of in self.modules and own in self.modules[of].statements:
@@ -342,6 +345,16 @@ class Recording:
     def _declared(self, module: str, word: str) -> str:
         module_or_type = word in RECORDED_TYPES or self._source(module, word) != (module, word)
         return self.name_of(module, word) if module_or_type or (module, word) in self.reached else word
+
+
+class _Pruned(ast.NodeTransformer):
+    """A function without the branches for what has no gradients."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        """Leave a branch out."""
+        if ast.unparse(node.test) in NEVER_RECORDED and not node.orelse:
+            return None
+        return self.generic_visit(node)
 
 
 class _Replaced(ast.NodeTransformer):

@@ -245,6 +245,11 @@ cdef struct RecordedMemory:
     IMat contacts_parts
     RVec contacts_restitution
     IMat contacts_struck
+    RVec contacts_speed
+    IVec contacts_timed
+    IVec contacts_surface
+    IVec contacts_shape
+    RVec contacts_blend
     IMat bearings_spring
     RMat bearings_lever
     RVec bearings_friction
@@ -349,6 +354,16 @@ cdef struct RecordedMemory:
     IVec flows_end_frame
     RVec flows_end_shape
     RVec flows_end_slope
+    RMat surfaces_half
+    IVec surfaces_root
+    IVec surfaces_signed
+    RMat surfaces_low
+    RMat surfaces_high
+    IVec surfaces_skip
+    IMat surfaces_cells
+    RTen surfaces_corner
+    IMat surfaces_feature
+    RMat surfaces_outward
     RMat at_r
     RTen at_R
     RVec at_u
@@ -558,6 +573,7 @@ cdef struct RecordedMemory:
     RMat touch_friction
     RMat touch_by_normal
     RTen touch_by_slip
+    RMat touch_carried
     RVec touch_stored
     RMat touch_first
     RMat touch_last
@@ -565,6 +581,9 @@ cdef struct RecordedMemory:
     RVec touch_trial
     RVec touch_held
     IVec touch_begin
+    RMat touch_place
+    RMat touch_near
+    RMat touch_bent
     IVec touch_column
     RVec touch_normal
     RVec touch_rate
