@@ -1,7 +1,7 @@
 """Derivatives of functionals of runs by the discrete adjoint of their steps.
 
 Imports: integration, integration.blocks, integration.loops.memory, integration.loops.recorded, integration.methods,
-integration.schemes, mechanisms, mechanisms.model, numerics, sensors, systems.
+integration.schemes, mechanisms, mechanisms.model, numerics, numerics.loops, results, sensors, systems.
 """
 
 import lazy_loader

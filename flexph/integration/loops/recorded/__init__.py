@@ -1,4 +1,4 @@
 """Derivatives of runs by the discrete adjoint of their steps, whose residuals are taken over recorded numbers.
 
-Imports: loops and numerics.
+Imports: integration.loops.mechanics, integration.loops.memory, integration.loops.steps, numerics, numerics.loops.
 """
