@@ -23,7 +23,7 @@ HEAD, ROD, LINE = 0, 1, 2
 
 @quantities(
     areas="m^2", length="m", stroke="m", dead_volume="m^3", bulk_modulus="Pa", rated_flow="m^3/s", rated_drop="Pa",
-    relief="Pa", line_volume="m^3", lag="s", coil="W", leakage="m^3/(s*Pa)", transition="Pa", overload="m^3/(s*Pa)",
+    relief="Pa", line_volume="m^3", lag="s", coil="W", leakage="m^3/s/Pa", transition="Pa", overload="m^3/s/Pa",
 )  # fmt: skip
 @checked
 def hydraulic_cylinder(
@@ -105,7 +105,7 @@ def hydraulic_cylinder(
     Raises
     ------
     ValueError
-        For sizes that are not positive, and a vector beyond the stroke.
+        For sizes that are not positive, pressures above the bulk modulus, and a vector beyond the stroke.
 
     Examples
     --------
@@ -149,6 +149,11 @@ def hydraulic_cylinder(
     if not length <= np.linalg.norm(d) <= length + stroke:
         raise ValueError(f"vector must be {length} m to {length + stroke} m long, got {np.linalg.norm(d):.6g} m")
     p = check.array("pressures", pressures, (2,))
+    if max(relief, *np.abs(p).tolist()) >= bulk_modulus:
+        raise ValueError(
+            f"relief and pressures must be below bulk_modulus = {bulk_modulus:.6g} Pa, got {relief:.6g} and "
+            f"{tuple(p.tolist())}"
+        )
     sample = np.concatenate([fluid.contents(d, (float(p[0]), float(p[1]), relief)), d, [0.0]])
     n, dim = sample.size, d.size
     B = np.zeros((n, 2 + 2 * dim))

@@ -18,6 +18,9 @@ LONGEST = 60
 EXAMPLES = {
     "m": ("a length", "30 mm"),
     "m^2": ("an area", "12 mm^2"),
+    "m^3": ("a volume", "20 cm^3"),
+    "m^3/s": ("a flow", "30 l/min"),
+    "m^3/s/Pa": ("a flow per pressure", "1e-9 m^3/s/Pa"),
     "m^4": ("a second moment of area", "160 mm^4"),
     "kg": ("a mass", "33 g"),
     "kg*m^2": ("an inertia", "1e-4 kg*m^2"),
@@ -35,6 +38,7 @@ EXAMPLES = {
     "N*m*s/rad": ("a torsional damping", "0.1 N*m*s/rad"),
     "N*s^2/m^2": ("a quadratic damping", "0.1 N*s^2/m^2"),
     "N": ("a force", "5 N"),
+    "W": ("a power", "10 W"),
     "N*m": ("a moment", "3 N*m"),
     "N*m^2": ("a bending stiffness", "2 N*m^2"),
     "1/s": ("a rate", "2 1/s"),

@@ -13,6 +13,7 @@ from ... import sensors as make
 from ...control.actuators import delayed, quantised, rate_limited, saturated
 from ...control.continuous import Continuous
 from ...control.drive_train import gearbox, motor
+from ...control.hydraulics import hydraulic_cylinder
 from ...control.linear.compensator import pid
 from ...control.port_control import port_spring
 from ...control.sampled import Sampled
@@ -21,7 +22,7 @@ from ...joints.rows.vectors import GROUND, unit
 from ...units.words import nearest
 from ..reading.functions import trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import Direction, End, Inertia, Number, Port, Time, by_shape, quantity
+from .fields import Direction, End, Inertia, Length, Number, Port, Stress, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of, refuse_undefined
 from .sensors import SensorEntry
 
@@ -243,6 +244,46 @@ class GearboxController(_DriveTrain):
             return self._joined(builder, gearbox(**self._options(builder)), "drive")
 
 
+class HydraulicCylinderController(Entry):
+    """A hydraulic cylinder, solved within the steps; see :func:`flexph.control.hydraulic_cylinder`.
+
+    ``rod`` and ``foot`` are forces of the mechanism; ``valve`` and ``pump`` are commands and flows by formulas.
+    """
+
+    kind: Literal["hydraulic_cylinder"]
+    rod: str
+    foot: str = None
+    vector: list[Length]
+    areas: list[quantity("m^2")]
+    length: Length
+    stroke: Length
+    rated_flow: quantity("m^3/s")
+    relief: Stress
+    rated_drop: Stress = 3.5e6
+    pressures: list[Stress] = Field(default_factory=lambda: [0.0, 0.0])
+    bulk_modulus: Stress = 1.4e9
+    dead_volume: quantity("m^3") = 2e-5
+    line_volume: quantity("m^3") = 1e-3
+    leakage: quantity("m^3/s/Pa") = 0.0
+    transition: Stress = 1e4
+    overload: quantity("m^3/s/Pa") = 1e-9
+    lag: Time = 0.01
+    coil: quantity("W") = 10.0
+    valve: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping) = 0.0
+    pump: by_shape(FORMULA, scalar=formula_of("m^3/s"), mapping=FunctionMapping) = 0.0
+
+    def build(self, builder: Builder) -> Continuous:
+        """Build the controller."""
+        others = ("kind", "rod", "foot", "vector", "areas", "pressures", "valve", "pump")
+        given = {name: getattr(self, name) for name in type(self).model_fields if name not in others}
+        with builder.refusals(self):
+            pairs: dict[str, Any] = {name: tuple(getattr(self, name)) for name in ("areas", "pressures")}
+            system = hydraulic_cylinder(self.vector, **pairs, **given)
+            inputs = {name: as_input(builder.of(getattr(self, name), name)) for name in ("valve", "pump")}
+            ports = {"rod": self.rod} | ({} if self.foot is None else {"foot": self.foot})
+            return Continuous(system=system, ports=ports, inputs=inputs)
+
+
 class FeedbackController(Entry):
     """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
 
@@ -271,6 +312,7 @@ Controller = one_of(
         PIDController,
         MotorController,
         GearboxController,
+        HydraulicCylinderController,
         FunctionController,
         FeedbackController,
     )
@@ -280,7 +322,7 @@ Controller = one_of(
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
     """Raise Misfit for references and supplies of controllers with the wrong size, or undefined during the run."""
     for name, entry in given.items():
-        for field in ("reference", "supply", "drive"):
+        for field in ("reference", "supply", "drive", "valve", "pump"):
             place = here.at("controllers", name, field)
             function = place.of(getattr(entry, field, None))
             if callable(function):

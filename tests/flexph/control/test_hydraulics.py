@@ -95,6 +95,7 @@ def test_two_free_bodies_keep_both_momenta_at_any_step(h):
         ({"areas": (1e-3, 0.0)}, "areas must be positive"),
         ({"bulk_modulus": -1.0}, "bulk_modulus must be positive"),
         ({"leakage": -1.0}, "leakage must not be negative"),
+        ({"bulk_modulus": 1e6}, "must be below bulk_modulus"),
     ],
 )
 def test_wrong_cylinders_are_refused(given, words):

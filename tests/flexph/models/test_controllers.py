@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, hinge, integrate, torque
+from flexph import GROUND, connect, force, hinge, integrate, torque
 from flexph.control import (
     Continuous,
     Sampled,
     StateFeedback,
     delayed,
     gearbox,
+    hydraulic_cylinder,
     motor,
     quantised,
     rate_limited,
@@ -65,6 +66,10 @@ MOTOR = (
     "inertia: 2e-5 kg*m^2, friction: {kind: coulomb, force: 1 mN*m, speed: 1 rad/s}, ratio: 50, torque_limit: 0.3 N*m}"
 )
 GEARBOX = "{kind: gearbox, port: motor, drive: 100 mN*m, ratio: 50, inertia: 2e-5 kg*m^2, friction: 1e-5 N*m*s/rad}"
+SOFTLY = (
+    "{kind: gearbox, port: motor, drive: 0.1, ratio: 50, inertia: 2e-5 kg*m^2, stiffness: 80 N*m/rad, "
+    "damping: 0.1 N*m*s/rad}"
+)
 BRAKE = "{kind: gearbox, port: motor, ratio: 50, inertia: 2e-5 kg*m^2, dry_friction: 100 mN*m}"
 OWN = "{kind: function, function: 'model_controller:law', period: 2 ms, sensors: {q: {measure: angle, port: arm.root}}}"
 LAW = "def law(time, see):\n    return {'motor': 5.0 * (0.3 - see['q'])}\n"
@@ -118,8 +123,9 @@ def test_ready_controllers_hold_an_arm(tmp_path, kind):
         ),
         (GEARBOX, {"system": gearbox(ratio=50.0, inertia=2e-5, friction=1e-5), "inputs": {"drive": 0.1}}),
         (BRAKE, {"system": gearbox(ratio=50.0, inertia=2e-5, dry_friction=0.1)}),
+        (SOFTLY, {"system": gearbox(ratio=50.0, inertia=2e-5, stiffness=80.0, damping=0.1), "inputs": {"drive": 0.1}}),
     ],
-    ids=["motor", "gearbox", "brake"],
+    ids=["motor", "gearbox", "brake", "elastic gearbox"],
 )
 def test_drive_trains_are_those_of_python(tmp_path, given, options):
     run = run_of(tmp_path, given).solution
@@ -477,3 +483,27 @@ def test_motors_and_places_along_a_curve_of_a_file(tmp_path):
     ):
         with pytest.raises(ModelError, match=told):
             figures(driven.replace(right, wrong))
+
+
+def test_a_hydraulic_cylinder_is_that_of_python(tmp_path):
+    """At the tip of the arm, with units, a formula for the valve and a foot on the ground."""
+    given = (
+        "{kind: hydraulic_cylinder, rod: push, vector: [1 m, 0.6 m], areas: [20 cm^2, 1e-3 m^2], length: 1 m, "
+        "stroke: 0.5 m, rated_flow: 30 l/min, relief: 16 MPa, pressures: [0.1 MPa, 0 Pa], pump: 3e-4, valve: '0.1*t'}"
+    )
+    path = tmp_path / "arm.yaml"
+    text = FILE.replace("CONTROLLER", given).replace(
+        "name: motor}", "name: motor}\n  - {kind: force, port: arm.tip, name: push}"
+    )
+    path.write_text(text)
+    run = load_model(path).run("hold").solution
+    assert {"it: pump", "it: valve"} <= set(run.ledger.work)
+    assert run.ledger.largest_residual < 1e-11
+    system = hydraulic_cylinder(
+        (1.0, 0.6), areas=(2e-3, 1e-3), length=1.0, stroke=0.5, rated_flow=5e-4, relief=1.6e7, pressures=(1e5, 0.0)
+    )
+    arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), force("arm.tip", name="push")])
+    start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
+    by = {"it": Continuous(system=system, ports={"rod": "push"}, inputs={"pump": 3e-4, "valve": lambda t: 0.1 * t})}
+    wanted = integrate(arm, start, run.times, controllers=by)
+    np.testing.assert_allclose(run["arm.centre"], wanted["arm.centre"], atol=1e-9)
