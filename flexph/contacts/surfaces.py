@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import meshio
@@ -256,19 +256,28 @@ class Mesh(Surface):
     _: KW_ONLY
     scale: float = 1.0
     closed: bool | None = None
-    points: Array = field(init=False, repr=False)
-    cells: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check.positive("scale", self.scale)
-        points, cells = _read(self.mesh)
-        object.__setattr__(self, "points", points * self.scale)
-        object.__setattr__(self, "cells", cells)
         loose = self.topology.loose
         if self.closed and loose:
-            what = "sides" if points.shape[1] == 3 else "corners"
+            what = "sides" if self.points.shape[1] == 3 else "corners"
             raise ValueError(f"closed=True needs a mesh without a border, got one with {loose} {what} of one cell")
+
+    @once
+    def _given(self) -> tuple[Array, Array]:
+        return _read(self.mesh)
+
+    @property
+    def points(self) -> Array:
+        """Points (n, d) in the section at the port [m]."""
+        return self._given[0] * self.scale
+
+    @property
+    def cells(self) -> Array:
+        """Corners of the cells, (t, d)."""
+        return self._given[1]
 
     @once
     def topology(self) -> Cells:

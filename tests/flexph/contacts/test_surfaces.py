@@ -83,7 +83,8 @@ def hits(shape, law, seeds, steps=60, **options):
         run = integrate(mechanism, start, np.linspace(0.0, 0.12, steps + 1), **options)
         ledger = run.ledger
         met += ledger.impulses["touch: normal"].sum() > 0.0
-        assert np.abs(ledger.residual).max() < 2e-13 * ledger.scale
+        round_off = 2e-13 if steps >= 60 else 2e-12  # steps of 10 ms go 4 cm deep: the last correction leaves more
+        assert np.abs(ledger.residual).max() < round_off * ledger.scale
         lost = sum(ledger.dissipation.values())
         assert lost.sum() > -1e-13 * ledger.scale
         if not isinstance(law, Rigid):
