@@ -279,7 +279,7 @@ def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
     change = m.touch_along[0]
     for t in range(dim - 1):
         pressing = m.touch_slope[c] * m.touch_by_normal[c][t]
-        for i in range(m.touch_begin[4]):
+        for i in range(m.touch_begin[5]):
             change[i] = -pressing * m.touch_rate[i]
             for u in range(dim - 1):
                 change[i] += h * m.touch_by_slip[c][t][u] * m.touch_slide[u][i]
