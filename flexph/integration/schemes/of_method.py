@@ -101,7 +101,7 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
         law, known = measure.law, isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType))
-        if measure.path is not None or measure.is_controlled or not known:
+        if measure.path is not None or not known:
             others = "Exact() or Exact4()" if isinstance(law, ElasticLaw) else "Exact()"
             raise ValueError(f"ExactGauss does not take the law of {name}: take {others}")
     if mechanism.network.arrays.springs.relations:

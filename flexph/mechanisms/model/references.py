@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -147,8 +147,11 @@ class References:
             rows[:, own.first] = np.diff(own.along(times))
         return rows
 
-    def along(self, times: Array) -> tuple[Array, Array]:
-        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay."""
+    def along(self, times: Array, end: float) -> tuple[Array, Array]:
+        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay.
+
+        ``end`` is that of the first step, over which factors go to their new values after a call of controllers.
+        """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
         for own in self._moving:
@@ -156,6 +159,8 @@ class References:
         for own in self._changing:
             if self._first <= own.first < self._first + self._count:
                 factors[:, own.first - self._first] = own.along(times)
+        for spring, values in self._set(times, end):
+            factors[:, spring] = values
         return references, factors
 
     def _values(self, times: Array) -> Array:
@@ -165,14 +170,21 @@ class References:
         for own in self._changing:
             values = own.along(times)
             rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
-        if self._controlled and self._forcing is not None:
-            self._hold(rows, times, self._forcing)
+        for spring, values in self._set(times, float(times[1])):
+            first = self._first + spring
+            rows[:, first], rows[:, first + self._count] = values[:-1], values[1:]
         return rows
 
-    def _hold(self, rows: Array, times: Array, forcing: Forcing) -> None:
-        """Set the factors that inputs set; a controller that is called at the first time has no effect yet there."""
-        inputs = np.repeat(forcing.over(times), 1 if forcing.varying.any() else len(times), axis=0)
-        inputs[0] = forcing.before(float(times[0]))
+    def _set(self, times: Array, end: float) -> Iterator[tuple[int, Array]]:
+        """Yield the springs whose factors inputs set, and these at the times (k,).
+
+        A controller that is called at the first time has no effect yet there, and its whole effect from ``end`` on.
+        """
+        if not self._controlled or self._forcing is None:
+            return
+        forcing, begin = self._forcing, float(times[0])
+        share = np.clip((times - begin) / (end - begin), 0.0, 1.0) if end > begin else 1.0 * (np.arange(times.size) > 0)
+        inputs = forcing.over(times) - np.outer(1.0 - share, forcing.at(begin) - forcing.before(begin))
         for spring in self._controlled:
             own = inputs[:, spring.entry]
             if (own < -1.0).any():
@@ -181,5 +193,4 @@ class References:
                     f"the input of {spring.name!r} must be at least -1, at which the stiffness k (1 + u) vanishes, got "
                     f"{own[k]:.6g} at t = {times[k]:.6g} s"
                 )
-            first = self._first + spring.spring
-            rows[:, first], rows[:, first + self._count] = 1.0 + own[:-1], 1.0 + own[1:]
+            yield spring.spring, 1.0 + own
