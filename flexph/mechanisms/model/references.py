@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, SPEEDS, STRAINS, timed_columns
+from ...kernels.timed import FACTORS, RUBBING, SPEEDS, STRAINS, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -37,10 +37,14 @@ class _Function(NamedTuple):
     last: int
     name: str
     value: Callable[[float], float]
+    least: float = -np.inf
 
     def at(self, time: float) -> float:
-        """Value at a time; raises ValueError unless it is a finite number."""
-        return check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+        """Value at a time; raises ValueError unless it is a finite number, and not below the ``least``."""
+        value = check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+        if value < self.least:
+            raise ValueError(f"{self.name} at t = {time} s must be at least {self.least:g}, got {value:.6g}")
+        return value
 
     def along(self, times: Array) -> Array:
         """Values at the times, (k,)."""
@@ -48,7 +52,8 @@ class _Function(NamedTuple):
             values = values_at(self.value, times, 1)[0]
         except Exception:
             values = np.full(times.size, np.nan)  # evaluated one by one below, so that the error names the time
-        return values if np.isfinite(values).all() else np.array([self.at(t) for t in times.tolist()])
+        is_valid = bool(np.isfinite(values).all()) and values.min() >= self.least
+        return values if is_valid else np.array([self.at(t) for t in times.tolist()])
 
 
 def controlled_springs(mechanism: Model) -> tuple[ControlledSpring, ...]:
@@ -74,8 +79,11 @@ def _changing(mechanism: Model) -> list[_Function]:
     own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
     own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
     own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
+    own += [(RUBBING, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
-    return [_Function(first, first + count, name, of) for first, count, name, of in places]
+    least = [0.0 if kind == RUBBING else -np.inf for kind, *_ in own]
+    pairs = zip(places, least, strict=True)
+    return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
 
 def _columns(mechanism: Model) -> np.ndarray:
@@ -98,6 +106,7 @@ class References:
         self._moving, self._changing = mechanism.once(_moving), mechanism.once(_changing)
         self._controlled, columns = mechanism.once(controlled_springs), mechanism.once(_columns)
         self._first, self._count = columns[FACTORS].tolist()
+        self._ones = columns[[FACTORS, RUBBING]].tolist()
         self.width = int(columns[-1] @ (1, 2))
 
     @property
@@ -166,7 +175,8 @@ class References:
     def _values(self, times: Array) -> Array:
         """Rows of the steps between the times, without the changes of references."""
         rows = np.zeros((len(times) - 1, self.width))
-        rows[:, self._first : self._first + 2 * self._count] = 1.0
+        for first, count in self._ones:
+            rows[:, first : first + 2 * count] = 1.0
         for own in self._changing:
             values = own.along(times)
             rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
