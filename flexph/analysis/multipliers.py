@@ -189,7 +189,7 @@ def floquet(
     steps : int
         Number of steps in a period, if a state is given.
     method : Exact or ExactGauss, optional
-        Method of the steps, without a tolerance; by default ``ExactGauss()``, or ``Exact()`` if springs have laws.
+        Method of the steps, without a tolerance; by default ``ExactGauss()``, with ropes ``Exact()``.
     inputs : mapping, optional
         Values or functions of time by external port, as for :func:`flexph.integrate`.
 
@@ -246,11 +246,11 @@ def floquet(
 
 
 def _method(given: Exact | ExactGauss | None, mechanism: Mechanism) -> Exact | ExactGauss:
-    """Method of the steps; by default one that takes the laws of the mechanism."""
+    """Method of the steps; by default one that takes the ropes of the mechanism."""
     if isinstance(given, Exact) and given.tolerance is not None:
         raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
-    has_laws = any(measure.law is not None for _, measure in measures(mechanism.connections))
-    return given or (Exact() if has_laws else ExactGauss())
+    has_ropes = any(measure.path is not None for _, measure in measures(mechanism.connections))
+    return given or (Exact() if has_ropes else ExactGauss())
 
 
 def _report(free: FreeMotions, monodromy: Array, period: float, *, closure: float, along: bool) -> Floquet:

@@ -1,8 +1,9 @@
 """Layout of the row of quantities that change over a step by functions of time or by controllers.
 
 The row has the changes of the free measures of all springs, and then, for each kind of value, those at the beginning of
-the step, followed by those at its end: the factors of the laws of springs, those of the laws of strains, and the speeds
-of flows and of moving surfaces. A mechanism without any of these values has the changes alone.
+the step, followed by those at its end: the factors of the laws of springs, those of the laws of strains, the speeds of
+flows and of moving surfaces, and the factors of the relations of springs. A mechanism without any of these values has
+the changes alone.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import numpy as np
 
 from .arrays import Arrays
 
-FACTORS, STRAINS, SPEEDS, SURFACES = range(4)
+FACTORS, STRAINS, SPEEDS, SURFACES, RUBBING = range(5)
 """Kinds of values, in their order."""
 
 
 def timed_columns(a: Arrays) -> np.ndarray:
-    """First column and number of values of each kind, (4, 2); the row ends at the last sum of first and 2·number."""
+    """First column and number of values of each kind, (5, 2); the row ends at the last sum of first and 2·number."""
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)
     surfaces = 1 + int(a.contacts.timed.max(initial=-1))
-    counts = np.array([springs if a.springs.scheduled else 0, timed, len(a.flows), surfaces], dtype=np.int64)
+    relations = springs if a.springs.relation_factors else 0
+    counts = np.array([springs if a.springs.scheduled else 0, timed, len(a.flows), surfaces, relations], dtype=np.int64)
     return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts])

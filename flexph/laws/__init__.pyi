@@ -20,6 +20,7 @@ from .hysteresis import HysteresisLaw as HysteresisLaw
 from .hysteresis import bouc_wen as bouc_wen
 from .hysteresis import bristle as bristle
 from .resistive_relations import Relation as Relation
+from .resistive_relations import ScheduledRelation as ScheduledRelation
 from .resistive_relations import coulomb as coulomb
 from .resistive_relations import quadratic as quadratic
 from .resistive_relations import resistive as resistive

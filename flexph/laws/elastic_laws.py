@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import exp, expm1, log1p
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..numerics.arrays import Array
 from ..numerics.differences import central
 from ..numerics.memo import Remade
 from ..units.arguments import quantities
+from .resistive_relations import Relation, ScheduledRelation
 
 Function = Callable[[float], float]
 STIFFNESSES = ("N/m", "N*m/rad", "N", "N*m^2")
@@ -459,10 +460,18 @@ def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.9g}" for value in values)
 
 
+@overload
+def scheduled(law: Relation, factor: Callable[[float], float]) -> ScheduledRelation: ...
+
+
+@overload
+def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> ElasticLaw: ...
+
+
 @quantities(law=STIFFNESSES)
 @checked
-def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> ElasticLaw:
-    """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule.
+def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], float]) -> ElasticLaw | ScheduledRelation:
+    """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule; friction, too.
 
     Over a step from x₀ to x₁ and from a₀ to a₁ the force is the mean factor times the exact mean force, and the change
     of the factor does the work that remains:
@@ -472,22 +481,26 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
     Their sum is the change of the stored energy at any step; the ledger has the work under the name of the spring. The
     factor may jump between two steps, or vanish.
 
+    A relation becomes a(t) ρ(s), with the mean factor in each step and ``a ≥ 0``: only its loss changes.
+
     Parameters
     ----------
-    law : float or ElasticLaw
-        Stiffness [N/m or N m/rad], or a law.
+    law : float, ElasticLaw or Relation
+        Stiffness [N/m or N m/rad], a law, or a relation as of :func:`coulomb`.
     factor : callable
         a(t) of the time [s].
 
     Returns
     -------
-    ElasticLaw
-        For ``law=`` of springs.
+    ElasticLaw or ScheduledRelation
+        For ``law=`` of springs; of a relation for ``damping=`` of :func:`flexph.spring_damper` and
+        :func:`flexph.torsion_spring`.
 
     Raises
     ------
     ValueError
-        For a stiffness that is not positive, a law that has a schedule, and for what is no function.
+        For a stiffness that is not positive, a law that has a schedule, and for what is no function; in a run for a
+        negative factor of a relation.
 
     Examples
     --------
@@ -497,11 +510,13 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
     >>> pumped = scheduled(40.0, lambda t: 1.0 + 0.3 * cos(5.0 * t))
     >>> spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=pumped, direction=(1.0, 0.0))
     """
+    if not callable(factor):
+        raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
+    if isinstance(law, Relation):
+        return ScheduledRelation(law, factor)
     base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
     if base.varies:
         raise ValueError(f"law must have no factor yet, got {base}")
-    if not callable(factor):
-        raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
     named = getattr(factor, "__name__", "factor")
     return replace(base, name=f"scheduled({base}, {'function' if named == '<lambda>' else named})", factor=factor)
 

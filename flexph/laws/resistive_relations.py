@@ -140,6 +140,26 @@ class Relation:
         return sliding + drop, -2.0 * s / stribeck**2 * drop
 
 
+@dataclass(frozen=True)
+class ScheduledRelation:
+    """Resistive relation whose force has a factor of time, f = a(t) ρ(s), a ≥ 0; made by :func:`scheduled`.
+
+    Parameters
+    ----------
+    relation : Relation
+        ρ(s).
+    factor : callable
+        a(t) of the time [s].
+    """
+
+    relation: Relation
+    factor: Callable[[float], float]
+
+    def __str__(self) -> str:
+        named = getattr(self.factor, "__name__", "factor")
+        return f"scheduled({self.relation}, {'function' if named == '<lambda>' else named})"
+
+
 def _each(function: Callable[[float], float], s: Array) -> Array:
     return np.array([_asked(function, value) for value in s.ravel().tolist()]).reshape(s.shape)
 
@@ -264,6 +284,11 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
     for s in PROBES.tolist():
         check_dissipates(relation, s)
     return relation
+
+
+def damping_of(name: str, given: Any) -> float | Relation | ScheduledRelation:
+    """Read the damping of a spring, which may be a relation by a schedule; see :func:`resisting`."""
+    return given if isinstance(given, ScheduledRelation) else resisting(name, given)
 
 
 def resisting(name: str, given: Any) -> float | Relation:

@@ -129,14 +129,16 @@ class Search:
         raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
 
     def cause(self, error: ArithmeticError) -> ArithmeticError:
-        """Contact of the pose that opens, if that is why there is no equilibrium; else the error itself."""
+        """Contact of the pose that would have to pull if all of them stayed closed; else the error itself."""
+        gaps = self._gaps(self.start)
+        closed = [t for t in self.touches if gaps[t.name] <= PLACED * self.size]
+        open_ones = [t.spring() for t in self.touches if not t.is_rigid and t not in closed]
         try:
-            self.settled(held=(), in_place=True)
-        except Opens as opening:
-            return opening
+            rested = self._equilibrium(self.pose, [*open_ones, *(t.row() for t in closed)], (), springs=())
         except ArithmeticError:
-            pass
-        return error
+            return error
+        change, pull = self._wrong(rested, {t.name for t in closed})
+        return Opens(change, pull) if change is not None and pull else error
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
         """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
@@ -174,11 +176,21 @@ class Search:
         holding = [touch for touch in held if not touch.is_rigid or touch.name in names]
         return self._equilibrium(pose, [touch.row() for touch in closed], holding)
 
-    def _equilibrium(self, pose: Pose, contacts: Sequence[Connection], held: Sequence[Touch]) -> Rested:
-        """Equilibrium of the mechanism with other contacts, and points that are held where they are in the pose."""
-        dim = self.mechanism.layout.dim
+    def _equilibrium(
+        self,
+        pose: Pose,
+        contacts: Sequence[Connection],
+        held: Sequence[Touch],
+        *,
+        springs: Sequence[Connection] | None = None,
+    ) -> Rested:
+        """Equilibrium of the mechanism with other contacts, and points that are held where they are in the pose.
+
+        ``springs`` stand for compliant contacts, by default those of all.
+        """
+        dim, springs = self.mechanism.layout.dim, self._springs if springs is None else springs
         rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]
-        made = self.mechanism.replace(joints=[*self._others, *self._springs, *contacts, *rows])
+        made = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
         anchors = carried(self.mechanism, made, self.pose.anchors, self._anchors(made))
         at = pose.centres, pose.rotations
         if made.rigid_motion is None:  # nodes of rods find their way by load steps

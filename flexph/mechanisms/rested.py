@@ -61,8 +61,8 @@ class Rested:
 
     @property
     def normal(self) -> dict[str, float]:
-        """Normal forces of the closed rigid contacts."""
-        own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches if t.is_rigid}
+        """Normal forces of the closed contacts that are rows."""
+        own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
         return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
 
     @property

@@ -18,7 +18,7 @@ from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
 from .model.state import Pose, State, configuration
 from .model.time_table import table_of
-from .rested import Rested
+from .rested import Rested, Slips
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
@@ -74,7 +74,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         if not held:
             raise search.cause(error) from error
         if slipped is not None:
-            raise slipped from error
+            raise (slipped if isinstance(slipped, Slips) else search.cause(slipped)) from error
         if round_ := [touch.name for touch in held if not touch.has_tangents]:
             raise ArithmeticError(
                 "no equilibrium was found without friction, and friction holds points on planes only, not "

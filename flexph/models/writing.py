@@ -19,7 +19,7 @@ from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.laws import ElasticLaw, ForceLaw, HysteresisLaw
 from flexph.laws.creep_laws import CreepLaw
-from flexph.laws.resistive_relations import Relation
+from flexph.laws.resistive_relations import Relation, ScheduledRelation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
@@ -160,6 +160,9 @@ class _Writer:
                 return "ground" if place is None else {"ground": list(place)}
             case Rotation():
                 return value.as_matrix().tolist()
+            case ScheduledRelation(relation=relation, factor=factor):
+                own = self.value(relation, f"{path}.law"), self.value(factor, f"{path}.factor")
+                return {"kind": "scheduled", "law": own[0], "factor": own[1]}
             case Relation():
                 return _relation(value, lambda f: self.value(f, f"{path}.function"))
             case CreepLaw():

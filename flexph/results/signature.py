@@ -17,7 +17,7 @@ from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
 from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
-from ..laws.resistive_relations import Relation
+from ..laws.resistive_relations import ScheduledRelation
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
@@ -78,7 +78,10 @@ def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
 
 
 def _resists(measure: Measure) -> str:
-    resists = str(measure.damping) if isinstance(measure.damping, Relation) else f"{measure.damping:.9g}"
+    damping = measure.damping
+    resists = f"{damping:.9g}" if isinstance(damping, float) else str(damping)
+    if isinstance(damping, ScheduledRelation):
+        resists = f"{resists} {_values((damping.factor,), 1)}"
     if callable(measure.free):
         return f"{resists} moving"
     return resists if measure.free is None else f"{resists} {measure.free:.9g}"

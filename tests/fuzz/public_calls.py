@@ -738,7 +738,7 @@ def _laws() -> dict[str, Call]:
         "bouc_wen": {"shape": 0.5},
         "magic_formula": {"shape": 1.3},
     }
-    made = {"CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "polynomial"}
+    made = {"CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "ScheduledRelation", "polynomial"}
     made |= {"coulomb", "viscous", "quadratic", "resistive"}  # among those of systems
     return from_signatures(flexph.laws, examples, special, prefix="laws.", skip=made) | {
         "laws.polynomial": Call(flexph.laws.polynomial, {}, (100.0, 0.0, 20.0)),

@@ -33,7 +33,7 @@ RESULTS = {
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
     "BodyAxes", "CanonicalSystem", "DampingRatios", "SweptSection",
-    "CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw",
+    "CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw", "ScheduledRelation",
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "StepAccount",

@@ -149,6 +149,9 @@ PLANE = {
     "spring with a free length that moves": lambda: [spring_damper(A, B, stiffness=3.0, length=moving)],
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
     "damper with a law": lambda: [spring_damper(A, B, damping=coulomb(0.5, speed=0.3))],
+    "damper with a law by a schedule": lambda: [
+        spring_damper(A, B, damping=scheduled(coulomb(0.5, speed=0.3), lambda t: 1.0 + t))
+    ],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1)],
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, damping=0.4, length=0.5)],
     "spring with an energy": lambda: [spring_damper(A, B, law=HARDENING, length=0.5)],

@@ -31,6 +31,9 @@ class OracleStep:
         factors = [np.ones(count) * (own if own.size else 1.0) for own in map(table.references.factors, times)]
         parts = self.system.strain_rows.laws
         strain_factors = [np.array([part.factor_at(t) for part in parts]) for t in times]
+        rubbing = np.ones((2, count))
+        for i, factor in self.system.springs.relation_factors:
+            rubbing[:, i] = [factor(t) for t in times]
         speeds = [np.array([flow.speed(t) for flow in self.system.flows]) for t in times]
         self.given = Given(
             h=times[1] - times[0],
@@ -44,6 +47,7 @@ class OracleStep:
             factor=Ends(*factors),
             strain_factor=Ends(*strain_factors),
             speed=Ends(*speeds),
+            rubbing=Ends(*rubbing),
             radius=radius,
         )
 

@@ -23,8 +23,11 @@ class StepOfLoops:
         rows = mechanism.layout.multipliers
         nothing = np.zeros((0, 1)), np.zeros(rows)
         timed = [part.factor is not None for part in a.strains.laws]
+        rubbing = given.rubbing if a.springs.relation_factors else ()
         factors = given.factor if a.springs.scheduled else ()
-        prescribed = np.concatenate([given.moved, *factors, *(e[timed] for e in given.strain_factor), *given.speed])
+        prescribed = np.concatenate(
+            [given.moved, *factors, *(e[timed] for e in given.strain_factor), *given.speed, *rubbing]
+        )
         self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)), prescribed)
         self.m = self.stepper.memory
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)

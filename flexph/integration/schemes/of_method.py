@@ -100,10 +100,8 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     _refuse_wide(method, mechanism)
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
-        law, known = measure.law, isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType))
-        if measure.path is not None or measure.is_controlled or not known:
-            others = "Exact() or Exact4()" if isinstance(law, ElasticLaw) else "Exact()"
-            raise ValueError(f"ExactGauss does not take the law of {name}: take {others}")
+        if measure.path is not None or not isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType)):
+            raise ValueError(f"ExactGauss() does not take the law of {name}: take Exact()")
     if mechanism.network.arrays.springs.relations:
         raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
     return Scheme(problem, method.stages, tableau=gauss(method.stages))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ...laws.elastic_laws import ElasticLaw
-from ...laws.resistive_relations import Relation, resisting
+from ...laws.resistive_relations import Relation, ScheduledRelation, damping_of
 from ...laws.spring_law import SpringLaw, check_at_rest, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -21,7 +21,7 @@ def spring_damper(
     *,
     stiffness: float = 0.0,
     law: SpringLaw | None = None,
-    damping: float | Relation = 0.0,
+    damping: float | Relation | ScheduledRelation = 0.0,
     length: float | Callable[[float], float] | None = None,
     direction: Sequence[float] | None = None,
     name: str | None = None,
@@ -43,8 +43,8 @@ def spring_damper(
         k [N/m].
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
-    damping : float or Relation
-        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇).
+    damping : float, Relation or ScheduledRelation
+        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇), by a schedule if it is ``scheduled``.
     length : float or function, optional
         Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
         damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
@@ -105,7 +105,7 @@ def torsion_spring(
     *,
     stiffness: float = 0.0,
     law: SpringLaw | None = None,
-    damping: float | Relation = 0.0,
+    damping: float | Relation | ScheduledRelation = 0.0,
     angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
@@ -126,8 +126,8 @@ def torsion_spring(
         k [N m/rad].
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
-    damping : float or Relation
-        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇).
+    damping : float, Relation or ScheduledRelation
+        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇), by a schedule if it is ``scheduled``.
     angle : float or callable, optional
         Free angle α₀ [rad], by default that of the assembled pose. A function of time makes the element a position
         controller of a joint: torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger shows under its name.
@@ -166,10 +166,10 @@ def _port(first: str, law: SpringLaw | None) -> Input | None:
 
 
 def check_rates(
-    stiffness: float, damping: float | Relation, law: SpringLaw | None = None
-) -> tuple[float, float | Relation]:
+    stiffness: float, damping: float | Relation | ScheduledRelation, law: SpringLaw | None = None
+) -> tuple[float, float | Relation | ScheduledRelation]:
     """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
-    rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
+    rates = check.not_negative("stiffness", stiffness), damping_of("damping", damping)
     if check_law("law", law, by_input=True) is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
     if rates == (0.0, 0.0) and law is None:

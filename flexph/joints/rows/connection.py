@@ -14,7 +14,7 @@ from ...kernels.surfaces.surfaces import Surfaces
 from ...laws.creep_laws import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.hysteresis import HysteresisLaw
-from ...laws.resistive_relations import Relation
+from ...laws.resistive_relations import Relation, ScheduledRelation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
@@ -122,7 +122,7 @@ class Measure:
     kind: Literal["length", "component", "angle", "rope"]
     products: tuple[Product, ...]
     stiffness: float
-    damping: float | Relation
+    damping: float | Relation | ScheduledRelation
     free: float | Callable[[float], float] | None
     name: str = ""
     lever: float = 0.0
@@ -138,6 +138,12 @@ class Measure:
     def is_scheduled(self) -> bool:
         """True if its law has a factor that changes with time."""
         return isinstance(self.law, ElasticLaw) and self.law.varies
+
+    @property
+    def relation(self) -> Relation | None:
+        """Resistive relation of its damping, None for a coefficient."""
+        own = self.damping.relation if isinstance(self.damping, ScheduledRelation) else self.damping
+        return own if isinstance(own, Relation) else None
 
     @property
     def is_controlled(self) -> bool:
@@ -367,6 +373,10 @@ def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = Fals
         for law in body.scheduled_laws:
             raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
     for name, measure in measures(mechanism.connections):
+        if isinstance(measure.damping, ScheduledRelation):
+            raise ValueError(
+                f"{caller} takes no friction that depends on time, got {measure.damping} of {name}: integrate"
+            )
         if measure.is_scheduled and not has_schedules:
             raise ValueError(
                 f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "

@@ -23,7 +23,7 @@ from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
-from ...laws.resistive_relations import Relation
+from ...laws.resistive_relations import ScheduledRelation
 from ...numerics.rotations import spins
 
 
@@ -70,7 +70,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         sine_product=take("angle", 0),
         cosine_product=take("angle", 1),
         stiffness=np.array([m.stiffness for m in ordered]),
-        damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
+        damping=np.array([0.0 if m.relation else m.damping for m in ordered], dtype=float),
         state=indices(int(k) if m.has_state else -1 for k, m in zip(state, ordered, strict=True)),
         lawful=indices(i for i, _ in laws),
         laws=tuple(law for _, law in laws),
@@ -233,9 +233,10 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
 
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
     """Fields of the spring-dampers whose damping is a relation."""
-    own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
+    own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {
-        "resisting": indices(i for i, _ in own),
-        "relations": tuple(r for _, r in own),
-        "steepness": np.array([float(r.slope(0.0)) for _, r in own]),
+        "resisting": indices(i for i, _, _ in own),
+        "relations": tuple(r for _, r, _ in own),
+        "steepness": np.array([float(r.slope(0.0)) for _, r, _ in own]),
+        "relation_factors": tuple((i, given.factor) for i, _, given in own if isinstance(given, ScheduledRelation)),
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...contacts.arrays import surface_speeds
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...kernels.timed import FACTORS, RUBBING, SPEEDS, STRAINS, SURFACES, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -38,10 +38,14 @@ class _Function(NamedTuple):
     last: int
     name: str
     value: Callable[[float], float]
+    least: float = -np.inf
 
     def at(self, time: float) -> float:
-        """Value at a time; raises ValueError unless it is a finite number."""
-        return check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+        """Value at a time; raises ValueError unless it is a finite number, and not below the ``least``."""
+        value = check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+        if value < self.least:
+            raise ValueError(f"{self.name} at t = {time} s must be at least {self.least:g}, got {value:.6g}")
+        return value
 
     def along(self, times: Array) -> Array:
         """Values at the times, (k,)."""
@@ -49,7 +53,8 @@ class _Function(NamedTuple):
             values = values_at(self.value, times, 1)[0]
         except Exception:
             values = np.full(times.size, np.nan)  # evaluated one by one below, so that the error names the time
-        return values if np.isfinite(values).all() else np.array([self.at(t) for t in times.tolist()])
+        is_valid = bool(np.isfinite(values).all()) and values.min() >= self.least
+        return values if is_valid else np.array([self.at(t) for t in times.tolist()])
 
 
 def controlled_springs(mechanism: Model) -> tuple[ControlledSpring, ...]:
@@ -77,8 +82,11 @@ def _changing(mechanism: Model) -> list[_Function]:
     own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
     surfaces = surface_speeds([c for c in mechanism.connections if c.touches])
     own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
+    own += [(RUBBING, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
-    return [_Function(first, first + count, name, of) for first, count, name, of in places]
+    least = [0.0 if kind == RUBBING else -np.inf for kind, *_ in own]
+    pairs = zip(places, least, strict=True)
+    return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
 
 def _columns(mechanism: Model) -> np.ndarray:
@@ -101,6 +109,7 @@ class References:
         self._moving, self._changing = mechanism.once(_moving), mechanism.once(_changing)
         self._controlled, columns = mechanism.once(controlled_springs), mechanism.once(_columns)
         self._first, self._count = columns[FACTORS].tolist()
+        self._ones = columns[[FACTORS, RUBBING]].tolist()
         self.width = int(columns[-1] @ (1, 2))
 
     @property
@@ -150,8 +159,11 @@ class References:
             rows[:, own.first] = np.diff(own.along(times))
         return rows
 
-    def along(self, times: Array) -> tuple[Array, Array]:
-        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay."""
+    def along(self, times: Array, end: float) -> tuple[Array, Array]:
+        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay.
+
+        ``end`` is that of the first step, over which factors go to their new values after a call of controllers.
+        """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
         for own in self._moving:
@@ -159,22 +171,38 @@ class References:
         for own in self._changing:
             if self._first <= own.first < self._first + self._count:
                 factors[:, own.first - self._first] = own.along(times)
+        inputs = self._fading(times, end) if self._controlled else None
+        for spring, values in self._factors(times, inputs):
+            factors[:, spring] = values
         return references, factors
 
     def _values(self, times: Array) -> Array:
         """Rows of the steps between the times, without the changes of references."""
         rows = np.zeros((len(times) - 1, self.width))
-        rows[:, self._first : self._first + 2 * self._count] = 1.0
+        for first, count in self._ones:
+            rows[:, first : first + 2 * count] = 1.0
         for own in self._changing:
             values = own.along(times)
             rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
-        if self._controlled and self._forcing is not None:
-            self._hold(rows, times, self._forcing)
+        inputs = self._forcing.before(times) if self._controlled and self._forcing is not None else None
+        for spring, values in self._factors(times, inputs):
+            first = self._first + spring
+            rows[:, first], rows[:, first + self._count] = values[:-1], values[1:]
         return rows
 
-    def _hold(self, rows: Array, times: Array, forcing: Forcing) -> None:
-        """Set the factors that inputs set; a controller that is called at the first time has no effect yet there."""
-        inputs = forcing.before(times)
+    def _fading(self, times: Array, end: float) -> Array | None:
+        """Inputs at the times (k, m); a controller called at the first one has its whole effect from ``end`` on."""
+        forcing, begin = self._forcing, float(times[0])
+        if forcing is None:
+            return None
+        share = np.clip((times - begin) / (end - begin), 0.0, 1.0) if end > begin else 1.0 * (np.arange(times.size) > 0)
+        step: Array = forcing.at(begin) - forcing.before(times[:1])[0]
+        return forcing.over(times) - np.outer(1.0 - share, step)
+
+    def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[int, Array]]:
+        """Yield the springs whose factors inputs set, and these at the times (k,)."""
+        if inputs is None:
+            return
         for spring in self._controlled:
             own = inputs[:, spring.entry]
             if (own < -1.0).any():
@@ -183,5 +211,4 @@ class References:
                     f"the input of {spring.name!r} must be at least -1, at which the stiffness k (1 + u) vanishes, got "
                     f"{own[k]:.6g} at t = {times[k]:.6g} s"
                 )
-            first = self._first + spring.spring
-            rows[:, first], rows[:, first + self._count] = 1.0 + own[:-1], 1.0 + own[1:]
+            yield spring.spring, 1.0 + own

@@ -11,7 +11,6 @@ from scipy import sparse
 from ...bodies.nodal_body import FramedBody, NodalBody
 from ...joints.rows.connection import Connection, Measure
 from ...kernels.state import displacement_sizes, lever
-from ...laws.resistive_relations import Relation
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array
 from ..model.constraints import constraint_rates
@@ -155,7 +154,9 @@ def _resistances(mechanism: Model) -> list[str]:
 def _damping(measure: Measure) -> str:
     """Text of the relation of a damper, or of its coefficient [N s/m or N m s]; empty without damping."""
     given = measure.damping
-    return str(given) if isinstance(given, Relation) else f"viscous({given:.9g})" if given else ""
+    if measure.relation is not None:
+        return str(given)
+    return f"viscous({given:.9g})" if given else ""
 
 
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:

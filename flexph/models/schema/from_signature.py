@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
 from flexph.laws.creep_laws import CreepLaw
-from flexph.laws.resistive_relations import Relation
+from flexph.laws.resistive_relations import Relation, ScheduledRelation
 from flexph.laws.spring_law import SpringLaw
 
 from . import fields, functions, laws
@@ -62,7 +62,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         return hint
     parts = frozenset(get_args(hint)) if get_origin(hint) in (Union, UnionType) else frozenset({hint})
     number = fields.quantity(*((unit,) if isinstance(unit, str) else unit))
-    one, several = functions.damping(unit if isinstance(unit, str) else " or ".join(unit))
+    words = unit if isinstance(unit, str) else " or ".join(unit)
+    one, several = functions.damping(words)
     each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])
     types: dict[frozenset[Any], Any] = {
         frozenset({str}): fields.Name if name == "name" else fields.Port,
@@ -74,6 +75,7 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({float, Sequence[float]}): each,
         frozenset({float, Relation}): one,
         frozenset({float, Relation, Sequence[float | Relation]}): several,
+        frozenset({float, Relation, ScheduledRelation}): functions.scheduled_damping(words),
         frozenset({Relation}): functions.Relation,
         frozenset({CreepLaw}): functions.CreepLaw,
         frozenset({Relation, CreepLaw}): functions.Grip,

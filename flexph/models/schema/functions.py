@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
 from flexph.laws.creep_laws import creep, magic_formula
+from flexph.laws.elastic_laws import scheduled
 from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
@@ -226,6 +227,23 @@ class Resistive(Entry):
 Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
+class ScheduledRelation(Entry):
+    """A relation with a factor of time, see :func:`flexph.laws.scheduled`."""
+
+    makes: ClassVar = staticmethod(scheduled)
+    kind: Literal["scheduled"] = "scheduled"
+    law: Relation
+    factor: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Arguments of the call, with the factor as a function."""
+        given = super().arguments(builder)
+        return given | {"factor": as_function(given["factor"])}
+
+
+AnyRelation = one_of((Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation))
+
+
 class Creep(Entry):
     """Creep of a rolling wheel, see :func:`flexph.laws.creep`."""
 
@@ -269,6 +287,11 @@ class CoulombFriction(Entry):
 Friction = one_of((Viscous, Quadratic, Coulomb, Resistive, CoulombFriction))
 
 EACH = "a number with its unit, or a list with one for each axis"
+
+
+def scheduled_damping(unit: str) -> Any:
+    """Field type of a damping: a coefficient or a relation, also by a schedule."""
+    return by_shape(f"a coefficient [{unit}] or a relation", scalar=quantity(unit), mapping=AnyRelation)
 
 
 def damping(unit: str) -> tuple[Any, Any]:

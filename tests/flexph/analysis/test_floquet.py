@@ -265,12 +265,16 @@ def pumped(frequency=4.7, depth=0.5):
 
 
 def test_multipliers_of_a_stiffness_by_a_schedule():
-    """Against an integration at 1e-13, of second order in the steps; the default steps take laws."""
+    """Against an integration at 1e-13, of second order in steps of Exact, of sixth in the default ones."""
     (mechanism, start), period = pumped(), 2.0 * math.pi / 4.7
     slope = lambda t, y: [y[1], -5.0 * (1.0 + 0.5 * math.cos(4.7 * t)) * y[0]]  # noqa: E731
     ends = [solve_ivp(slope, (0.0, period), y, rtol=1e-13, atol=1e-14, method="DOP853").y[:, -1] for y in np.eye(2)]
     expected = np.abs(np.linalg.eigvals(np.array(ends))).max()
-    found = [floquet(mechanism, start, period=period, steps=steps) for steps in (20, 40)]
+    fine = [floquet(mechanism, start, period=period, steps=steps) for steps in (5, 10)]
+    errors = [abs(np.abs(own.multipliers).max() - expected) for own in fine]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(6.0, abs=0.2)
+    assert errors[1] < 1e-4
+    found = [floquet(mechanism, start, period=period, steps=steps, method=Exact()) for steps in (20, 40)]
     errors = [np.abs(own.multipliers).max() - expected for own in found]
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert abs(errors[1]) < 4e-3 and not found[1].is_stable

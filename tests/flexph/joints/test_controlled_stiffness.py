@@ -131,6 +131,35 @@ def test_a_file_has_a_stiffness_that_an_input_sets(tmp_path):
     assert to_model(model.mechanism)["connections"][0]["law"] == {"kind": "controlled", "law": 40.0}
 
 
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_collocation_takes_a_stiffness_that_is_set(stages):
+    """The balance at any step with the work of the port, by an input and by a controller between steps; the order."""
+    mechanism, start = mass(controlled(polynomial(40.0, 0.0, 900.0)), damping=0.2)
+    for options in ({"inputs": {"spring": swell}}, {"controllers": stiffen()}):
+        for steps in (20, 100):
+            run = integrate(mechanism, start, np.linspace(0.0, 1.0, steps + 1), method=ExactGauss(stages), **options)
+            assert run.ledger.largest_residual < 1e-14
+            assert np.abs(run.ledger.work["spring"]).max() > 1e-4
+    by_input = [
+        integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=ExactGauss(stages), inputs={"spring": swell})
+        for n in (10, 20, 160)
+    ]
+    last = [run["mass.centre"][-1, 0] for run in by_input]
+    assert math.log2(abs(last[0] - last[2]) / abs(last[1] - last[2])) > 2.0 * stages - 0.3
+
+
+@pytest.mark.parametrize("method", [Exact(), ExactGauss(2), ExactGauss(3)], ids=repr)
+def test_the_stiffness_goes_linearly_over_the_step_after_a_call(method):
+    """A controller by the clock, and the input that goes to its values over the steps of 0.01 s after its calls."""
+    mechanism, start = mass(controlled(40.0))
+    clock = Sampled(function=lambda t, seen: {"spring": 2.0 if t < 0.24 else -0.5}, period=0.05, sensors={})
+    by_input = {"spring": lambda t: np.interp(t, [0.0, 0.01, 0.25, 0.26], [0.0, 2.0, 2.0, -0.5])}
+    called = integrate(mechanism, start, TIMES, method=method, controllers={"clock": clock})
+    given = integrate(mechanism, start, TIMES, method=method, inputs=by_input)
+    np.testing.assert_allclose(called.states, given.states, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(called.ledger.work["spring"], given.ledger.work["spring"], rtol=0, atol=1e-13)
+
+
 def test_an_input_below_minus_one_is_refused():
     """The stiffness k (1 + u) would be negative; at u = -1 it vanishes."""
     mechanism, start = mass(controlled(40.0))
@@ -151,7 +180,6 @@ def test_what_cannot_set_a_stiffness_is_refused():
     for call, message in (
         (lambda: mechanism.equilibrium(pose, inputs={"spring": 1.0}), "without its input"),
         (lambda: mechanism.spectrum(start), "no laws that depend on time"),
-        (lambda: integrate(mechanism, start, TIMES, method=ExactGauss()), "does not take the law"),
         (lambda: integrate(mechanism, start, TIMES, controllers={"law": feedback}), "for Sampled controllers"),
         (lambda: integrate(mechanism, start, TIMES, changes=[release("spring", at=0.5)]), "changes do not go with"),
         (lambda: Simulator(mechanism, start), "which a Simulator does not take"),

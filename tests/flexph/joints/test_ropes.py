@@ -438,7 +438,7 @@ def test_sheave_on_a_point_mass_is_refused():
 
 def test_what_ropes_cannot_do_is_refused_by_name():
     mechanism = five(2, length=None)
-    with pytest.raises(ValueError, match="ExactGauss does not take the law of rope"):
+    with pytest.raises(ValueError, match=r"ExactGauss\(\) does not take the law of rope"):
         integrate(mechanism, thrown(mechanism), np.linspace(0.0, 0.1, 3), method=ExactGauss())
     damped = five(2, damping=1.0)
     with pytest.raises(ValueError, match=r"Exact4\(\) is for mechanisms without damping.*rope"):

@@ -10,7 +10,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, eigenfrequencies, hinge, integrate, weld
+from flexph import GROUND, connect, eigenfrequencies, force, hinge, integrate, weld
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
 from flexph.mechanisms import contact_search
 
@@ -286,3 +286,16 @@ def test_a_ladder_that_slips_is_told_by_how_much_friction_lacks():
     lacking = (-0.4 * np.tan(angle) + np.sqrt((0.4 * np.tan(angle)) ** 2 + 0.24)) / 0.12
     with pytest.raises(ArithmeticError, match=f"would have to be {lacking:.4g} times as large"):
         mechanism.equilibrium(mechanism.assemble({"bar": (0.0, 0.0, angle)}))
+
+
+@pytest.mark.parametrize("law", [Rigid(friction=0.3), Rigid(), KelvinVoigt(1e5, friction=0.3)], ids=str)
+def test_a_block_that_is_lifted_off_names_the_contact_that_opens(law):
+    """By 21 N at a weight of 20 N: both feet would have to pull with ½ N."""
+    ports = {"left": (-0.2, -0.1), "right": (0.2, -0.1), "top": (0.0, 0.1)}
+    block = rigid.body(2.0, inertia=0.1, ports=ports)
+    feet = contact(["block.left", "block.right"], Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="feet")
+    mechanism = connect({"block": block}, [feet, force("block.top", name="pull")], gravity=(0.0, -10.0))
+    pose = mechanism.assemble({"block": (0.0, 0.1, 0.0)})
+    assert mechanism.equilibrium(pose, inputs={"pull": (0.0, 19.0)}, redundant="least_norm").x.size
+    with pytest.raises(ArithmeticError, match=r"'feet: [12]' opens, as it would have to pull with 0.5 N"):
+        mechanism.equilibrium(pose, inputs={"pull": (0.0, 21.0)}, redundant="least_norm")

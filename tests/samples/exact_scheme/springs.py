@@ -93,8 +93,8 @@ def tensions(springs, given, spring, change):
         grown[i] = end - z
         tension[i] += force
     for i, relation in zip(springs.resisting, springs.relations, strict=True):
-        s = rate[i]
-        tension[i] += lifted(relation.force(float(s.real)), relation.slope(float(s.real)), s)
+        s, level = rate[i], 0.5 * (given.rubbing.before[i] + given.rubbing.after[i])
+        tension[i] += level * lifted(relation.force(float(s.real)), relation.slope(float(s.real)), s)
     return tension, np.concatenate([spring[: stored.size] + grown[stored], spring[stored.size :]])
 
 

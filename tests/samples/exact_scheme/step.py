@@ -28,8 +28,8 @@ class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
     And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
-    at its start, the forces of dry friction in joints, factors of the laws of springs and of strains and the
-    speeds of flows at both ends, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
+    at its start, the forces of dry friction in joints, factors of the laws of springs and of strains, the speeds of
+    flows and factors of relations at both ends, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
     """
 
     h: float
@@ -43,6 +43,7 @@ class Given(NamedTuple):
     factor: Ends  # (springs,)
     strain_factor: Ends  # (laws of strains,)
     speed: Ends  # (flows,)
+    rubbing: Ends  # (springs,)
     radius: float = 1.0
 
 

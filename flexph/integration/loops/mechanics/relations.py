@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.timed import RUBBING as _RUBBING
 from ....laws.resistive_relations import DIFFERENCE as _DIFFERENCE
 from ..memory.relation_functions import COULOMB as _COULOMB
 from ..memory.relation_functions import GENERAL as _GENERAL
@@ -16,16 +17,40 @@ if not cython.compiled:
     from ....numerics.loops.functions import call_real
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
+    from ..terms.spring_laws import timed
 
 COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
 DIFFERENCE = cython.declare(cython.double, _DIFFERENCE)
 GENERAL = cython.declare(cython.Py_ssize_t, _GENERAL)
 QUADRATIC = cython.declare(cython.Py_ssize_t, _QUADRATIC)
+RUBBING = cython.declare(cython.Py_ssize_t, _RUBBING)
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
+def level(m: Memory, i: int) -> float:
+    """Mean of the time factor of the relation of a spring-damper over the step; 1 for relations without one."""
+    if i >= m.joints_timed[RUBBING][1]:
+        return 1.0
+    return 0.5 * (timed(m, RUBBING, i, 0) + timed(m, RUBBING, i, 1))
+
+
 def force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) of a spring-damper or a slip, see flexph.laws.resistive_relations."""
+    """Force ρ(s) of a spring-damper or a slip, with its factor, see flexph.laws.resistive_relations."""
+    return level(m, i) * _force(m, i, s)
+
+
+def slope(m: Memory, i: int, s: float) -> float:
+    """Slope ρ'(s) of a spring-damper or a slip, with its factor."""
+    return level(m, i) * _slope(m, i, s)
+
+
+def slope_at_rest(m: Memory, i: int) -> float:
+    """Slope ρ'(0) of a spring-damper, with its factor."""
+    return level(m, i) * m.joints_steepness[i]
+
+
+def _force(m: Memory, i: int, s: float) -> float:
+    """Force ρ(s) without a factor."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -39,8 +64,8 @@ def force(m: Memory, i: int, s: float) -> float:
     return parameter[0] * s if kind == VISCOUS else 0.0
 
 
-def slope(m: Memory, i: int, s: float) -> float:
-    """Slope ρ'(s) of a spring-damper or a slip; of functions without derivative by central differences."""
+def _slope(m: Memory, i: int, s: float) -> float:
+    """Slope ρ'(s) without a factor; of functions without derivative by central differences."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -78,7 +103,7 @@ def stick(m: Memory, h: float) -> bool:
         s = m.trial_before[i] / h
         t = m.trial_extension[i] / h
         was = m.trial_stuck[i] != 0.0
-        m.trial_stuck[i] = 1.0 if not was and s * t < 0.0 and slope(m, i, s) < 0.5 * m.joints_steepness[i] else 0.0
+        m.trial_stuck[i] = 1.0 if not was and s * t < 0.0 and _slope(m, i, s) < 0.5 * m.joints_steepness[i] else 0.0
         marked = marked or was or m.trial_stuck[i] != 0.0
     return marked
 
@@ -89,7 +114,7 @@ def generates(m: Memory, h: float) -> bool:
         i = m.joints_resisting[k1]
         if m.joints_kind[i] == GENERAL:
             s = m.trial_extension[i] / h
-            f = force(m, i, s)
+            f = _force(m, i, s)
             if not s * f >= 0.0 or (s == 0.0 and f != 0.0):
                 return True
     return False

@@ -7,7 +7,7 @@ from ..terms.angles cimport kappa
 from ..terms.hysteresis cimport follow_path, path_slope
 from ..terms.ropes cimport pull_rope, rope_change
 from ..terms.spring_laws cimport mean_factor, mean_force, mean_slope, user_force, user_slope
-from .relations cimport force, slope
+from .relations cimport force, slope, slope_at_rest
 from libc.math cimport atan2, sqrt
 
 cdef double _rope_tension(Memory* m, Py_ssize_t i, double h, Vec e0) noexcept nogil

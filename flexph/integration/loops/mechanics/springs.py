@@ -15,7 +15,7 @@ if not cython.compiled:
     from ..terms.hysteresis import follow_path, path_slope
     from ..terms.ropes import pull_rope, rope_change
     from ..terms.spring_laws import mean_factor, mean_force, mean_slope, user_force, user_slope
-    from .relations import force, slope
+    from .relations import force, slope, slope_at_rest
 
 
 def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
@@ -74,7 +74,7 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     if m.joints_kind[i] != 0:
         rate = m.trial_extension[i] / h
         stuck = m.trial_stuck[i] != 0.0
-        tension += m.joints_steepness[i] * rate if stuck else force(m, i, rate)
+        tension += slope_at_rest(m, i) * rate if stuck else force(m, i, rate)
     tension -= m.trial_rub[i]
     m.trial_tension[i] = tension
     return tension
@@ -122,7 +122,7 @@ def stiffness(m: Memory, i: int, h: float) -> float:
         return 0.5 * m.stage_law_slope[i][1] + divided(damping + m.stage_law_slope[i][2], h)
     if m.joints_kind[i] != 0:
         stuck = m.trial_stuck[i] != 0.0
-        damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
+        damping += slope_at_rest(m, i) if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
     stiff = 0.5 * m.joints_stiffness[i] + divided(damping, h)
     if m.joints_law[i] >= 0:
         x0 = m.at_spring[m.joints_state[i]]
