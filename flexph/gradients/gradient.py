@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -192,7 +192,8 @@ def _problem(make: Callable[..., Any], parameters: Mapping[str, float], times: S
     blocks.start(start)
     grid = np.asarray(times, dtype=float)
     grid = grid if grid[0] == start.time else np.append(start.time, grid)
-    return _Problem(mechanism, start, inputs, blocks.compiled.memory, tuple(blocks.parts.kinds), blocks.table(grid))
+    table = cast(Table, blocks.table(grid))
+    return _Problem(mechanism, start, inputs, blocks.compiled.memory, tuple(blocks.parts.kinds), table)
 
 
 def _refuse(mechanism: Mechanism, kinds: Any) -> None:
@@ -276,7 +277,7 @@ def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Ind
     ends = np.cumsum([0, *(part.size for part in configuration(mechanism, solution.states[0]))])
     velocities = states[:, ends[3] : ends[6]]
     means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), solution.stage_multipliers], axis=1)
-    constants, space, addresses = _recorded(m)
+    constants, space, addresses = recorded_memory(m)
     steps = len(table.times) - 1
     inputs = np.ascontiguousarray(np.broadcast_to(table.inputs, (steps, table.inputs.shape[1])))
     table = table._replace(inputs=inputs)
@@ -286,17 +287,24 @@ def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Ind
     by_constants, audit = np.zeros(varied.size), np.zeros(4)
     cells = space, constants, *(np.zeros(width, complex) for width in widths[:4])
     rows = problem.kinds, tuple(table), states, means, by_state, np.zeros((1, y))
-    work = np.zeros(states.shape[1] + y + sum(widths)), *(np.zeros(y) for _ in range(4)), np.zeros(0)
+    dense = np.zeros((y, y)), np.zeros(y, dtype=np.int64)
+    work = (
+        np.zeros(states.shape[1] + y + sum(widths)),
+        *(np.zeros(y) for _ in range(3)),
+        *dense,
+        np.zeros(y),
+        np.zeros(0),
+    )
     backward = *rows, *out, by_constants, varied, carried, *work, audit, m.space.reals, cells
     failed = back(m.address, address_of(addresses), mechanism.layout.dim, backward, 0, steps)
     if failed >= 0 or not audit[0] <= SOLVED or not np.isfinite(carried).all():
         raise ValueError(f"the step from {table.times[max(failed, 0)]:.6g} s has no adjoint: its Jacobian is singular")
     by_all = np.zeros(constants.size)
     by_all[varied] = by_constants
-    return _Adjoint(by_all, carried, *out, float(audit[0]))
+    return _Adjoint(by_all, carried, out[0], out[1], out[2], out[3], float(audit[0]))
 
 
-def _recorded(m: Memory) -> tuple[Array, Array, Array]:
+def recorded_memory(m: Memory) -> tuple[Array, Array, Array]:
     """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses."""
     constants, space = (np.zeros(cells.reals.size, complex) for cells in (m.constants, m.space))
     for own, cells in ((constants, m.constants), (space, m.space)):

@@ -10,6 +10,7 @@ from ..steps.newton_recorded cimport begin as record_begin
 from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle
 from ..memory.given cimport given_of
+from ....numerics.algebra.dense cimport factor as factor_dense, solve as solve_dense
 
 cdef struct Cells:
     RVec space
@@ -37,6 +38,8 @@ cdef struct Backward:
     Vec wanted
     Vec missed
     Vec by_unknowns
+    Mat dense
+    IVec pivot
     Vec covector
     Vec none
     Vec audit
@@ -45,9 +48,14 @@ cdef struct Backward:
 
 cdef Py_ssize_t CORRECTIONS
 cdef double SETTLED
+cdef double ROUNDED
+cdef double DIVERGED
 
 cdef Py_ssize_t go_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef Py_ssize_t _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
+cdef bint _correct(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, double h) noexcept nogil
+cdef bint _solve(RecordedMemory* r, Backward b) noexcept nogil
+cdef double _miss(RecordedMemory* r, Backward b) noexcept nogil
 cdef void _record(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
 cdef Vec row_of(Mat rows, Py_ssize_t k) noexcept nogil
 cdef Py_ssize_t _add(Vec adjoint, Py_ssize_t first, Vec out) noexcept nogil

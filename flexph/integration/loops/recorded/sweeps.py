@@ -11,13 +11,15 @@ system is solved by corrections with the factors of the Jacobian: it is D K D, D
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import cython
 
 from ....numerics.arrays import Array
 
 if not cython.compiled:
+    from ....numerics.algebra.dense import factor as factor_dense
+    from ....numerics.algebra.dense import solve as solve_dense
     from ....numerics.loops.recorded import (
         add_adjoints,
         adjoints,
@@ -42,10 +44,15 @@ if not cython.compiled:
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
 
-    RecordedMemory = Backward = Any
+    RecordedMemory: TypeAlias = Any
+    Backward: TypeAlias = Any
 
 CORRECTIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of corrections of a transposed system."""
+ROUNDED = cython.declare(cython.double, 1e-9)
+"""The same where corrections no longer halve the defect, or after a dense solution."""
+DIVERGED = cython.declare(cython.double, 1e6)
+"""Defect, relative to the same, above which corrections are given up."""
 SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a transposed system, relative to its largest right-hand side, at which it is solved."""
 
@@ -76,7 +83,7 @@ def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, las
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> int:
-    """Adjoint of step k; 0, or the number of corrections after which its transposed system is not solved."""
+    """Adjoint of step k; 0, or 1 if its transposed system is singular."""
     _record(m, r, dim, b, k)
     given = given_of(b.table, k)
     fill(b.covector, 0.0)
@@ -87,27 +94,8 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     for i in range(n):
         b.wanted[i] = b.by_unknowns[i] + b.by_mean[k if b.by_mean.shape[0] > 1 else 0][i]
         b.missed[i] = b.wanted[i]
-    size = _largest(b.wanted)
-    before = 0.0
-    left = size
-    used = 0
-    while size > 0.0:
-        before = left
-        _precondition(m, dim, b.kinds, given.h, b.missed)
-        for i in range(n):
-            b.covector[i] += m.correction[i]
-        _pull_unknowns(r, b.none, b.covector, b.by_unknowns)
-        for i in range(n):
-            b.missed[i] = b.wanted[i] - b.by_unknowns[i]
-        left = _largest(b.missed)
-        used += 1
-        if left <= SETTLED * size or (left > 0.5 * before and left <= 1e-10 * size):
-            break
-        if used > CORRECTIONS or not left < 1e6 * size:
-            return used
-    _watch(b.audit, 0, left / size if size > 0.0 else 0.0)
-    _watch(b.audit, 1, used)
-    b.audit[2] += used
+    if not _correct(m, r, dim, b, given.h) and not _solve(r, b):
+        return 1
     for i in range(n):
         b.covector[i] = -b.covector[i]
     _pull(r, b.carried, b.covector, b.adjoint)
@@ -121,6 +109,61 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     own = _add(b.adjoint, own, row_of(b.by_moved, k))
     add_adjoints(own, b.by_constants)
     return 0
+
+
+def _correct(m: Memory, r: RecordedMemory, dim: int, b: Backward, h: float) -> bool:
+    """Solve the transposed system by corrections; False if they do not come to its solution."""
+    n = b.wanted.size
+    size = _largest(b.wanted)
+    left = size
+    used = 0
+    while left > SETTLED * size:
+        before = left
+        _precondition(m, dim, b.kinds, h, b.missed)
+        for i in range(n):
+            b.covector[i] += m.correction[i]
+        left = _miss(r, b)
+        used += 1
+        if left > 0.5 * before and left <= ROUNDED * size:
+            break
+        if used > CORRECTIONS or not left < DIVERGED * size:
+            return False
+    _watch(b.audit, 0, left / size if size > 0.0 else 0.0)
+    _watch(b.audit, 1, used)
+    b.audit[2] += used
+    return True
+
+
+def _solve(r: RecordedMemory, b: Backward) -> bool:
+    """Solve the transposed system by its dense matrix, a row from each sweep; False if that is singular."""
+    n = b.wanted.size
+    size = _largest(b.wanted)
+    for i in range(n):
+        fill(b.covector, 0.0)
+        b.covector[i] = 1.0
+        _pull_unknowns(r, b.none, b.covector, b.by_unknowns)
+        count = 0
+        for j in range(n):
+            b.dense[j][i] = b.by_unknowns[j]
+            if b.by_unknowns[j] != 0.0:
+                count += 1
+        if count == 0 and b.wanted[i] == 0.0:  # of a frame that does not turn
+            b.dense[i][i] = 1.0
+    factor_dense(b.dense, b.pivot)
+    copy(b.wanted, b.covector)
+    solve_dense(b.dense, b.pivot, b.covector)
+    left = _miss(r, b)
+    _watch(b.audit, 0, left / size)
+    b.audit[2] += n
+    return left <= ROUNDED * size
+
+
+def _miss(r: RecordedMemory, b: Backward) -> float:
+    """Set what the covector misses in the transposed system; return its largest value."""
+    _pull_unknowns(r, b.none, b.covector, b.by_unknowns)
+    for i in range(b.wanted.size):
+        b.missed[i] = b.wanted[i] - b.by_unknowns[i]
+    return _largest(b.missed)
 
 
 def row_of(rows: Array, k: int) -> Array:

@@ -1,0 +1,126 @@
+"""Adjoint of one step by recorded loops against complex steps of the oracle (tests/samples/exact_scheme).
+
+At a random state and a random iterate y, with r and X of the oracle, δy = −r_y⁻¹ r_x δx and δX = X_x δx + X_y δy, the
+adjoint a₀ of covectors a of the end fulfils ⟨a₀, δx⟩ = ⟨a, δX⟩.
+"""
+
+import numpy as np
+import pytest
+from exact_scheme.kinematics import cayley
+from exact_scheme.step import step
+from oracle_kinds import BODIES, PLANE, SPACE, joined
+from oracle_steps import COMPLEX_STEP, random_step
+from step_of_loops import StepOfLoops
+
+from flexph.gradients.gradient import recorded_memory
+from flexph.integration.loops.memory.memory import address_of
+from flexph.integration.loops.memory.structures import Table
+from flexph.integration.loops.recorded.sweeps import back
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
+KINDS = {f"plane: {name}": (2, dict, make) for name, make in PLANE.items()}
+KINDS |= {f"space: {name}": (3, dict, make) for name, make in SPACE.items()}
+KINDS |= BODIES
+for name in (
+    "space: slipping tyre without limit",
+    "cable with a law",
+):  # infinite and vanishing stiffness at the random step
+    del KINDS[name]
+FAST = list(KINDS)[::4]
+AGREEMENT = 1e-9
+"""Round-off of solutions with Jacobians of condition up to 1e5, over the largest of the terms."""
+
+
+def agree(dim, bodies, connections):
+    """The adjoint of a random step agrees with the tangent of the oracle along a random direction."""
+    own, y = random_step(joined(dim, *connections(), **bodies()), size=0.05, radius=1.0)
+    rng = np.random.default_rng(2)
+    covector = own.start._replace(**{name: rng.standard_normal(np.shape(part)) for name, part in fields(own.start)})
+    covector = covector._replace(omega=covector.omega * (own.start.omega != 0.0))  # frames do not turn
+    adjoint = adjoint_of(own, y, covector)
+    turns = rng.standard_normal(own.start.omega.shape) * (own.start.omega != 0.0)
+    change = own.start._replace(
+        **{name: 0.1 * rng.standard_normal(np.shape(part)) for name, part in fields(own.start) if name != "R"}
+    )
+    change = change._replace(omega=change.omega * (own.start.omega != 0.0), R=turns)
+    place, residual, end = along(own, y, change)
+    of_y = np.array([along(own, y + 1j * COMPLEX_STEP * e, None)[1:] for e in np.eye(y.size)], dtype=object)
+    dy = -np.linalg.solve(np.array(list(of_y[:, 0]), dtype=float).T, residual)
+    ends = end + np.array(list(of_y[:, 1]), dtype=float).T @ dy
+    terms = flat(adjoint) * place
+    assert abs(terms.sum() - flat(covector) @ ends) < AGREEMENT * max(np.abs(terms).max(), np.abs(ends).max())
+
+
+def fields(state):
+    """Names and arrays of a state."""
+    return state._asdict().items()
+
+
+def flat(state):
+    """A state as a vector."""
+    return np.concatenate([np.ravel(part) for part in state])
+
+
+def along(own, y, change):
+    """Derivatives of start, residual and end by complex steps: along a change of the start, or those of y."""
+    start = own.start
+    if change is not None:
+        size = 1j * COMPLEX_STEP
+        start = start._replace(**{n: part + size * getattr(change, n) for n, part in fields(start) if n != "R"})
+        start = start._replace(R=np.array([R @ cayley(size * a) for R, a in zip(own.start.R, change.R, strict=True)]))
+    residual, end = step(own.system, start, own.given, y + 0j)
+    return flat(start).imag / COMPLEX_STEP, residual.imag / COMPLEX_STEP, flat(end).imag / COMPLEX_STEP
+
+
+def adjoint_of(own, y, covector):
+    """Adjoint of a step by the loops, as a state."""
+    loops = StepOfLoops(own.mechanism, own.start, own.given)
+    loops.residual(y)
+    m, given, time = loops.m, loops.over, own.given.time
+    rows = [np.array([given.before, given.after]), np.array([given.last_offset, given.offset])]
+    zero = [np.zeros((1, part.shape[1])) for part in rows]
+    moved = m.trial_moved.copy()[None]
+    table = Table(time + given.h * np.array([-0.5, 0.5]), *rows, *zero, np.array([given.inputs]), moved)
+    states = np.array([flat(own.start)] * 2)
+    means = np.concatenate([np.ravel(getattr(m, f"x_{name}")) for name in ("v", "w", "du", "lam")])[None]
+    constants, space, addresses = recorded_memory(m)
+    out = [np.zeros_like(part) for part in (*rows, table.inputs, moved)]
+    widths = [part.shape[1] for part in (rows[0], rows[0], rows[1], table.inputs, moved)]
+    cells = space, constants, *(np.zeros(width, complex) for width in widths[:4])
+    n, size = means.shape[1], states.shape[1]
+    carried, audit = flat(covector), np.zeros(4)
+    dense = np.zeros((n, n)), np.zeros(n, dtype=np.int64)
+    work = np.zeros(size + n + sum(widths)), *(np.zeros(n) for _ in range(3)), *dense, np.zeros(n), np.zeros(0)
+    varied, plain = np.zeros(0, dtype=np.int64), m.space.reals
+    by = np.zeros((1, size)), np.zeros((1, n))
+    everything = (
+        loops.kinds,
+        table,
+        states,
+        means,
+        *by,
+        *out,
+        np.zeros(0),
+        varied,
+        carried,
+        *work,
+        audit,
+        plain,
+        cells,
+    )
+    assert back(m.address, address_of(addresses), loops.dim, everything, 0, 1) == -1
+    assert audit[0] < 1e-9
+    ends = np.cumsum([0, *(np.size(part) for part in own.start)])
+    parts = [carried[i:j].reshape(np.shape(p)) for i, j, p in zip(ends[:-1], ends[1:], own.start, strict=True)]
+    return type(own.start)(*parts)
+
+
+@pytest.mark.parametrize("kind", FAST)
+def test_the_adjoint_of_a_step_is_that_of_the_oracle(kind):
+    agree(*KINDS[kind])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FAST])
+def test_the_adjoint_of_every_kind_is_that_of_the_oracle(kind):
+    agree(*KINDS[kind])
