@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import meshio
 import numpy as np
 
 from ..joints.rows.signs import Sign
@@ -317,7 +315,7 @@ class Mesh(Surface):
 
 def _read(given: Any) -> tuple[Array, Array]:
     """Points (n, d) and cells (t, d) of a mesh; raises ValueError unless it has triangles, or segments in the plane."""
-    if isinstance(given, str | os.PathLike | meshio.Mesh):
+    if not isinstance(given, tuple | list):
         own = read(given)
         points, kinds = np.asarray(own.points, dtype=float), own.cells_dict
         kind = next((name for name in ("triangle", "line") if name in kinds), None)

@@ -76,10 +76,12 @@ def hydraulic_cylinder(
         Area A₁ of the piston and A₂ of its ring around the rod [m²].
     length, stroke : float
         Distance ℓ₀ of the points with the rod drawn in, and stroke s [m].
-    rated_flow, rated_drop : float
-        Flow q_N [m³/s] through one edge of the open valve at the drop Δp_N [Pa].
+    rated_flow : float
+        Flow q_N [m³/s] through one edge of the open valve at the rated drop.
     relief : float
         Pressure [Pa] at which the relief valve opens; that of the line at the start.
+    rated_drop : float
+        Δp_N [Pa].
     pressures : tuple
         Pressures of both chambers at the start [Pa].
     bulk_modulus : float

@@ -35,6 +35,7 @@ from flexph import (
     exchange,
     export,
     fmu,
+    gradients,
     interconnection,
     laws,
     linear,
@@ -43,6 +44,7 @@ from flexph import (
     results,
     robots,
     scenes,
+    sensors,
     studies,
     switching,
     systems,
@@ -165,6 +167,12 @@ def column() -> tuple[flexph.Mechanism, flexph.State]:
 
 
 @cache
+def swung(length: float) -> tuple[flexph.Mechanism, flexph.State]:
+    """A pendulum of a bar."""
+    made = flexph.connect({"bar": rigid.bar(length, 1.0)}, [flexph.hinge("bar.root", GROUND)], gravity=(0.0, -9.81))
+    return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, 0.0)}))
+
+
 def mechanism() -> tuple[flexph.Mechanism, flexph.Pose, flexph.State]:
     """A pendulum with a flexible arm, a drive in between and a load."""
     joints = [flexph.hinge("arm.root", GROUND), flexph.hinge("bob.root", "arm.tip"), flexph.force("bob.tip"),
@@ -813,6 +821,13 @@ def _studies() -> dict[str, Call]:
             "function": product, "at": {"x": 1.0, "y": 2.0}, "steps": {"x": 1e-3, "y": 1e-3}}),
         "studies.frequency_sensitivities": Call(studies.frequency_sensitivities, {
             "system": stiffened, "at": {"stiffness": 2.0}, "count": 2, "steps": 1e-3}),
+        "gradients.gradient": Call(gradients.gradient, {
+            "make": swung, "parameters": {"length": 0.5}, "times": [0.0, 0.01, 0.02],
+            "functional": gradients.Last(sensors.position("bar.tip"), 1), "progress": False}),
+        "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),
+        "gradients.Integral": Call(gradients.Integral, {"quantity": sensors.position("bar.tip"), "component": 1}),
+        "gradients.MeanSquare": Call(gradients.MeanSquare, {
+            "quantity": sensors.position("bar.tip"), "component": 1, "target": 0.1}),
         "studies.Samples": Call(studies.Samples, {"columns": {"x": [1.0, 2.0]}, "is_grid": True}),
         "studies.grid": Call(studies.grid, {"values": {"x": [1.0, 2.0]}}),
         "studies.table": Call(studies.table, {"rows": [{"x": 1.0}, {"x": 2.0}]}),

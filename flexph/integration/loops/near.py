@@ -79,10 +79,9 @@ class NearPairs:
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
         """Pairs with nonzero anchor forces."""
-        held = np.zeros(anchor.size, dtype=bool)
-        for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
-            held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
-        return pair[held]
+        own = anchor >= 0
+        components = anchor[own, None] + np.arange(self.contacts.fixed.shape[2])
+        return pair[own][(springs[components] != 0.0).any(axis=1)]
 
 
 def on_sides(mechanism: Model) -> Arrays:

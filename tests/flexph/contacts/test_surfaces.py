@@ -286,7 +286,7 @@ def test_clear_errors():
         Mesh(port, (points, [(0, 1, 7)]))
     with pytest.raises(ValueError, match="finite"):
         Mesh(port, (points * np.nan, cells))
-    with pytest.raises(ValueError, match=r"mesh must be a file"):
+    with pytest.raises(ValueError, match=r"mesh must be a meshio.Mesh or the path of a file"):
         Mesh(port, 3)
     with pytest.raises(ValueError, match=r"point passes through a mesh"):
         connect({"ball": ball(3)}, [contact("ball.centre", Mesh(port, FOLD), Hertz(1e5))])

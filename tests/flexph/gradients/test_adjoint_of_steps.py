@@ -12,23 +12,27 @@ from oracle_kinds import BODIES, PLANE, SPACE, joined
 from oracle_steps import COMPLEX_STEP, random_step
 from step_of_loops import StepOfLoops
 
-from flexph.gradients.gradient import recorded_memory
 from flexph.integration.loops.memory.memory import address_of
 from flexph.integration.loops.memory.structures import Table
+from flexph.integration.loops.recorded.backward import backward_of
 from flexph.integration.loops.recorded.sweeps import back
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
 KINDS = {f"plane: {name}": (2, dict, make) for name, make in PLANE.items()}
 KINDS |= {f"space: {name}": (3, dict, make) for name, make in SPACE.items()}
 KINDS |= BODIES
-for name in (
-    "space: slipping tyre without limit",
-    "cable with a law",
-):  # infinite and vanishing stiffness at the random step
-    del KINDS[name]
+REFUSED = {
+    "space: slipping tyre without limit": "a force over an infinite limit",
+    "cable with a law": "no stiffness at the random step",
+    "plane: point on a curve with a motor": "no number at the random step",
+    "rubber": "a law in Python",
+    "rubber of space": "a law in Python",
+}
+"""Kinds without an adjoint at the random step; a run with such a step is refused."""
+KINDS = {name: kind for name, kind in KINDS.items() if name not in REFUSED}
 FAST = list(KINDS)[::4]
-AGREEMENT = 1e-9
-"""Round-off of solutions with Jacobians of condition up to 1e5, over the largest of the terms."""
+AGREEMENT = 1e-8
+"""Round-off of solutions with Jacobians of condition up to 1e5, whose defect is at most 1e-9, over the largest term."""
 
 
 def agree(dim, bodies, connections):
@@ -36,7 +40,11 @@ def agree(dim, bodies, connections):
     own, y = random_step(joined(dim, *connections(), **bodies()), size=0.05, radius=1.0)
     rng = np.random.default_rng(2)
     covector = own.start._replace(**{name: rng.standard_normal(np.shape(part)) for name, part in fields(own.start)})
-    covector = covector._replace(omega=covector.omega * (own.start.omega != 0.0))  # frames do not turn
+    turning = (own.start.omega != 0.0).any(axis=1)  # frames of nodes do not
+    turned = {
+        name: getattr(covector, name) * turning.reshape(-1, *[1] * axes) for name, axes in (("omega", 1), ("R", 2))
+    }
+    covector = covector._replace(**turned)
     adjoint = adjoint_of(own, y, covector)
     turns = rng.standard_normal(own.start.omega.shape) * (own.start.omega != 0.0)
     change = own.start._replace(
@@ -83,33 +91,11 @@ def adjoint_of(own, y, covector):
     table = Table(time + given.h * np.array([-0.5, 0.5]), *rows, *zero, np.array([given.inputs]), moved)
     states = np.array([flat(own.start)] * 2)
     means = np.concatenate([np.ravel(getattr(m, f"x_{name}")) for name in ("v", "w", "du", "lam")])[None]
-    constants, space, addresses = recorded_memory(m)
-    out = [np.zeros_like(part) for part in (*rows, table.inputs, moved)]
-    widths = [part.shape[1] for part in (rows[0], rows[0], rows[1], table.inputs, moved)]
-    cells = space, constants, *(np.zeros(width, complex) for width in widths[:4])
-    n, size = means.shape[1], states.shape[1]
-    carried, audit = flat(covector), np.zeros(4)
-    dense = np.zeros((n, n)), np.zeros(n, dtype=np.int64)
-    work = np.zeros(size + n + sum(widths)), *(np.zeros(n) for _ in range(3)), *dense, np.zeros(n), np.zeros(0)
-    varied, plain = np.zeros(0, dtype=np.int64), m.space.reals
-    by = np.zeros((1, size)), np.zeros((1, n))
-    everything = (
-        loops.kinds,
-        table,
-        states,
-        means,
-        *by,
-        *out,
-        np.zeros(0),
-        varied,
-        carried,
-        *work,
-        audit,
-        plain,
-        cells,
-    )
-    assert back(m.address, address_of(addresses), loops.dim, everything, 0, 1) == -1
-    assert audit[0] < 1e-9
+    run = states, means, np.array([flat(covector) * 0.0, flat(covector)])
+    of, addresses = backward_of(m, loops.kinds, table, run, np.zeros(0, dtype=np.int64))
+    assert back(m.address, address_of(addresses), loops.dim, of, 0, 1) == -1
+    assert of.audit[0] < 1e-9
+    carried = of.carried
     ends = np.cumsum([0, *(np.size(part) for part in own.start)])
     parts = [carried[i:j].reshape(np.shape(p)) for i, j, p in zip(ends[:-1], ends[1:], own.start, strict=True)]
     return type(own.start)(*parts)

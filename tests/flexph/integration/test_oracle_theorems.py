@@ -28,7 +28,7 @@ MADE |= {
 LOSSY = ("friction", "law", "slipping", "cylindrical", "hysteresis", "bristles")
 """Names of kinds that lose energy without damping."""
 GROUNDED = {"plane", "plane of space", "point of a beam", "point of a beam of space", "rim"}
-GROUNDED |= {name for name in MADE if "slipping" in name}
+GROUNDED |= {name for name in MADE if "slipping" in name or "on the ground" in name}
 GROUNDED |= {"plane: cartesian spring", "space: cartesian spring"}  # forces across the line of its points
 GROUNDED |= {name for name in MADE if "rope" in name and "between bodies" not in name}
 GROUNDED |= {name for name in MADE if "hose" in name}

@@ -95,7 +95,7 @@ def test_announced_memory_is_that_of_the_factors(solver, monkeypatch):
     """Of a plate. With the copies that show the pivots SuperLU takes twice what its factors L and U fill."""
     said = []
     for module in (positive, symmetric_factor):
-        monkeypatch.setattr(module, "announced", lambda n, cost, *_: said.append(cost) or nullcontext())
+        monkeypatch.setattr(module, "announced_cost", lambda n, cost, *_: said.append(cost) or nullcontext())
     mesh = fem.box_mesh((1.0, 1.0, 0.05), (12, 12, 1), simplices=True)
     plate = fem.solid(mesh, RUBBER, degree=2, ports={"root": fem.Tie("left", "rigid")}, reference="root")
     matrix = condensed(plate.elasticity.compliance, plate.elasticity.strain).stiffness
@@ -114,7 +114,7 @@ def test_a_matrix_with_a_dense_row_is_factored(monkeypatch):
     tip = sparse.csr_array((ones, (0 * rows, rows)), shape=(n, n))
     arrow = sparse.diags_array([2.0 * n, *(2.0 * ones)], format="csr") + tip + tip.T
     said = []
-    monkeypatch.setattr(symmetric_factor, "announced", lambda size, cost, *_: said.append(cost) or nullcontext())
+    monkeypatch.setattr(symmetric_factor, "announced_cost", lambda size, cost, *_: said.append(cost) or nullcontext())
     solve = positive._superlu(arrow)
     assert said[0].memory == pytest.approx(symmetric_factor.BYTES * (2 * n - 1)) and said[0].memory < 9e6
     assert said[0].operations == pytest.approx(2.0 * (4 * (n - 1) + 1))

@@ -3,7 +3,8 @@ from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_rec
 from ....numerics.loops.views cimport IVec, Mat, Vec, copy, fill
 from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory
-from ..memory.structures cimport Kinds, Table
+from ..memory.structures cimport Kinds
+from .backward cimport Backward
 from ..mechanics.residual_recorded cimport residual as record_residual
 from ..steps.newton cimport begin, evaluate, factor_step, solve_step
 from ..steps.newton_recorded cimport begin as record_begin
@@ -11,40 +12,6 @@ from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle
 from ..memory.given cimport given_of
 from ....numerics.algebra.dense cimport factor as factor_dense, solve as solve_dense
-
-cdef struct Cells:
-    RVec space
-    RVec constants
-    RVec before
-    RVec after
-    RVec offset
-    RVec inputs
-
-cdef struct Backward:
-    Kinds kinds
-    Table table
-    Mat states
-    Mat means
-    Mat by_state
-    Mat by_mean
-    Mat by_coefficient
-    Mat by_offset
-    Mat by_inputs
-    Mat by_moved
-    Vec by_constants
-    IVec varied
-    Vec carried
-    Vec adjoint
-    Vec wanted
-    Vec missed
-    Vec by_unknowns
-    Mat dense
-    IVec pivot
-    Vec covector
-    Vec none
-    Vec audit
-    Vec plain
-    Cells cells
 
 cdef Py_ssize_t CORRECTIONS
 cdef double SETTLED

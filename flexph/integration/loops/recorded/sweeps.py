@@ -43,9 +43,9 @@ if not cython.compiled:
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
+    from .backward import Backward
 
     RecordedMemory: TypeAlias = Any
-    Backward: TypeAlias = Any
 
 CORRECTIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of corrections of a transposed system."""
@@ -135,8 +135,10 @@ def _correct(m: Memory, r: RecordedMemory, dim: int, b: Backward, h: float) -> b
 
 
 def _solve(r: RecordedMemory, b: Backward) -> bool:
-    """Solve the transposed system by its dense matrix, a row from each sweep; False if that is singular."""
+    """Solve the transposed system by its dense matrix, a row a sweep; False if that is singular or too large."""
     n = b.wanted.size
+    if b.dense.shape[0] != n:
+        return False
     size = _largest(b.wanted)
     for i in range(n):
         fill(b.covector, 0.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 
@@ -35,8 +36,16 @@ class Functional(ABC):
         """Derivatives ∂Φ/∂sₖ (N + 1,)."""
 
 
+@checked
 class Last(Functional):
     """Reading at the last time, Φ = s_N.
+
+    Attributes
+    ----------
+    quantity : Quantity
+        Sensor of states (:mod:`flexph.sensors`).
+    component : int
+        Component of a sensor that is a vector.
 
     Examples
     --------
@@ -56,8 +65,16 @@ class Last(Functional):
         return out
 
 
+@checked
 class Integral(Functional):
     """Integral Φ = ∫ s dt by the trapezoidal rule over the steps.
+
+    Attributes
+    ----------
+    quantity : Quantity
+        Sensor of states (:mod:`flexph.sensors`).
+    component : int
+        Component of a sensor that is a vector.
 
     Examples
     --------
@@ -75,12 +92,17 @@ class Integral(Functional):
         return _weights(times)
 
 
+@checked
 @dataclass(frozen=True)
 class MeanSquare(Functional):
     """Mean square Φ = ∫ (s − target)² dt / T by the trapezoidal rule over the steps.
 
     Attributes
     ----------
+    quantity : Quantity
+        Sensor of states (:mod:`flexph.sensors`).
+    component : int
+        Component of a sensor that is a vector.
     target : float
         Value from which the readings are measured.
 

@@ -1,0 +1,37 @@
+from ....numerics.loops.recorded cimport RVec
+from ....numerics.loops.views cimport IVec, Mat, Vec
+from ..memory.structures cimport Kinds, Table
+
+cdef struct Cells:
+    RVec space
+    RVec constants
+    RVec before
+    RVec after
+    RVec offset
+    RVec inputs
+
+cdef struct Backward:
+    Kinds kinds
+    Table table
+    Mat states
+    Mat means
+    Mat by_state
+    Mat by_mean
+    Mat by_coefficient
+    Mat by_offset
+    Mat by_inputs
+    Mat by_moved
+    Vec by_constants
+    IVec varied
+    Vec carried
+    Vec adjoint
+    Vec wanted
+    Vec missed
+    Vec by_unknowns
+    Mat dense
+    IVec pivot
+    Vec covector
+    Vec none
+    Vec audit
+    Vec plain
+    Cells cells

@@ -1,0 +1,99 @@
+"""Arrays with which the steps of a run are taken back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....numerics.arrays import Array
+from ..memory.data import Index
+from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, Memory, address_of
+from ..memory.structures import Kinds, Table
+from ..memory.workspace import SPANS
+
+LARGEST = 1000
+"""Largest number of unknowns of a transposed system that is solved by its dense matrix where corrections do not."""
+
+
+class Cells(NamedTuple):
+    """Cells of recorded numbers, complex arrays with the value and the place of each: of a memory and of a table."""
+
+    space: Array
+    constants: Array
+    before: Array  # (terms,)
+    after: Array
+    offset: Array  # (g,)
+    inputs: Array  # (i,)
+
+
+class Backward(NamedTuple):
+    """A run of N steps with n entries of the state and y unknowns, and what is known of its functional Φ.
+
+    ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
+    ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
+    right-hand sides, the most corrections of one, their sum, and the most operations of a record.
+    """
+
+    kinds: Kinds
+    table: Table
+    states: Array  # (N + 1, n)
+    means: Array  # (N, y), mean velocities and multipliers
+    by_state: Array  # (N + 1, n), ∂Φ/∂x of each state
+    by_mean: Array  # (N or 1, y), ∂Φ/∂y
+    by_coefficient: Array
+    by_offset: Array
+    by_inputs: Array
+    by_moved: Array
+    by_constants: Array  # (v,)
+    varied: Index  # (v,), constants by which derivatives are wanted
+    carried: Array  # (n,)
+    adjoint: Array  # work space, as all that follows
+    wanted: Array  # (y,)
+    missed: Array  # (y,)
+    by_unknowns: Array  # (y,)
+    dense: Array  # (y, y), or empty
+    pivot: Index  # (y,)
+    covector: Array  # (y,)
+    none: Array  # (0,)
+    audit: Array  # (4,)
+    plain: Array  # floats of the work space of the memory
+    cells: Cells
+
+
+def backward_of(
+    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index
+) -> tuple[Backward, Index]:
+    """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
+
+    ``run`` has the states (N + 1, n) as the loops have them, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
+    """
+    states, means, by_state = run
+    constants, space, addresses = _recorded(m)
+    out = [np.zeros_like(part) for part in (table.coefficient, table.offset, table.inputs, table.moved)]
+    terms, rows, inputs, moved = (part.shape[1] for part in out)
+    cells = Cells(space, constants, *(np.zeros(width, complex) for width in (terms, terms, rows, inputs)))
+    n, y = states.shape[1], means.shape[1]
+    dense, pivot = np.zeros((y, y)), np.zeros(y, dtype=np.int64)
+    adjoint, (wanted, missed, by_unknowns, covector) = (
+        np.zeros(n + y + 2 * terms + rows + inputs + moved),
+        np.zeros((4, y)),
+    )
+    unknowns = wanted, missed, by_unknowns, dense, pivot, covector
+    given = kinds, table, states, means, by_state, np.zeros((1, y)), *out, np.zeros(varied.size), varied
+    carried = by_state[-1].copy()
+    return Backward(*given, carried, adjoint, *unknowns, np.zeros(0), np.zeros(4), m.space.reals, cells), addresses
+
+
+def _recorded(m: Memory) -> tuple[Array, Array, Array]:
+    """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses."""
+    constants, space = (np.zeros(cells.reals.size, complex) for cells in (m.constants, m.space))
+    for own, cells in ((constants, m.constants), (space, m.space)):
+        own.real = cells.reals
+        own.view(np.int64)[1::2] = -1
+    addresses, first = m.addresses.copy(), m.table[:, 0]
+    for row in np.flatnonzero(REAL):
+        addresses[row, 0] = address_of(constants if row < CONSTANTS else space) + 16 * first[row]
+    for span, (begin, _) in enumerate(SPANS.values()):
+        addresses[len(FIELDS) + span, 0] = addresses[ROW[begin], 0]
+    return constants, space, addresses
