@@ -79,10 +79,33 @@ def backward_of(
         np.zeros(n + y + 2 * terms + rows + inputs + moved),
         np.zeros((4, y)),
     )
-    unknowns = wanted, missed, by_unknowns, dense, pivot, covector
-    given = kinds, table, states, means, by_state, np.zeros((1, y)), *out, np.zeros(varied.size), varied
-    carried = by_state[-1].copy()
-    return Backward(*given, carried, adjoint, *unknowns, np.zeros(0), np.zeros(4), m.space.reals, cells), addresses
+    of = Backward(
+        kinds=kinds,
+        table=table,
+        states=states,
+        means=means,
+        by_state=by_state,
+        by_mean=np.zeros((1, y)),
+        by_coefficient=out[0],
+        by_offset=out[1],
+        by_inputs=out[2],
+        by_moved=out[3],
+        by_constants=np.zeros(varied.size),
+        varied=varied,
+        carried=by_state[-1].copy(),
+        adjoint=adjoint,
+        wanted=wanted,
+        missed=missed,
+        by_unknowns=by_unknowns,
+        dense=dense,
+        pivot=pivot,
+        covector=covector,
+        none=np.zeros(0),
+        audit=np.zeros(4),
+        plain=m.space.reals,
+        cells=cells,
+    )
+    return of, addresses
 
 
 def _recorded(m: Memory) -> tuple[Array, Array, Array]:
