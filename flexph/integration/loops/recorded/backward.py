@@ -74,11 +74,10 @@ def backward_of(
     terms, rows, inputs, moved = (part.shape[1] for part in out)
     cells = Cells(space, constants, *(np.zeros(width, complex) for width in (terms, terms, rows, inputs)))
     n, y = states.shape[1], means.shape[1]
-    dense, pivot = np.zeros((y, y)), np.zeros(y, dtype=np.int64)
-    adjoint, (wanted, missed, by_unknowns, covector) = (
-        np.zeros(n + y + 2 * terms + rows + inputs + moved),
-        np.zeros((4, y)),
-    )
+    size = y if y <= LARGEST else 0
+    dense, pivot = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
+    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved)
+    wanted, missed, by_unknowns, covector = np.zeros((4, y))
     of = Backward(
         kinds=kinds,
         table=table,
