@@ -95,7 +95,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in own]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
-    zero, timed = (0.0,) * dim, {speed: k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in own]))}
+    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in own]))}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in own]),
@@ -120,7 +120,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
         pair=np.zeros(len(own), dtype=int),
         rows=np.zeros(len(own), dtype=int),
         speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in own]),
-        timed=np.array([timed.get(gap.speed, -1) if callable(gap.speed) else -1 for _, _, gap in own]),
+        timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in own]),
         shape=shapes,
         blend=np.array([gap.blend for _, _, gap in own]),
     )
@@ -160,12 +160,12 @@ def _rows_of(group: GapGroup, dim: int) -> int:
 
 def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:
     """Names and functions of time of the speeds of moving surfaces, each function once."""
-    own: dict[Callable[[float], float], str] = {}
+    own: dict[int, tuple[str, Callable[[float], float]]] = {}  # by identity: functions need no hash
     for connection in connections:
         for gap in connection.form.gaps:
             if callable(gap.speed):
-                own.setdefault(gap.speed, f"{connection.name}: the speed of the surface")
-    return [(name, speed) for speed, name in own.items()]
+                own.setdefault(id(gap.speed), (f"{connection.name}: the speed of the surface", gap.speed))
+    return list(own.values())
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:

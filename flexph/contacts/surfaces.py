@@ -109,7 +109,7 @@ class Box(Surface):
         object.__setattr__(self, "size", tuple(size.tolist()))
         if self.axes is not None:
             matrix = check.array("axes", self.axes, (size.size, size.size))
-            if np.abs(matrix.T @ matrix - np.eye(size.size)).max() > ORTHOGONAL:
+            if np.abs(matrix.T @ matrix - np.eye(size.size)).max() > ORTHOGONAL or np.linalg.det(matrix) < 0.0:
                 raise ValueError(f"axes must be a rotation matrix, got {matrix.tolist()}")
             object.__setattr__(self, "axes", tuple(map(tuple, matrix.tolist())))
 
@@ -323,6 +323,12 @@ def _read(given: Any) -> tuple[Array, Array]:
             raise ValueError(
                 f"mesh must have triangles, or in the plane segments, got {', '.join(kinds) or 'no cells'}"
             )
+        if others := [name for name in kinds if name not in ("triangle", "line", "vertex")]:
+            raise ValueError(
+                f"mesh must have triangles or segments only, got {', '.join(others)}, too: split them first"
+            )
+        if kind == "line" and points.shape[1] > 2 and np.ptp(points[:, 2]) > 0.0:
+            raise ValueError("mesh must lie in the plane of x and y if it has segments only")
         return points if kind == "triangle" else points[:, :2], np.asarray(kinds[kind])
     try:
         points, cells = given

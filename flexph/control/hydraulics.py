@@ -301,9 +301,10 @@ def _beyond(fluid: _Cylinder, x: Array) -> str | None:
     way = float(np.linalg.norm(x[3:-1])) - fluid.length
     if not 0.0 <= way <= fluid.stroke:
         return f"the piston is beyond its stroke of {fluid.stroke:.6g} m, at {way:.6g} m: add a stop"
-    pressure = min(
-        fluid.bulk * math.log(m / V) for m, V in zip(x[:2].tolist(), fluid.volumes(x[3:-1])[:2], strict=True)
-    )
-    if pressure < -1e5:
-        return f"a chamber has {pressure:.3g} Pa, below vacuum: fluid cavitates there, which the model does not have"
+    pressures = [fluid.bulk * math.log(m / V) for m, V in zip(x[:3].tolist(), fluid.volumes(x[3:-1]), strict=True)]
+    if min(pressures) < -1e5:
+        of, pressure = "the line" if pressures[2] < -1e5 else "a chamber", min(pressures)
+        return f"{of} has {pressure:.3g} Pa, below vacuum: fluid cavitates there, which the model does not have"
+    if abs(x[-1]) > 1.001:
+        return f"the valve is open by {x[-1]:.4g}, beyond −1 to 1: its command must stay within"
     return None

@@ -5,9 +5,9 @@ a_N = ∂Φ/∂x_N on, each step is taken back,
 
     r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + ∂Φ/∂x₀,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ,
 
-at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of a few runs for
-any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and inputs, is known
-by differences of these, not of runs.
+at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of some ten
+runs for any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and inputs,
+is known by differences of these, not of runs.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def gradient(
         Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
         :func:`flexph.integrate` if there are any. It must be smooth: no other joints, meshes or signs of modes.
     parameters : dict
-        Values of the parameters.
+        Values of the parameters; the step of the differences is a thousandth of each, or 1e-3 for zero.
     times : array
         Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
     functional : Functional
@@ -112,10 +112,10 @@ def gradient(
     Raises
     ------
     ValueError
-        For contacts, dry friction, dependent constraints, large bodies, sensors of runs, and parameters by which
-        something is not smooth.
+        For contacts, dry friction, dependent constraints, large bodies, sensors of runs, parameters or sensors that
+        are not smooth, and a step that has no adjoint.
     IntegrationError
-        If the run fails, or a step has no adjoint.
+        If the run fails.
 
     Examples
     --------
@@ -135,7 +135,8 @@ def gradient(
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
     problem = _problem(make, parameters, times)
-    solution = integrate(problem.mechanism, problem.start, times, inputs=problem.inputs, progress=progress)
+    mechanism, start, inputs = problem.mechanism, problem.start, problem.inputs
+    solution = integrate(mechanism, start, times, method=Exact(), inputs=inputs, progress=progress)
     readings = _readings(problem.mechanism, functional, solution.states)
     slopes = functional.slopes(solution.times, readings)
     by_state = _by_state(problem.mechanism, functional, solution.states, slopes)
@@ -148,7 +149,9 @@ def gradient(
         for arrays, _ in sample.values():
             varied |= arrays[0] != problem.memory.constants.reals
     adjoint = _adjoint(problem, solution, by_state, np.flatnonzero(varied))
-    by = {name: _by_parameter(parameters, name, (adjoint, slopes[rows], samples[name])) for name in parameters}
+    by = {
+        name: _by_parameter(parameters, name, (adjoint, slopes[rows], samples[name], functional)) for name in parameters
+    }
     return Gradient(
         functional.value(solution.times, readings),
         by,
@@ -220,6 +223,12 @@ def _readings(mechanism: Mechanism, functional: Functional, states: Array) -> Ar
     return values[:, functional.component]
 
 
+def _apart(functional: Functional, after: Array, before: Array) -> Array:
+    """Differences of readings, of angles within half a turn."""
+    change = after - before
+    return change - 2.0 * np.pi * np.round(change / (2.0 * np.pi)) if functional.quantity.unit == "rad" else change
+
+
 def _by_state(mechanism: Mechanism, functional: Functional, states: Array, slopes: Array) -> Array:
     """Derivatives ∂Φ/∂xₖ by the states as the loops have them, (N + 1, n)."""
     rows = np.flatnonzero(slopes)
@@ -228,9 +237,13 @@ def _by_state(mechanism: Mechanism, functional: Functional, states: Array, slope
     for j in range(states.shape[1]):
         change = np.zeros(states.shape[1])
         change[j] = size[j]
-        for k, weight in WEIGHTS.items():
-            ends = [_readings(mechanism, functional, states[rows] + by * k * change) for by in (1.0, -1.0)]
-            derivative[rows, j] += weight * (ends[0] - ends[1]) / size[j]
+        ends = [[_readings(mechanism, functional, states[rows] + by * k * change) for by in (1, -1)] for k in WEIGHTS]
+        changes = [_apart(functional, *pair) for pair in ends]
+        fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
+        coarse = (8.0 * changes[0] - changes[1]) / 12.0
+        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0):
+            raise ValueError(f"the sensor of the functional, {functional.quantity}, is not smooth along the run")
+        derivative[rows, j] = fine / size[j]
     return np.array([_as_in_loops(mechanism, row) for row in slopes[:, None] * derivative])
 
 
@@ -277,8 +290,10 @@ def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Ind
     table = problem.table._replace(inputs=inputs)
     of, addresses = backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied)
     failed = back(problem.memory.address, address_of(addresses), mechanism.layout.dim, of, 0, steps)
-    if failed >= 0 or not np.isfinite(of.carried).all():
-        raise ValueError(f"the step from {table.times[max(failed, 0)]:.6g} s has no adjoint: its Jacobian is singular")
+    if failed >= 0:
+        raise ValueError(f"the step from {table.times[failed]:.6g} s has no adjoint: its Jacobian is singular")
+    if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
+        raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved
@@ -308,9 +323,9 @@ def _refuse_other_shapes(name: str, first: list[Array], second: list[Array]) -> 
 
 def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...]) -> float:
     """Derivative by a parameter: the adjoint times the differences of all that it changes."""
-    adjoint, slopes, samples = of
+    adjoint, slopes, samples, functional = of
     size = STEP * (abs(parameters[name]) or 1.0)
-    changes = [_change(adjoint, slopes, samples[k], samples[-k]) for k in WEIGHTS]
+    changes = [_change(adjoint, slopes, samples[k], samples[-k], functional) for k in WEIGHTS]
     found = sum(weight * change for weight, (change, _) in zip(WEIGHTS.values(), changes, strict=True)) / size
     coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
     largest = max(terms for _, terms in changes) / size
@@ -322,9 +337,9 @@ def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...
     return float(found)
 
 
-def _change(adjoint: _Adjoint, slopes: Array, after: Any, before: Any) -> tuple[float, float]:
+def _change(adjoint: _Adjoint, slopes: Array, after: Any, before: Any, functional: Functional) -> tuple[float, float]:
     """Change of the functional by the change of all arrays and readings, to first order, and the sum of its sizes."""
-    terms = [slopes * (after[1] - before[1])]
+    terms = [slopes * _apart(functional, after[1], before[1])]
     for weights, last, first in zip(adjoint[:-1], after[0], before[0], strict=True):
         change = np.subtract(last, first, out=np.zeros_like(last), where=last != first)  # constants may be infinite
         terms.append(weights * change)

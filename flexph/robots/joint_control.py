@@ -107,7 +107,7 @@ class _Law:
             np.asarray(of(time)).reshape(-1)[self.order]
             for of in (self.reference, self.reference.velocity, self.reference.acceleration)
         )
-        second = change + self.damping * (speed - rate) + self.stiffness * (wanted - q)
+        second = change + self.damping * (speed - rate) + self.stiffness * self.kinematics.difference(q, wanted)
         return self.kinematics.inputs(q, self.kinematics.efforts(q, rate, second), self.ports)
 
     def _read(self, see: Mapping[str, Any], suffix: str) -> Array:

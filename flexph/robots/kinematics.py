@@ -129,6 +129,10 @@ class Kinematics(Memo):
         for name in self.limits:
             if not isinstance(name, str):
                 raise ValueError(f"limits must be a mapping of coordinates, got the name {name!r}")
+        if self.limits and not ends:
+            raise ValueError(
+                f"limits must name coordinates, {listed(self.names)}, got {listed(tuple(map(str, self.limits)))}"
+            )
         object.__setattr__(self, "limits", read_only(ends))
         self._space  # noqa: B018  # so that wrong coordinates fail here
 
@@ -172,6 +176,10 @@ class Kinematics(Memo):
     def values(self, pose: Pose) -> Array:
         """Coordinates (n,) [rad, m] at a pose; angles are within half a turn."""
         return self._space.equations((pose.centres, pose.rotations)).value
+
+    def difference(self, q: Array, target: Array) -> Array:
+        """Differences target − q of coordinates, of angles within half a turn."""
+        return self._space.apart(q, target)
 
     @checked
     def pose(self, q: Values) -> Pose:

@@ -75,6 +75,14 @@ class Forcing:
             varying[self._slices[name]] = callable(given)
         return varying
 
+    @property
+    def jumping(self) -> Array:
+        """True for entries that jump at times of their own, (m,)."""
+        jumping = np.zeros(self._size, dtype=bool)
+        for name, given in self._given.items():
+            jumping[self._slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
+        return jumping
+
     def over(self, times: Array) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
@@ -105,7 +113,8 @@ class Forcing:
         u = np.array(np.broadcast_to(self.over(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):
-                u[:, self._slices[name]] = given.before(times)
+                values, part = given.before(times), self._slices[name]
+                u[:, part] = np.tile(values, (part.stop - part.start) // values.shape[1])  # one density for all nodes
         return u
 
     def _constants(self, time: float) -> Array:

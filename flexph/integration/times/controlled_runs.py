@@ -26,6 +26,11 @@ class ControlledForcing(Forcing):
         """Mask (m,) of the given inputs that are functions of time."""
         return self.given.varying
 
+    @property
+    def jumping(self) -> Array:
+        """See :attr:`flexph.systems.inputs.Forcing.jumping`, of the given inputs."""
+        return self.given.jumping
+
     def at(self, time: float) -> Array:
         """Inputs at a time [s]."""
         return self.given.at(time) + self.loops.held

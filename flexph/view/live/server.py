@@ -122,7 +122,7 @@ class Page:
                 return self._frame[1]
             until = time.monotonic() + POLL
             while (left := self._free_at - time.process_time()) > 0.0 and time.monotonic() < until:
-                if self.session.waits:
+                if self.session.waits or self.session.snapshot.number > now.number:
                     break
                 time.sleep(max(left, BREAK))
             head = {
