@@ -247,7 +247,7 @@ RECORDED_TYPES = {
     **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
 }
 COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
-COMMON |= {"IVec", "IMat", "ITen", "get_index"}
+COMMON |= {"IVec", "IMat", "ITen"}
 """Functions of views for numbers of any kind, and views of whole numbers."""
 VIEWS = f"{PACKAGE}.numerics.loops.views"
 NUMBERS = f"{PACKAGE}.numerics.loops.recorded"

@@ -40,8 +40,8 @@ def environment(
 ) -> Any:
     """Make a ``gymnasium.Env`` of a mechanism: actions are inputs, observations sensors, rewards have the energies.
 
-    An action holds its inputs for a ``step``, which a :class:`flexph.Simulator` takes in equal ``substeps``. Equal
-    seeds and actions give the same bits.
+    An action, clipped to its bounds, holds its inputs for a ``step``, which a :class:`flexph.Simulator` takes in
+    equal ``substeps``. Equal seeds and actions give the same bits.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _class(gym: Any) -> Any:
             self.action_space = gym.spaces.Box(limits[0], limits[1], dtype=np.float64)
             count = self._observation(self.simulator.readings).size
             self.observation_space = gym.spaces.Box(-np.inf, np.inf, (count,), dtype=np.float64)
-            self._begin = first.time
+            self._begin, self._taken = first.time, 0
 
         def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Array, dict[str, Any]]:
             super().reset(seed=seed)

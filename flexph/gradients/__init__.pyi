@@ -2,6 +2,6 @@
 
 from .adjoint import Gradient as Gradient
 from .adjoint import gradient as gradient
-from .functional_values import Integral as Integral
-from .functional_values import Last as Last
-from .functional_values import MeanSquare as MeanSquare
+from .functionals import Integral as Integral
+from .functionals import Last as Last
+from .functionals import MeanSquare as MeanSquare

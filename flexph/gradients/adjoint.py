@@ -34,7 +34,7 @@ from ..numerics.arrays import Array
 from ..numerics.loops.built import are_compiled
 from ..sensors.panel import histories
 from ..systems.inputs import Forcing, Input
-from .functional_values import Functional
+from .functionals import Functional
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -294,6 +294,11 @@ def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Ind
         raise ValueError(f"the step from {table.times[failed]:.6g} s has no adjoint: its Jacobian is singular")
     if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
         raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
+    if of.audit[4] > AGREED:
+        raise ValueError(
+            "a law that is a function in Python bends within the steps of 1e-3 of its differences: give a table or a "
+            "law of flexph.laws"
+        )
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved

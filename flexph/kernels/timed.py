@@ -12,7 +12,7 @@ import numpy as np
 
 from .arrays import Arrays
 
-FACTORS, STRAINS, SPEEDS, SURFACES, RUBBING = range(5)
+FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS = range(5)
 """Kinds of values, in their order."""
 
 

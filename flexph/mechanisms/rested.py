@@ -124,9 +124,9 @@ class Rested:
         """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
         low, high = 0.0, 1.0
         while self._shared(held, factor=np.exp(high)) is None:
-            low, high = high, 2.0 * high
-            if high > np.log(MOST):
+            if high >= np.log(MOST):
                 return np.inf
+            low, high = high, min(2.0 * high, np.log(MOST))
         while high - low > DIGITS:
             middle = 0.5 * (low + high)
             low, high = (low, middle) if self._shared(held, factor=np.exp(middle)) is not None else (middle, high)

@@ -154,6 +154,8 @@ class Kinematics(Memo):
 
         def here(q: bytes) -> _Here:
             at, equations = space.pose(np.frombuffer(q))
+            for part in at:
+                part.setflags(write=False)  # kept for further calls
             return _Here(at, equations, space.ways(equations))
 
         return lru_cache(maxsize=KEPT)(here)

@@ -49,9 +49,12 @@ class Coordinates:
 
 def _form(*values: Values) -> Coordinates:
     """Form of the coordinates, from the first values that are no numbers."""
-    for given in values:
-        if isinstance(given, Mapping):
-            return Coordinates(len(given), tuple(given), False)
+    named = [given for given in values if isinstance(given, Mapping)]
+    for other in named[1:]:
+        if set(other) != set(named[0]):
+            raise ValueError(f"mappings must name the same coordinates, got {sorted(named[0])} and {sorted(other)}")
+    if named:
+        return Coordinates(len(named[0]), tuple(named[0]), False)
     for given in values:
         if np.ndim(np.asarray(given)):
             return Coordinates(len(np.asarray(given)), (), False)
@@ -74,7 +77,7 @@ def polynomial(
     Parameters
     ----------
     start, end : float, mapping or array
-        Values at both ends; coordinates that only one mapping names are zero in the other.
+        Values at both ends, mappings of the same coordinates.
     duration : float
         Duration T [s].
     begin : float

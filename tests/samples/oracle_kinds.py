@@ -469,7 +469,7 @@ STOPS = {
 }
 
 RUB = CoulombFriction(0.3, radius=0.2)
-RUBBING = {
+RELATIONS = {
     "hinge": (2, lambda: [hinge(A, B, friction=RUB)]),
     "slider": (2, lambda: [slider(B, A, direction=(0.6, 0.8), friction=CoulombFriction(0.3))]),
     "point on a curve": (2, lambda: [on_beam(friction=CoulombFriction(0.3))]),

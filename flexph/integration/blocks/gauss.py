@@ -43,7 +43,7 @@ class GaussBlocks(BlockStepper):
         coefficient, offset = (self._at_nodes(values, steps) for values in table.along(given))
         nodes = times[:-1, None] + length[:, None] * rk.nodes
         fields = (times, *ends, *coefficient, offset[1], self.scheme.forcing.over(nodes.ravel()))
-        references, factors = table.references.along(given, float(times[1]))
+        references, factors = table.references.along(given, times)
         moved = self._at_nodes(references, steps)[1]
         if len(moved) > 1:
             moved = moved / np.repeat(length, self.points)[:, None]

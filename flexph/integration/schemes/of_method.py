@@ -17,7 +17,6 @@ from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
-from ...mechanisms.model.references import controlled_springs
 from ...mechanisms.model.state import State
 from ...numerics.gauss_tableau import gauss
 from ...systems.inputs import Forcing
@@ -105,11 +104,6 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
             raise ValueError(f"ExactGauss() does not take the law of {name}: take Exact()")
     if mechanism.network.arrays.springs.relations:
         raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
-    for spring in controlled_springs(mechanism):
-        if problem.forcing.jumping[spring.entry]:
-            raise ValueError(
-                f"ExactGauss() takes no steps of the input of {spring.name}, whose stiffness it sets: take Exact()"
-            )
     return Scheme(problem, method.stages, tableau=gauss(method.stages))
 
 

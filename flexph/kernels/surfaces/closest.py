@@ -60,7 +60,9 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
     """Distance to a box; inside of it that to the closest face, negative."""
     code = cython.declare(cython.Py_ssize_t)
     active = cython.declare(cython.Py_ssize_t)
+    sides = cython.declare(cython.Py_ssize_t)
     code = 0
+    sides = 0
     active = 0
     square = 0.0
     for i in range(dim):
@@ -72,9 +74,13 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
         out[PLACE + i] = x[i] - away
         square += away * away
         code = 3 * code
+        sides = 3 * sides
         if half == 0.0 or over > 0.0:
             active += 1
             code += 1 if half == 0.0 or x[i] > 0.0 else 2
+            sides += 1 if x[i] > 0.0 else 2
+    if active == 1:  # both faces of a plate
+        code = sides
     size = sqrt(square)
     out[SIGN] = 1.0
     if size == 0.0:

@@ -88,13 +88,6 @@ def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
         )
 
 
-def volume(mesh: Mesh) -> float:
-    """Volume [m³], in the plane area [m²], that a closed mesh encloses; negative if normals point inwards."""
-    middle = mesh.points[mesh.cells].mean(axis=1)
-    _, measure = _normals(mesh.points[mesh.cells])
-    return float(np.sum(measure * np.vecdot(middle, mesh.normals))) / mesh.points.shape[1]
-
-
 def sharpness(mesh: Mesh, *, closed: bool) -> float:
     """Least 1 − cos θ of the edges at which cells meet in an angle θ on a side that is touched; 0 if there are none.
 

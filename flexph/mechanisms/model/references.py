@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.arrays import surface_speeds
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, RUBBING, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...kernels.timed import FACTORS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ControlledSpring(NamedTuple):
-    """Spring whose stiffness an input sets: its name and number, those of its port and of its entry of the inputs."""
+    """Spring with a controlled stiffness: its name, its index, and the indices of its port and of its input."""
 
     name: str
     spring: int
@@ -31,7 +31,7 @@ class ControlledSpring(NamedTuple):
 class _Function(NamedTuple):
     """Function of time, its name, and the columns of its values at the beginning and at the end of a step.
 
-    That of a free measure has the column of its change as both.
+    For a free measure both columns are that of its change.
     """
 
     first: int
@@ -82,9 +82,9 @@ def _changing(mechanism: Model) -> list[_Function]:
     own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
     surfaces = surface_speeds([c for c in mechanism.connections if c.touches])
     own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
-    own += [(RUBBING, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
+    own += [(RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
-    least = [0.0 if kind == RUBBING else -np.inf for kind, *_ in own]
+    least = [0.0 if kind == RELATIONS else -np.inf for kind, *_ in own]
     pairs = zip(places, least, strict=True)
     return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
@@ -100,8 +100,8 @@ class References:
     may have factors of time, as those of the strains of rods and cables, and flows speeds. Each step has a row of them,
     see :mod:`flexph.kernels.timed`.
 
-    Factors that inputs set follow the ``forcing`` of a run. Controllers hold theirs; over the first step after a call
-    the factor goes from the last value to the new one.
+    Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
+    the factor goes from the last value to the new one over the step after the jump.
     """
 
     def __init__(self, mechanism: Model, anchored: Array, forcing: Forcing | None = None) -> None:
@@ -109,7 +109,7 @@ class References:
         self._moving, self._changing = mechanism.once(_moving), mechanism.once(_changing)
         self._controlled, columns = mechanism.once(controlled_springs), mechanism.once(_columns)
         self._first, self._count = columns[FACTORS].tolist()
-        self._ones = columns[[FACTORS, RUBBING]].tolist()
+        self._ones = columns[[FACTORS, RELATIONS]].tolist()
         self.width = int(columns[-1] @ (1, 2))
 
     @property
@@ -159,10 +159,11 @@ class References:
             rows[:, own.first] = np.diff(own.along(times))
         return rows
 
-    def along(self, times: Array, end: float) -> tuple[Array, Array]:
-        """References and factors of laws of springs at the times, (k, springs) each; one row of those that stay.
+    def along(self, times: Array, ends: Array) -> tuple[Array, Array]:
+        """References and factors of laws of springs at times within steps, (k, springs) each; a single row if constant.
 
-        ``end`` is that of the first step, over which factors go to their new values after a call of controllers.
+        ``ends`` are the ends of all steps. A factor that a controller or a piecewise constant input sets goes from its
+        last value to the new one over the step after the change, as in :meth:`over`.
         """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
@@ -171,8 +172,7 @@ class References:
         for own in self._changing:
             if self._first <= own.first < self._first + self._count:
                 factors[:, own.first - self._first] = own.along(times)
-        inputs = self._fading(times, end) if self._controlled else None
-        for spring, values in self._factors(times, inputs):
+        for spring, values in self._factors(times, self._inputs(times, ends)):
             factors[:, spring] = values
         return references, factors
 
@@ -190,14 +190,15 @@ class References:
             rows[:, first], rows[:, first + self._count] = values[:-1], values[1:]
         return rows
 
-    def _fading(self, times: Array, end: float) -> Array | None:
-        """Inputs at the times (k, m); a controller called at the first one has its whole effect from ``end`` on."""
-        forcing, begin = self._forcing, float(times[0])
-        if forcing is None:
+    def _inputs(self, times: Array, ends: Array) -> Array | None:
+        """Inputs at times within steps, (k, m); those that jump at ends of steps are linear between them."""
+        forcing = self._forcing
+        if forcing is None or not self._controlled:
             return None
-        share = np.clip((times - begin) / (end - begin), 0.0, 1.0) if end > begin else 1.0 * (np.arange(times.size) > 0)
-        step: Array = forcing.at(begin) - forcing.before(times[:1])[0]
-        return forcing.over(times) - np.outer(1.0 - share, step)
+        smooth = ~forcing.jumping
+        change = forcing.before(ends) - smooth * forcing.over(ends)  # of jumps, and of controllers at the first end
+        linear = [np.interp(times, ends, column) for column in change.T]
+        return smooth * forcing.over(times) + np.array(linear).T
 
     def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[int, Array]]:
         """Yield the springs whose factors inputs set, and these at the times (k,)."""

@@ -16,6 +16,7 @@ struct Record {
     std::vector<double> adjoint;
     std::vector<Chosen> chosen;  // operations that depend on some of the first numbers
     std::vector<char> depends;
+    double doubt = 0.0;  // of differences of functions of a user
 };
 inline Record &records() { static thread_local Record own; return own; }
 #if defined(_MSC_VER)
@@ -127,11 +128,15 @@ inline void combine_two(Size d, const RMat &out, const RMat &more, Size i, const
     combine(d, more, i, mean, second, val, first, last, shift, du, col);
 }
 
-// Functions of a user, with derivatives by differences of sixth order
+// Functions of a user, with derivatives by differences of sixth order; ``doubt`` is how far those of fourth order differ
 template <class F> inline double slope(F function, double x) {
     const double h = 1e-3 * (std::fabs(x) > 1.0 ? std::fabs(x) : 1.0);
-    return (45.0 * (function(x + h) - function(x - h)) - 9.0 * (function(x + 2.0 * h) - function(x - 2.0 * h)) +
-            function(x + 3.0 * h) - function(x - 3.0 * h)) / (60.0 * h);
+    const double one = function(x + h) - function(x - h), two = function(x + 2.0 * h) - function(x - 2.0 * h);
+    const double three = function(x + 3.0 * h) - function(x - 3.0 * h);
+    const double fine = (45.0 * one - 9.0 * two + three) / (60.0 * h), coarse = (8.0 * one - two) / (12.0 * h);
+    const double size = (std::fabs(one) + std::fabs(two) + std::fabs(three)) / h;
+    if (size > 0.0 && std::fabs(fine - coarse) / size > record().doubt) record().doubt = std::fabs(fine - coarse) / size;
+    return fine;
 }
 inline Recorded call_real(Py_ssize_t address, const Recorded &x) {
     return recorded(call_real(address, x.value), x, slope([=](double t) { return call_real(address, t); }, x.value));
@@ -147,6 +152,7 @@ inline Recorded call_three(Py_ssize_t address, const Recorded &x, const Recorded
 inline void begin_record(Size numbers) {
     current = &records();
     auto &all = record().operations;
+    record().doubt = 0.0;
     all.clear();
     all.resize(numbers, Operation{-1, -1, 0.0, 0.0});
 }
@@ -219,6 +225,7 @@ inline void sweep_chosen(Size first, const Vec &out) {
     }
     for (Size i = 0; i < out.count(); i++) { out.p[i] = own[first + i]; own[first + i] = 0.0; }
 }
+inline double doubt() { return record().doubt; }
 inline Size operations() { return Size(record().operations.size()); }
 
 }  // namespace flexph

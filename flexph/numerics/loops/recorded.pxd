@@ -78,3 +78,4 @@ cdef extern from "recorded.hpp" namespace "flexph" nogil:
     void adjoints(Py_ssize_t, Vec)
     void add_adjoints(Py_ssize_t, Vec)
     Py_ssize_t operations()
+    double doubt()

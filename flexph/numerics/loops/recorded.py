@@ -11,4 +11,4 @@ def _missing(*given: Any) -> NoReturn:
 
 
 begin_record = choose = weigh_chosen = sweep_chosen = _missing
-place = place_some = set_adjoints = weigh = sweep = adjoints = add_adjoints = operations = _missing
+place = place_some = set_adjoints = weigh = sweep = adjoints = add_adjoints = operations = doubt = _missing

@@ -50,7 +50,10 @@ class LiveWindow:
         """Show the last snapshot of a session, unless drawing takes too much time, and take orders."""
         now, snapshot, began = self.stage, session.snapshot, time.monotonic()
         over = snapshot.state in ("finished", "ended", "failed")
-        if now is None or now.plotter.render_window is None or (began < self._free_at and not over):
+        if now is not None and now.plotter.render_window is None:
+            session.order("continue")  # nobody could after the window is closed
+            return
+        if now is None or (began < self._free_at and not over):
             return
         if snapshot.number != self._shown:
             if snapshot.drawn is not None and snapshot.drawn.number != self._drawing:

@@ -15,9 +15,9 @@ from oracle_kinds import (
     NODAL,
     PLANE,
     RADII,
+    RELATIONS,
     RIGID_SHAPES,
     ROUGH,
-    RUBBING,
     SKEW,
     SLIPPERY,
     SOFT,
@@ -131,7 +131,7 @@ def test_loops_and_oracle_agree_on_stops(dim, limits):
     agree(joined(dim, *stops), jacobian=JACOBIAN if by_offset else NEARLY, contact=1)
 
 
-@pytest.mark.parametrize("dim, connections", RUBBING.values(), ids=RUBBING)
+@pytest.mark.parametrize("dim, connections", RELATIONS.values(), ids=RELATIONS)
 def test_dry_friction_of_joints(dim, connections):
     """Of given forces, whose law is not of the residual; the Jacobian holds the measures along which they act."""
     agree(joined(dim, *connections()), jacobian=NEARLY, friction=1)

@@ -15,6 +15,7 @@ from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model, to_model
 from flexph.results import Solution
 from flexph.sensors import energy, position
+from flexph.systems import PiecewiseConstant
 
 TIMES = np.linspace(0.0, 1.0, 101)
 METHODS = [Exact(), Exact4(), Decaying(radius=0.6)]
@@ -191,3 +192,31 @@ def test_what_cannot_set_a_stiffness_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def jumping(method, sampled):
+    """A mass on a spring whose stiffness jumps at ends of steps."""
+    mechanism, start = mass(controlled(40.0))
+    u = PiecewiseConstant([0.0, 0.5, 0.6], [0.0, 1.0, 2.0])
+    still = Sampled(function=lambda t, seen: {"spring": 0.0}, period=0.03, sensors={"x": position("mass.point")})
+    controllers = {"still": still} if sampled else None
+    return integrate(mechanism, start, TIMES, inputs={"spring": u}, method=method, controllers=controllers)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_jumps_act_over_the_step_after_them_by_every_method(sampled):
+    """The work of a jump is in the step that begins with it, once, with and without a controller that samples."""
+    exact, gauss = (jumping(method, sampled) for method in (Exact(), ExactGauss(2)))
+    for run in (exact, gauss):
+        assert run.ledger.largest_residual < 1e-13 * (0.5 * 40.0 * 0.1**2 + 0.5 * 0.3**2)  # the energy at the start
+        assert np.flatnonzero(np.abs(run.ledger.work["spring"]) > 1e-9).tolist() == [50, 60]
+    assert np.abs(exact.states - gauss.states).max() < 5e-3 * np.abs(exact.states).max()  # of the step of Exact
+
+
+def test_a_run_that_goes_on_at_a_jump_is_the_whole_run():
+    whole, method = jumping(ExactGauss(2), False), ExactGauss(2)
+    mechanism, start = mass(controlled(40.0))
+    u = PiecewiseConstant([0.0, 0.5, 0.6], [0.0, 1.0, 2.0])
+    first = integrate(mechanism, start, TIMES[:51], inputs={"spring": u}, method=method)
+    second = integrate(mechanism, first.final, TIMES[50:], inputs={"spring": u}, method=method)
+    np.testing.assert_allclose(second.states[-1], whole.states[-1], rtol=0, atol=1e-12)

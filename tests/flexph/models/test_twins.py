@@ -83,7 +83,7 @@ def test_the_mesh_that_a_study_varies():
     assert sizes == [crank_slider.crank_slider(n, "linear").bodies["rod"].size for n in values]
 
 
-RUBBING = """
+RELATIONS = """
 gravity: [0, -9.81 m/s^2]
 bodies:
   block: {kind: rigid_body, mass: 2 kg, inertia: 0.04 kg*m^2, ports: {centre: [0, 0]}}
@@ -105,7 +105,7 @@ runs:
 def test_files_declare_friction_of_joints(tmp_path):
     """A block that stops on its rail; friction, what presses it and whether it sticks are read by the joint."""
     path = tmp_path / "model.yaml"
-    path.write_text(RUBBING)
+    path.write_text(RELATIONS)
     file = load_model(path)
     run = file.run("stop")
     body = rigid.body(2.0, inertia=0.04, ports={"centre": (0.0, 0.0)})
@@ -116,6 +116,6 @@ def test_files_declare_friction_of_joints(tmp_path):
     np.testing.assert_allclose(run.solution.states, solution.states, **SAME)
     assert run.figures()["friction_N"] == pytest.approx(0.3 * 2.0 * 9.81, rel=1e-9)
     assert run.figures()["stuck"] == 1.0
-    path.write_text(RUBBING.replace("of rail", "of rial"))
+    path.write_text(RELATIONS.replace("of rail", "of rial"))
     with pytest.raises(ValueError, match=r"friction_force of 'rial': .*'rail'"):
         load_model(path).run("stop")

@@ -9,7 +9,7 @@ cdef Py_ssize_t COULOMB
 cdef double DIFFERENCE
 cdef Py_ssize_t GENERAL
 cdef Py_ssize_t QUADRATIC
-cdef Py_ssize_t RUBBING
+cdef Py_ssize_t RELATIONS
 cdef Py_ssize_t VISCOUS
 
 cdef double level(AnyMemory* m, Py_ssize_t i) noexcept nogil

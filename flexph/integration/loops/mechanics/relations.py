@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.timed import RUBBING as _RUBBING
+from ....kernels.timed import RELATIONS as _RELATIONS
 from ....laws.resistive_relations import DIFFERENCE as _DIFFERENCE
 from ..memory.relation_functions import COULOMB as _COULOMB
 from ..memory.relation_functions import GENERAL as _GENERAL
@@ -23,15 +23,15 @@ COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
 DIFFERENCE = cython.declare(cython.double, _DIFFERENCE)
 GENERAL = cython.declare(cython.Py_ssize_t, _GENERAL)
 QUADRATIC = cython.declare(cython.Py_ssize_t, _QUADRATIC)
-RUBBING = cython.declare(cython.Py_ssize_t, _RUBBING)
+RELATIONS = cython.declare(cython.Py_ssize_t, _RELATIONS)
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def level(m: Memory, i: int) -> float:
     """Mean of the time factor of the relation of a spring-damper over the step; 1 for relations without one."""
-    if i >= m.joints_timed[RUBBING][1]:
+    if i >= m.joints_timed[RELATIONS][1]:
         return 1.0
-    return 0.5 * (timed(m, RUBBING, i, 0) + timed(m, RUBBING, i, 1))
+    return 0.5 * (timed(m, RELATIONS, i, 0) + timed(m, RELATIONS, i, 1))
 
 
 def force(m: Memory, i: int, s: float) -> float:

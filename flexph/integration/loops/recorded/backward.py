@@ -32,7 +32,8 @@ class Backward(NamedTuple):
 
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
     ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
-    right-hand sides, the most corrections of one, their sum, and the most operations of a record.
+    right-hand sides, the most corrections of one, their sum, the most operations of a record, and the largest gap
+    between derivatives of sixth and fourth order of functions in Python.
     """
 
     kinds: Kinds
@@ -56,7 +57,7 @@ class Backward(NamedTuple):
     pivot: Index  # (y,)
     covector: Array  # (y,)
     none: Array  # (0,)
-    audit: Array  # (4,)
+    audit: Array  # (5,)
     plain: Array  # floats of the work space of the memory
     cells: Cells
 
@@ -100,7 +101,7 @@ def backward_of(
         pivot=pivot,
         covector=covector,
         none=np.zeros(0),
-        audit=np.zeros(4),
+        audit=np.zeros(5),
         plain=m.space.reals,
         cells=cells,
     )

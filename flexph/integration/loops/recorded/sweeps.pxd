@@ -1,5 +1,5 @@
 from ....numerics.loops.binding cimport bind
-from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, choose, operations, place, place_some, set_adjoints, sweep, sweep_chosen, weigh, weigh_chosen
+from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, choose, doubt, operations, place, place_some, set_adjoints, sweep, sweep_chosen, weigh, weigh_chosen
 from ....numerics.loops.views cimport IVec, Mat, Vec, copy, fill
 from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory

@@ -25,6 +25,7 @@ if not cython.compiled:
         adjoints,
         begin_record,
         choose,
+        doubt,
         operations,
         place,
         place_some,
@@ -50,9 +51,9 @@ if not cython.compiled:
 CORRECTIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of corrections of a transposed system."""
 ROUNDED = cython.declare(cython.double, 1e-9)
-"""The same where corrections no longer halve the defect, or after a dense solution."""
+"""Largest relative defect where corrections no longer halve it, and after a dense solution."""
 DIVERGED = cython.declare(cython.double, 1e6)
-"""Defect, relative to the same, above which corrections are given up."""
+"""Relative defect above which corrections are given up."""
 SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a transposed system, relative to its largest right-hand side, at which it is solved."""
 
@@ -117,7 +118,7 @@ def _correct(m: Memory, r: RecordedMemory, dim: int, b: Backward, h: float) -> b
     size = _largest(b.wanted)
     left = size
     used = 0
-    while left > SETTLED * size:
+    while not left <= SETTLED * size:
         before = left
         _precondition(m, dim, b.kinds, h, b.missed)
         for i in range(n):
@@ -211,6 +212,7 @@ def _record(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> None
         r, dim, b.kinds.decay, b.kinds.contact, given.h, b.cells.before, b.cells.after, b.cells.offset, b.cells.inputs
     )
     _watch(b.audit, 3, operations())
+    _watch(b.audit, 4, doubt())
 
 
 def _place(numbers: Array, first: int) -> int:
@@ -256,7 +258,7 @@ def _largest(own: Array) -> float:
     largest = 0.0
     for i in range(own.size):
         size = own[i] if own[i] > 0.0 else -own[i]
-        if size > largest:
+        if not size <= largest:  # nor NaN
             largest = size
     return largest
 
