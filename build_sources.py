@@ -210,6 +210,13 @@ def _statements(module: Module, second: bool, names: dict[str, str]) -> list[str
     return [ast.unparse(node) for node in made]
 
 
+def _local_names(node: ast.FunctionDef) -> set[str]:
+    """Names of arguments and local variables of a function."""
+    inner = list(ast.walk(node))
+    stored = {item.id for item in inner if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+    return stored | {item.arg for item in inner if isinstance(item, ast.arg)}
+
+
 class _Renamed(ast.NodeTransformer):
     """Statements with other names, but for those of a function's own variables, and without annotations."""
 
@@ -218,9 +225,7 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Keep the names of arguments and local variables."""
-        inner = list(ast.walk(node))
-        local = {item.arg for item in inner if isinstance(item, ast.arg)}
-        local |= {item.id for item in inner if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+        local = _local_names(node)
         of_module, self.names = self.names, {old: new for old, new in self.names.items() if old not in local}
         self.generic_visit(node)
         self.names = of_module
@@ -377,9 +382,7 @@ class _Recorded(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Keep the names of arguments and local variables, and leave out what Cython does not read."""
-        inner = list(ast.walk(node))
-        self.local = {item.arg for item in inner if isinstance(item, ast.arg)}
-        self.local |= {item.id for item in inner if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+        self.local = _local_names(node)
         self.generic_visit(node)
         node.name, node.returns = self.recording.name_of(self.module, node.name), None
         return node

@@ -1,7 +1,8 @@
 """Derivatives of functionals of runs by the discrete adjoint of their steps.
 
-Imports: integration, integration.blocks, integration.loops.memory, integration.loops.recorded, integration.methods,
-integration.schemes, mechanisms, mechanisms.model, numerics, numerics.loops, results, sensors, systems.
+Imports: integration, integration.blocks, integration.loops, integration.loops.memory, integration.loops.recorded,
+integration.methods, integration.schemes, mechanisms, mechanisms.model, numerics, numerics.loops, results, sensors,
+systems.
 """
 
 import lazy_loader

@@ -91,7 +91,19 @@ def cable(axial=2e4, mass_per_length=0.2):
     return mechanism, mechanism.consistent_state(mechanism.assemble({}))
 
 
+def links(first=0.01, second=0.01):
+    """Two equal links, of which the loops store the matrices once."""
+    bodies = {
+        name: fem.beam(0.3, STEEL, fem.Section(width=0.02, height=height), elements=2)
+        for name, height in (("a", first), ("b", second))
+    }
+    pins = [hinge("a.root", GROUND), hinge("a.tip", "b.root")]
+    mechanism = connect(bodies, pins, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"a": (0.0, 0.0, 0.0)}, guess={"b": -0.5}))
+
+
 CASES = {
+    "equal links": (links, {"first": 0.01, "second": 0.01}, position("b.tip")),
     "rod": (rod, {"young": 1e8, "density": 1200.0}, position("rod.tip")),
     "cable": (cable, {"axial": 2e4, "mass_per_length": 0.2}, position("cable.tip")),
     "hysteresis": (hysteretic, {"stiffness": 100.0, "mass": 1.0}, position("bar.tip")),

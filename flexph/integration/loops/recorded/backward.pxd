@@ -16,7 +16,6 @@ cdef struct Backward:
     Mat states
     Mat means
     Mat by_state
-    Mat by_mean
     Mat by_coefficient
     Mat by_offset
     Mat by_inputs

@@ -41,7 +41,6 @@ class Backward(NamedTuple):
     states: Array  # (N + 1, n)
     means: Array  # (N, y), mean velocities and multipliers
     by_state: Array  # (N + 1, n), ∂Φ/∂x of each state
-    by_mean: Array  # (N or 1, y), ∂Φ/∂y
     by_coefficient: Array
     by_offset: Array
     by_inputs: Array
@@ -85,7 +84,6 @@ def backward_of(
         states=states,
         means=means,
         by_state=by_state,
-        by_mean=np.zeros((1, y)),
         by_coefficient=out[0],
         by_offset=out[1],
         by_inputs=out[2],

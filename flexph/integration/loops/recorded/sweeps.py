@@ -1,9 +1,9 @@
 """Discrete adjoint of the steps of a run.
 
 A step solves r(x₀, y; p) = 0 for y = (v̄, ω̄, u̇̄, λ) and ends at x₁ = X(x₀, y; p). For a functional Φ with the partial
-derivatives φ_x by states and φ_y by unknowns, the steps are taken back from a₁ = dΦ/dx₁:
+derivatives φ_x by states, the steps are taken back from a₁ = dΦ/dx₁:
 
-    r_yᵀ μ = X_yᵀ a₁ + φ_y,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
+    r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
 
 All products with transposes are sweeps back through one record of residual and end at the solution. The transposed
 system is solved by corrections with the factors of the Jacobian: it is D K D, D = diag(1, −1), up to gyroscopic terms.
@@ -93,7 +93,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     choose(s, s + n)
     _pull_unknowns(r, b.carried, b.none, b.by_unknowns)
     for i in range(n):
-        b.wanted[i] = b.by_unknowns[i] + b.by_mean[k if b.by_mean.shape[0] > 1 else 0][i]
+        b.wanted[i] = b.by_unknowns[i]
         b.missed[i] = b.wanted[i]
     if not _correct(m, r, dim, b, given.h) and not _solve(r, b):
         return 1
