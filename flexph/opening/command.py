@@ -20,6 +20,7 @@ from ..report.reports import write_study_page
 from ..studies.command import summary
 from ..studies.execution.subjects import needed_xarray
 from ..studies.pictures import drawn
+from ..view.gltf import write_glb
 from ..view.html import write_html
 from ..view.paper import Background
 from ..view.pictures import write_film, write_picture
@@ -64,6 +65,7 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
     "webp": write_film,
     "mp4": write_film,
     "png": write_picture,
+    "glb": write_glb,
 }
 """Writer of each kind of file; the kind is also its suffix."""
 HELP = {
@@ -72,6 +74,7 @@ HELP = {
     "webp": "a film, smaller than a GIF",
     "mp4": "a film (extra view)",
     "png": "a picture, of the time --at or else of the largest deformation",
+    "glb": "glTF of the motion for slides and the web (extra gltf)",
 }
 
 
@@ -114,7 +117,8 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         if file.suffix in STUDIES:
             return _write_study(file, targets, given["field"])
         if not targets and not _has_display():
-            raise click.UsageError("there is no display for a window: give --html, --gif, --webp, --mp4 or --png")
+            kinds = " or ".join(f"--{kind}" for kind in WRITERS)
+            raise click.UsageError(f"there is no display for a window: give {kinds}")
         scene = scene_of_file(file, trust=trust)
         drawn = {name: given.pop(name) for name in ("account", "background")}
         if not targets:
@@ -122,7 +126,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
             show(scene, **given)
         for kind, path in targets.items():
             own = {"at": at} if kind == "png" else {"frames": frames}
-            own |= {} if kind == "html" else drawn
+            own |= {} if kind in ("html", "glb") else drawn
             tell([WRITERS[kind](path, scene, **given, **own)])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
@@ -142,7 +146,7 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
     """Write a study as a page or a picture, whichever is asked for."""
     # loads xarray and matplotlib
 
-    if not targets or {"gif", "webp", "mp4"} & targets.keys():
+    if not targets or {"gif", "webp", "mp4", "glb"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
     for kind, path in targets.items():
         tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])
