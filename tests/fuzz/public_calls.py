@@ -780,6 +780,8 @@ def _analysis() -> dict[str, Call]:
         "analysis.floquet": Call(analysis.floquet, {
             "mechanism": mechanism()[0], "about": mechanism()[0].equilibrium(mechanism()[1]), "period": 0.01,
             "steps": 1, "method": methods.Exact(), "inputs": {}}),
+        "analysis.load_cycles": Call(analysis.load_cycles, {"values": [0.0, 2.0, -1.0], "times": [0.0, 1.0, 2.0],
+                                                            "unit": "Pa"}),
         "analysis.limit_load": Call(analysis.limit_load, {
             "mechanism": mechanism()[0], "pose": mechanism()[1], "inputs": {}, "time": 0.0, "largest": 4.0}),
         "analysis.eliminate_index_one": Call(analysis.eliminate_index_one, {
