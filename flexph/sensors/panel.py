@@ -98,6 +98,18 @@ class Panel:
             readings[name] = of_state(x)
         return readings, values
 
+    def read_rows(self, states: Array) -> dict[str, Array]:
+        """Readings by name at many flat states (k, n), (k,) or (k, …) each; angles within half a turn."""
+        part = states[:, self.entries]
+        if not self.size:
+            measured = np.zeros((len(states), 0))
+        elif self._loop is None:
+            measured = np.array([self._evaluated(x) for x in part]).reshape(len(states), -1)
+        else:
+            measured = self._loop.rows(part).reshape(len(states), -1)
+        readings = {name: measured[:, own] for name, own in self._readings.items()}
+        return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
+
     def _measured(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
         part = x.take(self.entries)
@@ -190,15 +202,21 @@ class _Loop:
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
         self.seen = seen(arrays, layout)
-        self._state, self._out = np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))
+        self._state, self._out = np.zeros((1, layout.size)), np.zeros((1, 2, arrays.springs.stiffness.size))
         self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
-        self._state[:] = x
+        self._state[0] = x
         self._measure(self._struct.address)
-        values: list[list[float]] = self._out.tolist()
+        values: list[list[float]] = self._out[0].tolist()
         return values
+
+    def rows(self, x: Array) -> Array:
+        """All measures and their rates at flat states (k, n), (k, 2, m)."""
+        own = Measured(self.seen, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:])))
+        self._measure(Struct(own).address)
+        return own.out
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:

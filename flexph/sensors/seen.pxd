@@ -25,5 +25,5 @@ cdef struct Seen:
 
 cdef struct Measured:
     Seen seen
-    Vec state
-    Mat out
+    Mat states
+    Ten out

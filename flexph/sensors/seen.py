@@ -46,11 +46,11 @@ class Seen(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Arrays of sensors, a state, and the measures at it."""
+    """Arrays of sensors, states, and the measures at them."""
 
     seen: Seen
-    state: Vec
-    out: Mat  # (2, m), measures and their rates
+    states: Mat  # (k, n)
+    out: Ten  # (k, 2, m), measures and their rates
 
 
 def seen(a: Arrays, layout: Layout) -> Seen:

@@ -247,6 +247,8 @@ inline void pull(Size sweep, const Vec &by_end, const Vec &by_defect, const Vec 
     for (Size i = 0; i < out.count(); i++) out.p[i] = 0.0;
     own.pull(own.sweeps[sweep], by_end, by_defect, out);
 }
+// Write the derivatives of ends and defects along given derivatives of all numbers that have any
+inline void push(const Vec &given, const Vec &of_end, const Vec &of_defect) { record().programs[0].push(given, of_end, of_defect); }
 inline double doubt() { return record().doubt; }
 inline Size operations() { return Size(record().operations.size()); }
 

@@ -76,5 +76,6 @@ cdef extern from "recorded.hpp" namespace "flexph" nogil:
     bint run_program(Vec, Vec, Vec, Vec, Vec, Vec, double)
     void run_new_program(Vec, Vec, Vec, Vec, Vec, Vec, double)
     void pull(Py_ssize_t, Vec, Vec, Vec)
+    void push(Vec, Vec, Vec)
     Py_ssize_t operations()
     double doubt()

@@ -96,7 +96,7 @@ def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, las
     for i in range(last - first):
         if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
             failed = last - 1 - i
-    _watch(b.audit, 4, doubt())
+    watch(b.audit, 4, doubt())
     forget_programs()
     return failed
 
@@ -104,10 +104,7 @@ def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, las
 def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> int:
     """Adjoint of step k; 0, or 1 if its transposed system is singular."""
     given = given_of(b.table, k)
-    _place(m, dim, b, k, given)
-    if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
-        _record(r, dim, b, given)
-        run_new_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h)
+    set_program(m, r, dim, b, k, given)
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
     copy(b.wanted, b.missed)
@@ -126,6 +123,14 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     return 0
 
 
+def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
+    """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
+    _place(m, dim, b, k, given)
+    if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
+        _record(r, dim, b, given)
+        run_new_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h)
+
+
 def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
     """Put a step at its solution, and factor its Jacobian there."""
     copy(b.states[k], m.at_state)
@@ -140,7 +145,7 @@ def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
 
 def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
     """Solve the transposed system, and set the adjoint; False if corrections do not come to the solution."""
-    size = _largest(b.wanted)
+    size = largest(b.wanted)
     left = size
     used = 0
     while used == 0 or not left <= SETTLED * size:
@@ -152,8 +157,8 @@ def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
             break
         if used > CORRECTIONS or not left < DIVERGED * size:
             return size == 0.0
-    _watch(b.audit, 0, left / size if size > 0.0 else 0.0)
-    _watch(b.audit, 1, used)
+    watch(b.audit, 0, left / size if size > 0.0 else 0.0)
+    watch(b.audit, 1, used)
     b.audit[2] += used
     return True
 
@@ -165,7 +170,7 @@ def _miss(m: Memory, b: Backward) -> float:
     pull(ALL, b.carried, b.opposite, b.adjoint)
     for i in range(b.missed.size):
         b.missed[i] = b.adjoint[m.at_state.size + i]
-    return _largest(b.missed)
+    return largest(b.missed)
 
 
 def _solve(m: Memory, b: Backward) -> bool:
@@ -173,7 +178,7 @@ def _solve(m: Memory, b: Backward) -> bool:
     n = b.wanted.size
     if b.dense.shape[0] != n:
         return False
-    size = _largest(b.wanted)
+    size = largest(b.wanted)
     for i in range(n):
         fill(b.covector, 0.0)
         b.covector[i] = 1.0
@@ -189,7 +194,7 @@ def _solve(m: Memory, b: Backward) -> bool:
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
     left = _miss(m, b)
-    _watch(b.audit, 0, left / size)
+    watch(b.audit, 0, left / size)
     b.audit[2] += n
     return left <= ROUNDED * size
 
@@ -246,7 +251,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
         b.cells.inputs,
     )
     end_record(r.end_state, r.defect, s, s + n, b.adjoint.size)
-    _watch(b.audit, 3, operations())
+    watch(b.audit, 3, operations())
     b.audit[5] += 1
 
 
@@ -256,17 +261,17 @@ def _set(cells: Any, row: Array) -> None:
         cells.p[i] = row[i]
 
 
-def _largest(own: Array) -> float:
+def largest(own: Array) -> float:
     """Largest absolute value."""
-    largest = 0.0
+    found = 0.0
     for i in range(own.size):
         size = own[i] if own[i] > 0.0 else -own[i]
-        if not size <= largest:  # nor NaN
-            largest = size
-    return largest
+        if not size <= found:  # nor NaN
+            found = size
+    return found
 
 
-def _watch(audit: Array, i: int, value: float) -> None:
+def watch(audit: Array, i: int, value: float) -> None:
     """Keep the largest of the values of an entry."""
     if value > audit[i]:
         audit[i] = value
