@@ -42,8 +42,17 @@ def change(quantity: Quantity, after: Array, before: Array) -> Array:
 
 
 def readings_by_state(mechanism: Mechanism, quantity: Quantity, states: Array, rows: Array) -> Array:
-    """Derivatives (rows, c, n) of the readings at some states by the entries of these, by differences."""
+    """Derivatives (rows, c, n) of the readings at some states by the entries of these: exact for measures."""
     panel, at = Panel(mechanism, {MARK: quantity}), states[rows]
+    if quantity.of_state is None:
+        exact = [panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK]))]
+        if all(own is not None for own in exact):
+            return np.stack(exact, axis=1)
+    return _by_differences(panel, quantity, states, at)
+
+
+def _by_differences(panel: Panel, quantity: Quantity, states: Array, at: Array) -> Array:
+    """Derivatives (rows, c, n) of a sensor that is read in Python; ValueError where it is not smooth."""
     size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
 
     def read(j: int, by: float) -> Array:

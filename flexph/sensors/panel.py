@@ -20,8 +20,9 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
+from .measure_gradient import gradients_at
 from .quantities import LastStep, Quantity, Reading
-from .seen import Measured, Seen, seen
+from .seen import Measured, Pulled, Seen, seen
 
 FULL = 2.0 * math.pi
 """Full turn [rad]."""
@@ -109,6 +110,14 @@ class Panel:
             measured = self._loop.rows(part).reshape(len(states), -1)
         readings = {name: measured[:, own] for name, own in self._readings.items()}
         return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
+
+    def gradients(self, name: str, component: int, states: Array) -> Array | None:
+        """Gradients (k, n) of a component of a sensor by flat states (k, n); None if it is read in Python."""
+        if name not in self._readings or self._loop is None:
+            return None
+        out = np.zeros_like(states)
+        out[:, self.entries] = self._loop.gradients(self.places[name][component], states[:, self.entries])
+        return out
 
     def _measured(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
@@ -214,9 +223,18 @@ class _Loop:
 
     def rows(self, x: Array) -> Array:
         """All measures and their rates at flat states (k, n), (k, 2, m)."""
-        own = Measured(self.seen, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:])))
-        self._measure(Struct(own).address)
-        return own.out
+        own = Struct(Measured(self.seen, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
+        self._measure(own.address)
+        return own.value.out
+
+    def gradients(self, index: int, states: Array) -> Array:
+        """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
+        count, work = self._out.shape[1], [np.zeros_like(part) for part in (self.seen.value, self.seen.vector)]
+        node, arms = np.zeros_like(self.seen.node), np.zeros((2, 4, self.seen.position.shape[1]))
+        which, out = np.array([index % count, index // count]), np.zeros(states.shape)
+        own = Struct(Pulled(self.seen, np.ascontiguousarray(states), which, *work, node, *arms, out))
+        gradients_at(own.address)
+        return out
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:

@@ -27,3 +27,14 @@ cdef struct Measured:
     Seen seen
     Mat states
     Ten out
+
+cdef struct Pulled:
+    Seen seen
+    Mat states
+    IVec which
+    Mat by_product
+    Ten by_vector
+    Ten by_node
+    Mat arm
+    Mat by_arm
+    Mat out
