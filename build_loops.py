@@ -37,6 +37,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,6 +82,7 @@ ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 OPTIONS = {"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {}
 HEADERS = '#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n#include "views.hpp"\n'
 """What all modules include."""
+INCLUDED = re.compile(r'^ *# *include "(\w+\.hpp)"', re.MULTILINE)
 
 
 def extensions() -> list[Extension]:
@@ -152,7 +154,7 @@ class BuildLoops(build_ext):
             self.extensions = [extension for extension in self.extensions if not _is_wide(extension)]
         for extension in self.extensions:
             extension.extra_compile_args = wide if _is_wide(extension) else [*FLAGS[kind], *header]
-            extension.depends = depends
+            extension.depends = [*_included(Path(extension.sources[0])), str(stamp)]
         super().build_extensions()
 
     def _compiles(self, flags: list[str]) -> bool:
@@ -246,6 +248,17 @@ class BuildLoops(build_ext):
             (root / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
         if not self.record["modules"]:
             self.extensions = []
+
+
+def _included(source: Path) -> set[str]:
+    """Headers of loops that a source in C++ includes, and those that these include."""
+    folder, found, texts = Path(PACKAGE, "numerics", "loops"), {"views.hpp"}, [source]
+    while texts:
+        names = set(INCLUDED.findall(texts.pop().read_text(encoding="utf-8"))) - found
+        names = {name for name in names if (folder / name).exists()}
+        found |= names
+        texts += [folder / name for name in names]
+    return {(folder / name).as_posix() for name in found}
 
 
 def _is_wide(extension: Extension) -> bool:

@@ -23,7 +23,7 @@ from ..integration.integrate import integrate
 from ..integration.loops.memory.data import Index
 from ..integration.loops.memory.memory import Memory, address_of
 from ..integration.loops.memory.structures import Kinds, Table
-from ..integration.loops.recorded.backward import backward_of
+from ..integration.loops.recorded.backward import Backward, backward_of
 from ..integration.loops.recorded.sweeps import back
 from ..integration.loops.workspace import memory_of_single_bodies
 from ..integration.methods.exact import Exact
@@ -34,23 +34,18 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.loops.built import are_compiled
 from ..numerics.rotations import entry_count, from_entries, spins
-from ..sensors.panel import Panel, histories
+from ..sensors.quantities import Quantity
 from ..systems.inputs import Forcing, Input
 from .functionals import Functional
+from .readings import AGREED, WEIGHTS, change, readings, readings_apart, readings_by_state
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
-Made = tuple[Mechanism, State] | tuple[Mechanism, State, Mapping[str, Input]]
-"""Mechanism and start of a run, and inputs if it has some."""
 STEP = 1e-3
 """Step of differences by a parameter, relative to its value (to one for zero): their error is of sixth order."""
-WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
-"""Weights of central differences of sixth order."""
-AGREED = 1e-5
-"""Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
-SENSED = 1e-3
-"""Step of differences of a sensor, relative to the size of the entries of the state."""
+STEP = 1e-3
+"""Step of differences by a parameter, relative to its value (to one for zero): their error is of sixth order."""
 
 
 @dataclass(frozen=True)
@@ -134,37 +129,116 @@ def gradient(
     >>> abs(2.0 * found.by["mass"]) < 1e-6 * abs(0.5 * found.by["length"])  # a pendulum falls as any other
     True
     """
-    if not are_compiled():
-        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
-    problem = _problem(make, parameters, times)
-    mechanism, start, inputs = problem.mechanism, problem.start, problem.inputs
-    solution = integrate(mechanism, start, times, method=Exact(), inputs=inputs, progress=progress)
-    readings = _readings(problem.mechanism, functional, solution.states)
-    slopes = functional.slopes(solution.times, readings)
-    by_state = _by_state(problem.mechanism, functional, solution.states, slopes)
-    rows = np.flatnonzero(slopes)
-    samples = {
-        name: _samples(make, parameters, name, times, (functional, solution.states[rows])) for name in parameters
+    return gradients(make, parameters, times, {"functional": functional}, progress=progress)["functional"]
+
+
+@checked
+def gradients(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    functionals: Mapping[str, Functional],
+    *,
+    progress: bool = False,
+) -> dict[str, Gradient]:
+    """Gradients of several functionals of one run.
+
+    The run and the differences by parameters are shared; each functional takes one sweep back over the steps.
+
+    Parameters
+    ----------
+    make, parameters, times, progress
+        As of :func:`gradient`.
+    functionals : dict
+        Functionals by name.
+
+    Returns
+    -------
+    dict
+        :class:`Gradient` by name, all with the same run.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> from flexph.gradients import Last, MeanSquare, gradients
+    >>> from flexph.sensors import position
+    >>> def pendulum(length):
+    ...     mechanism = connect({"bar": rigid.bar(length, 1.0)}, [hinge("bar.root", GROUND)], gravity=(0.0, -9.81))
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.0)}))
+    >>> end, mean = (of(position("bar.tip"), component=1) for of in (Last, MeanSquare))
+    >>> both = gradients(pendulum, {"length": 0.5}, [0.0, 0.01, 0.02], {"end": end, "mean": mean})
+    >>> both["end"].solution is both["mean"].solution
+    True
+    """
+    run = problem_of(make, parameters, times)
+    solution = integrate(run.mechanism, run.start, times, method=Exact(), inputs=run.inputs, progress=progress)
+    sensed = {name: _sensed(run.mechanism, functional, solution) for name, functional in functionals.items()}
+    sensors = {name: (functionals[name].quantity, solution.states[own.rows]) for name, own in sensed.items()}
+    samples = {name: samples_of(make, parameters, name, times, sensors) for name in parameters}
+    varied = varied_by(run, samples)
+    return {
+        name: _gradient(run, solution, (name, functionals[name], own), parameters, (samples, varied))
+        for name, own in sensed.items()
     }
-    varied = np.zeros(problem.memory.constants.reals.size, dtype=bool)
+
+
+class _Sensed(NamedTuple):
+    """Value of a functional, its slopes, and the states where these do not vanish."""
+
+    value: float
+    slopes: Array
+    rows: Index
+
+
+def _sensed(mechanism: Mechanism, functional: Functional, solution: Solution) -> _Sensed:
+    """Value and slopes of a functional of a run."""
+    every = readings(mechanism, functional.quantity, solution.states)
+    own = component_of(functional.component, functional.quantity, every)
+    slopes = functional.slopes(solution.times, own)
+    rows = np.flatnonzero(slopes)
+    return _Sensed(functional.value(solution.times, own), slopes, rows if rows.size else np.array([0]))
+
+
+def component_of(component: int, quantity: Quantity, values: Array) -> Array:
+    """Readings (k,) of one component; ValueError if there is none."""
+    if not 0 <= component < values.shape[1]:
+        raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {component}")
+    return values[:, component]
+
+
+def varied_by(run: Problem, samples: Mapping[str, Any]) -> Index:
+    """Constants of the loops that parameters change."""
+    varied = np.zeros(run.memory.constants.reals.size, dtype=bool)
     for name, sample in samples.items():
         for arrays, _ in sample.values():
-            _refuse_other_shapes(name, problem.arrays(), arrays)
-            varied |= arrays[0] != problem.memory.constants.reals
-    adjoint = _adjoint(problem, solution, by_state, np.flatnonzero(varied))
-    by = {
-        name: _by_parameter(parameters, name, (adjoint, slopes[rows], samples[name], functional)) for name in parameters
+            _refuse_other_shapes(name, run.arrays(), arrays)
+            varied |= arrays[0] != run.memory.constants.reals
+    return np.flatnonzero(varied)
+
+
+def _gradient(
+    run: Problem,
+    solution: Solution,
+    of: tuple[str, Functional, _Sensed],
+    parameters: Mapping[str, float],
+    by: tuple[Mapping[str, Any], Index],
+) -> Gradient:
+    """Gradient of one functional: a sweep back over the steps."""
+    (name, functional, own), (samples, varied) = of, by
+    by_reading = readings_by_state(run.mechanism, functional.quantity, solution.states, own.rows)
+    weighted = np.zeros_like(solution.states)
+    weighted[own.rows] = own.slopes[own.rows, None] * by_reading[:, functional.component]
+    adjoint = _adjoint(run, solution, in_loops(run.mechanism, weighted, weights=True), varied)
+    slopes = own.slopes[own.rows]
+    derivatives = {
+        key: _by_parameter(parameters, key, (adjoint, slopes, samples[key], (name, functional))) for key in parameters
     }
-    return Gradient(
-        functional.value(solution.times, readings),
-        by,
-        {port: adjoint.inputs[:, own] for port, own in problem.mechanism.network.input_slices.items()},
-        adjoint.defect,
-        solution,
-    )
+    by_input = {port: adjoint.inputs[:, part] for port, part in run.mechanism.network.input_slices.items()}
+    return Gradient(own.value, derivatives, by_input, adjoint.defect, solution)
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     """A run before its steps: mechanism, start, memory of the loops, kinds of steps, and their table."""
 
     mechanism: Mechanism
@@ -177,16 +251,15 @@ class _Problem(NamedTuple):
     def arrays(self) -> list[Array]:
         """All that a parameter may change, but what a sensor reads: constants, start, and the table."""
         t = self.table
-        own = [self.memory.constants.reals, _in_loops(self.mechanism, self.start.x[None])[0]]
+        own = [self.memory.constants.reals, in_loops(self.mechanism, self.start.x[None])[0]]
         return [*own, t.coefficient, t.offset, t.inputs, t.moved]
 
 
-def _problem(make: Callable[..., Any], parameters: Mapping[str, float], times: Sequence[float] | Array) -> _Problem:
+def problem_of(make: Callable[..., Any], parameters: Mapping[str, float], times: Sequence[float] | Array) -> Problem:
     """Make a mechanism and its start, and all that its steps begin with."""
-    made = make(**parameters)
-    if not (isinstance(made, tuple) and len(made) in (2, 3) and isinstance(made[0], Mechanism)):
-        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {made!r:.100}")
-    mechanism, start, inputs = (*made, {})[:3]
+    if not are_compiled():
+        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
+    mechanism, start, inputs = made(make, parameters)
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     blocks = blocks_of(scheme_from(mechanism, start, Exact(), forcing)[0])
     memory = memory_of_single_bodies(mechanism)
@@ -194,7 +267,16 @@ def _problem(make: Callable[..., Any], parameters: Mapping[str, float], times: S
     grid = np.asarray(times, dtype=float)
     grid = grid if grid[0] == start.time else np.append(start.time, grid)
     table = cast(Table, blocks.table(grid))
-    return _Problem(mechanism, start, inputs, memory, blocks.parts.kinds, table)
+    return Problem(mechanism, start, inputs, memory, blocks.parts.kinds, table)
+
+
+def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
+    """Mechanism, start and inputs of a run, of a function of its parameters."""
+    own = make(**parameters)
+    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
+        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
+    mechanism, start, inputs = (*own, {})[:3]
+    return mechanism, start, inputs
 
 
 def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
@@ -211,50 +293,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
             raise ValueError(f"gradients do not know {of}: take differences of runs, flexph.studies.sensitivities")
 
 
-def _readings(mechanism: Mechanism, functional: Functional, states: Array) -> Array:
-    """Readings (k,) of the sensor of a functional."""
-    quantity = functional.quantity
-    if quantity.of_run is not None or not quantity.is_smooth:
-        kind = "of runs" if quantity.is_smooth else "of largest values"
-        raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
-    values = histories(mechanism, {"sensor": quantity}, states)["sensor"]
-    if values.ndim == 1:
-        values = values[:, None]
-    if not 0 <= functional.component < values.shape[1]:
-        raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {functional.component}")
-    return values[:, functional.component]
-
-
-def _apart(functional: Functional, after: Array, before: Array) -> Array:
-    """Differences of readings, of angles within half a turn."""
-    change = after - before
-    return change - 2.0 * np.pi * np.round(change / (2.0 * np.pi)) if functional.quantity.unit == "rad" else change
-
-
-def _by_state(mechanism: Mechanism, functional: Functional, states: Array, slopes: Array) -> Array:
-    """Derivatives ∂Φ/∂xₖ by the states as the loops have them, (N + 1, n)."""
-    rows, panel = np.flatnonzero(slopes), Panel(mechanism, {"sensor": functional.quantity})
-
-    def read(x: Array) -> Array:
-        values = [np.ravel(panel.read(own)[0]["sensor"])[functional.component] for own in x]
-        return np.array(values)
-
-    derivative = np.zeros_like(states)
-    size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
-    for j in range(states.shape[1]):
-        change = np.zeros(states.shape[1])
-        change[j] = size[j]
-        ends = [[read(states[rows] + by * k * change) for by in (1, -1)] for k in WEIGHTS]
-        changes = [_apart(functional, *pair) for pair in ends]
-        fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
-        coarse = (8.0 * changes[0] - changes[1]) / 12.0
-        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0):
-            raise ValueError(f"the sensor of the functional, {functional.quantity}, is not smooth along the run")
-        derivative[rows, j] = fine / size[j]
-    return _in_loops(mechanism, slopes[:, None] * derivative, weights=True)
-
-
-def _in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
+def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
     """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
     dim, frames = layout.dim, layout.frames
@@ -271,7 +310,7 @@ def _in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array
 
 
 class _Adjoint(NamedTuple):
-    """Derivatives by constants, start and table, in the order of :meth:`_Problem.arrays`, and the largest defect."""
+    """Derivatives by constants, start and table, in the order of :meth:`Problem.arrays`, and the largest defect."""
 
     constants: Array
     start: Array
@@ -282,43 +321,67 @@ class _Adjoint(NamedTuple):
     defect: float
 
 
-def _adjoint(problem: _Problem, solution: Solution, by_state: Array, varied: Index) -> _Adjoint:
-    """Take all steps back; ``varied`` are the constants by which derivatives are wanted."""
+def recorded_run(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> tuple[Backward, Index]:
+    """Arrays with which the loops go over the steps of a run again, and the addresses of their recorded numbers."""
     mechanism, steps = problem.mechanism, len(problem.table.times) - 1
-    states = _in_loops(mechanism, solution.states)
+    states = in_loops(mechanism, solution.states)
     ends = np.cumsum([0, *(part.size for part in configuration(mechanism, solution.states[0]))])
     velocities = states[:, ends[3] : ends[6]]
     means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), solution.stage_multipliers], axis=1)
     inputs = np.ascontiguousarray(np.broadcast_to(problem.table.inputs, (steps, problem.table.inputs.shape[1])))
     table = problem.table._replace(inputs=inputs)
-    of, addresses = backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied)
-    failed = back(problem.memory.address, address_of(addresses), mechanism.layout.dim, of, 0, steps)
-    if failed >= 0:
-        raise ValueError(f"the step from {table.times[failed]:.6g} s has no adjoint: its Jacobian is singular")
-    if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
-        raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
+    return backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied)
+
+
+def refuse_bent(of: Backward) -> None:
+    """Raise ValueError for functions in Python that are not smooth."""
     if of.audit[4] > AGREED:
         raise ValueError(
             "a law that is a function in Python bends within the steps of 1e-3 of its differences: give a table or a "
             "law of flexph.laws"
         )
+
+
+def _adjoint(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> _Adjoint:
+    """Take all steps back; ``varied`` are the constants by which derivatives are wanted."""
+    of, addresses = recorded_run(problem, solution, by_state, varied)
+    steps = len(of.means)
+    failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)
+    if failed >= 0:
+        raise ValueError(f"the step from {of.table.times[failed]:.6g} s has no adjoint: its Jacobian is singular")
+    if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
+        raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
+    refuse_bent(of)
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved
     return _Adjoint(by_constants, of.carried, *by_table, float(of.audit[0]))
 
 
-def _samples(
-    make: Callable[..., Any], parameters: Mapping[str, float], name: str, times: Any, of: tuple[Functional, Array]
-) -> dict[int, tuple[list[Array], Array]]:
-    """Arrays of problems, and readings of the sensor at given states, with a parameter changed by −3 to 3 steps."""
-    functional, states = of
-    size = STEP * (abs(parameters[name]) or 1.0)
-    found = {}
+Sample = tuple[list[Array], dict[str, Array]]
+"""Arrays of a problem, and readings of sensors at given states."""
+
+
+def samples_of(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    name: str,
+    times: Any,
+    sensors: Mapping[str, tuple[Quantity, Array]],
+) -> dict[int, Sample]:
+    """Problems, and readings of sensors at given states, with a parameter changed by −3 to 3 steps."""
+    size = step_of(parameters[name])
+    samples: dict[int, Sample] = {}
     for k in (-3, -2, -1, 1, 2, 3):
-        problem = _problem(make, {**parameters, name: parameters[name] + k * size}, times)
-        found[k] = problem.arrays(), _readings(problem.mechanism, functional, states)
-    return found
+        own = problem_of(make, {**parameters, name: parameters[name] + k * size}, times)
+        read = {key: readings_apart(own.mechanism, *sensor) for key, sensor in sensors.items()}
+        samples[k] = own.arrays(), read
+    return samples
+
+
+def step_of(value: float) -> float:
+    """Step of the differences by a parameter."""
+    return STEP * (abs(value) or 1.0)
 
 
 def _refuse_other_shapes(name: str, first: list[Array], second: list[Array]) -> None:
@@ -329,9 +392,9 @@ def _refuse_other_shapes(name: str, first: list[Array], second: list[Array]) -> 
 
 def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...]) -> float:
     """Derivative by a parameter: the adjoint times the differences of all that it changes."""
-    adjoint, slopes, samples, functional = of
-    size = STEP * (abs(parameters[name]) or 1.0)
-    changes = [_change(adjoint, slopes, samples[k], samples[-k], functional) for k in WEIGHTS]
+    adjoint, slopes, samples, sensor = of
+    size = step_of(parameters[name])
+    changes = [_change(adjoint, slopes, samples[k], samples[-k], sensor) for k in WEIGHTS]
     found = sum(weight * change for weight, (change, _) in zip(WEIGHTS.values(), changes, strict=True)) / size
     coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
     largest = max(terms for _, terms in changes) / size
@@ -343,10 +406,17 @@ def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...
     return float(found)
 
 
-def _change(adjoint: _Adjoint, slopes: Array, after: Any, before: Any, functional: Functional) -> tuple[float, float]:
+def _change(
+    adjoint: _Adjoint, slopes: Array, after: Sample, before: Sample, sensor: tuple[str, Functional]
+) -> tuple[float, float]:
     """Change of the functional by the change of all arrays and readings, to first order, and the sum of its sizes."""
-    terms = [slopes * _apart(functional, after[1], before[1])]
+    name, functional = sensor
+    terms = [slopes * change(functional.quantity, after[1][name], before[1][name])[:, functional.component]]
     for weights, last, first in zip(adjoint[:-1], after[0], before[0], strict=True):
-        change = np.subtract(last, first, out=np.zeros_like(last), where=last != first)  # constants may be infinite
-        terms.append(weights * change)
+        terms.append(weights * array_change(last, first))
     return float(sum(term.sum() for term in terms)), float(sum(np.abs(term).sum() for term in terms))
+
+
+def array_change(last: Array, first: Array) -> Array:
+    """Difference of arrays, zero where they are equal, as infinite constants are."""
+    return np.subtract(last, first, out=np.zeros_like(last), where=last != first)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
+
+NEGLIGIBLE = 1e-14
+"""Weight of a reading in a smooth bound that counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,101 @@ class MeanSquare(Functional):
     def slopes(self, times: Array, readings: Array) -> Array:
         """Weights of the rule times twice the deviations."""
         return _weights(times) * 2.0 * (readings - self.target) / (times[-1] - times[0])
+
+
+@checked
+class Change(Functional):
+    """Change from the first to the last time, Φ = s_N − s₀.
+
+    Of ``energy("total")`` it is the work that entered less what was dissipated, by the balance of the run.
+
+    Attributes
+    ----------
+    quantity : Quantity
+        Sensor of states (:mod:`flexph.sensors`).
+    component : int
+        Component of a sensor that is a vector.
+
+    Examples
+    --------
+    >>> from flexph.gradients import Change
+    >>> from flexph.sensors import energy
+    >>> loss = Change(energy("total"))  # negative, where nothing external acts
+    """
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Last reading less the first one."""
+        return float(readings[-1] - readings[0])
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Minus one at the first time, one at the last."""
+        out = np.zeros_like(readings)
+        out[0] -= 1.0
+        out[-1] += 1.0
+        return out
+
+
+@checked
+@dataclass(frozen=True)
+class Peak(Functional):
+    """Smooth bound of the largest reading, Φ = m + ln(Σ exp(ρ (sₖ − m)))/ρ with m = max sₖ and ρ = ln(n)/margin.
+
+    With n readings max sₖ ≤ Φ ≤ max sₖ + margin: a limit for Φ holds at all times. The bound of the least reading is
+    that of −s with the other sign, min sₖ − margin ≤ Φ ≤ min sₖ; that of the size is of both s and −s.
+    :meth:`excess` is what the bound of a run is off by. (Kreisselmeier and Steinhauser, IFAC Proc. Vol. 12, 1979.)
+
+    Attributes
+    ----------
+    quantity : Quantity
+        Sensor of states (:mod:`flexph.sensors`).
+    component : int
+        Component of a sensor that is a vector.
+    margin : float
+        Largest distance of the bound from the reading, in the unit of the sensor. A smaller one is less smooth.
+    side : "largest", "least" or "size"
+        Reading of which this is a bound: s, s from below, or |s|.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph.gradients import Peak
+    >>> from flexph.sensors import position
+    >>> peak = Peak(position("arm.tip"), component=1, margin=0.01)
+    >>> times, heights = np.linspace(0.0, 1.0, 101), np.sin(np.linspace(0.0, 3.0, 101))
+    >>> bool(heights.max() <= peak.value(times, heights) <= heights.max() + 0.01)
+    True
+    """
+
+    margin: float = field(kw_only=True)
+    side: Literal["largest", "least", "size"] = field(default="largest", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the margin."""
+        check.positive("margin", self.margin)
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Bound of the readings."""
+        signed, _ = self._signed(readings)
+        return (-1.0 if self.side == "least" else 1.0) * (float(signed.max()) + self.excess(readings))
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Weights of the readings in the bound; their sum is one, but of sizes."""
+        signed, rho = self._signed(readings)
+        weights: Array = np.exp(rho * (signed - signed.max()))
+        weights /= weights.sum()
+        weights[weights < NEGLIGIBLE] = 0.0  # states that do not matter need not be differentiated
+        return weights[: len(readings)] - weights[len(readings) :] if self.side == "size" else weights
+
+    def excess(self, readings: Array) -> float:
+        """Distance between the bound and the reading that it bounds, from 0 to the margin."""
+        signed, rho = self._signed(readings)
+        return float(np.log(np.exp(rho * (signed - signed.max())).sum()) / rho)
+
+    def _signed(self, readings: Array) -> tuple[Array, float]:
+        """Numbers whose largest is bounded, and ρ."""
+        sides = {"largest": [readings], "least": [-readings], "size": [readings, -readings]}
+        signed = np.concatenate(sides[self.side])
+        return signed, max(float(np.log(signed.size)), 1.0) / self.margin
 
 
 def _weights(times: Array) -> Array:

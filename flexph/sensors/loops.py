@@ -109,6 +109,7 @@ def measure(s: Seen, x: Vec, out: Mat) -> None:
 
 
 def measure_at(address: int) -> None:
-    """Compute the measures of the sensors in the struct at ``address``, at the state that is stored there."""
+    """Compute the measures of the sensors in the struct at ``address``, at the states that are stored there."""
     m = measured_at(address)
-    measure(m.seen, m.state, m.out)
+    for k in range(m.states.shape[0]):
+        measure(m.seen, m.states[k], m.out[k])

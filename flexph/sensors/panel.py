@@ -20,8 +20,9 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
+from .measure_gradient import gradients_at
 from .quantities import LastStep, Quantity, Reading
-from .seen import Measured, Seen, seen
+from .seen import Measured, Pulled, Seen, seen
 
 FULL = 2.0 * math.pi
 """Full turn [rad]."""
@@ -97,6 +98,26 @@ class Panel:
         for name, of_state in self._states.items():
             readings[name] = of_state(x)
         return readings, values
+
+    def read_rows(self, states: Array) -> dict[str, Array]:
+        """Readings by name at many flat states (k, n), (k,) or (k, …) each; angles within half a turn."""
+        part = states[:, self.entries]
+        if not self.size:
+            measured = np.zeros((len(states), 0))
+        elif self._loop is None:
+            measured = np.array([self._evaluated(x) for x in part]).reshape(len(states), -1)
+        else:
+            measured = self._loop.rows(part).reshape(len(states), -1)
+        readings = {name: measured[:, own] for name, own in self._readings.items()}
+        return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
+
+    def gradients(self, name: str, component: int, states: Array) -> Array | None:
+        """Gradients (k, n) of a component of a sensor by flat states (k, n); None if it is read in Python."""
+        if name not in self._readings or self._loop is None:
+            return None
+        out = np.zeros_like(states)
+        out[:, self.entries] = self._loop.gradients(self.places[name][component], states[:, self.entries])
+        return out
 
     def _measured(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
@@ -190,15 +211,30 @@ class _Loop:
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
         self.seen = seen(arrays, layout)
-        self._state, self._out = np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))
+        self._state, self._out = np.zeros((1, layout.size)), np.zeros((1, 2, arrays.springs.stiffness.size))
         self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
-        self._state[:] = x
+        self._state[0] = x
         self._measure(self._struct.address)
-        values: list[list[float]] = self._out.tolist()
+        values: list[list[float]] = self._out[0].tolist()
         return values
+
+    def rows(self, x: Array) -> Array:
+        """All measures and their rates at flat states (k, n), (k, 2, m)."""
+        own = Struct(Measured(self.seen, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
+        self._measure(own.address)
+        return own.value.out
+
+    def gradients(self, index: int, states: Array) -> Array:
+        """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
+        count, work = self._out.shape[1], [np.zeros_like(part) for part in (self.seen.value, self.seen.vector)]
+        node, arms = np.zeros_like(self.seen.node), np.zeros((2, 4, self.seen.position.shape[1]))
+        which, out = np.array([index % count, index // count]), np.zeros(states.shape)
+        own = Struct(Pulled(self.seen, np.ascontiguousarray(states), which, *work, node, *arms, out))
+        gradients_at(own.address)
+        return out
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:

@@ -25,5 +25,16 @@ cdef struct Seen:
 
 cdef struct Measured:
     Seen seen
-    Vec state
+    Mat states
+    Ten out
+
+cdef struct Pulled:
+    Seen seen
+    Mat states
+    IVec which
+    Mat by_product
+    Ten by_vector
+    Ten by_node
+    Mat arm
+    Mat by_arm
     Mat out

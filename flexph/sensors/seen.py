@@ -46,11 +46,25 @@ class Seen(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Arrays of sensors, a state, and the measures at it."""
+    """Arrays of sensors, states, and the measures at them."""
 
     seen: Seen
-    state: Vec
-    out: Mat  # (2, m), measures and their rates
+    states: Mat  # (k, n)
+    out: Ten  # (k, 2, m), measures and their rates
+
+
+class Pulled(NamedTuple):
+    """Arrays of sensors, states, the measure of which gradients are wanted, and these, with work arrays for them."""
+
+    seen: Seen
+    states: Mat  # (k, n)
+    which: IVec  # (2,), index of the measure, and 1 for its rate
+    by_product: Mat  # (2, p)
+    by_vector: Ten  # (2, v, d)
+    by_node: Ten  # (2, nodes, d)
+    arm: Mat  # (4, d)
+    by_arm: Mat  # (4, d)
+    out: Mat  # (k, n)
 
 
 def seen(a: Arrays, layout: Layout) -> Seen:

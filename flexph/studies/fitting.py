@@ -15,8 +15,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
+from .differentiable import Slopes, recorded
 from .execution.runs import Place
-from .parameter_derivatives import derivatives
 from .parameter_study import Evaluations, evaluations, told, value_of
 
 DETERMINED = 1e-10
@@ -72,7 +72,8 @@ def fit(
 ) -> Fit:
     """Fit parameters by least squares, ``Σ ((f(p) − y)/σ)²`` for measured y (scipy.optimize.least_squares).
 
-    The Jacobian J is computed by central differences. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 if the standard
+    The Jacobian J is that of a function that knows its derivatives, as :class:`flexph.gradients.Responses` does, and
+    computed by central differences for others. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 if the standard
     deviations σ are given, otherwise s² = Σ r²/(m − n) with m residuals and n parameters. It assumes noise that is
     independent between the numbers and small enough for a linear function.
 
@@ -89,11 +90,12 @@ def fit(
     deviations : dict, optional
         Standard deviation of the measurement by name: one number, or one for each entry.
     step : float
-        Step of the differences, relative to the size of each parameter.
+        Step of differences, relative to the size of each parameter.
     tolerance : float
         Relative change of the parameters at which the search ends.
     most : int
-        Largest number of iterations, each with one run for the values and two for each parameter.
+        Largest number of iterations, each with one run for the values and two for each parameter, or with one run for
+        values and derivatives.
     out, executor, jobs, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -124,8 +126,11 @@ def fit(
         if value == 0.0:
             raise ValueError(f"start[{name!r}] must not be zero: parameters are scaled by it")
     check.positive("step", step), check.positive("tolerance", tolerance), check.count("most", most)
-    with evaluations(function, list(start), Place(out, executor, jobs, resume)) as runs:
-        problem = _Problem(runs, _measured(measured, deviations), dict(start), step)
+    own = recorded(function)
+    with evaluations(own, list(start), Place(out, executor, jobs, resume)) as runs:
+        sizes = {name: abs(value) for name, value in start.items()}
+        slopes = Slopes(runs, step if own is function else None, sizes)
+        problem = _Problem(runs, _measured(measured, deviations), dict(start), slopes)
         result = problem.solved(bounds or {}, tolerance, most)
         covariance, noise = problem.covariance(result, given=deviations is not None)
         parameters = problem.named(result.x)
@@ -140,7 +145,7 @@ class _Problem:
     measured: Mapping[str, tuple[Array, Array]]
     """Measured values and their standard deviations."""
     start: Mapping[str, float]
-    step: float
+    slopes: Slopes
 
     def named(self, x: Array) -> dict[str, float]:
         return {name: float(first * factor) for (name, first), factor in zip(self.start.items(), x, strict=True)}
@@ -158,14 +163,12 @@ class _Problem:
         return np.concatenate(parts)
 
     def jacobian(self, x: Array) -> Array:
-        at = self.named(x)
-        steps = {name: self.step * abs(value or self.start[name]) for name, value in at.items()}
-        slopes = derivatives(self.runs, at, steps, list(self.measured))
-        columns = [
-            np.concatenate([np.ravel(slopes[name][p] / sigma) for name, (_, sigma) in self.measured.items()]) * first
-            for p, first in self.start.items()
+        slopes = self.slopes(self.named(x), list(self.measured))
+        rows = [
+            slopes[name] / np.broadcast_to(sigma, wanted.shape).reshape(-1, 1)
+            for name, (wanted, sigma) in self.measured.items()
         ]
-        return np.stack(columns, axis=1)
+        return np.concatenate(rows) * np.array([*self.start.values()])
 
     def solved(self, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> Any:
         """Result of scipy's search; raises ArithmeticError if it did not converge."""

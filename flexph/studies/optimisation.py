@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import Bounds, NonlinearConstraint, minimize
+from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
+from .differentiable import Slopes, recorded
 from .execution.records import Record
 from .execution.runs import Place
 from .parameter_study import Evaluations, evaluations, told, value_of
@@ -53,16 +54,20 @@ def optimise(
     *,
     constraints: Limits | None = None,
     start: Mapping[str, float] | None = None,
+    method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B"] = "auto",
+    step: float | None = None,
     most: int = 40,
     tolerance: float = 1e-3,
     out: Path | None = None,
     executor: Executor | str | None = None,
     resume: bool = False,
 ) -> Optimum:
-    """Minimise a value within parameter bounds by COBYQA, which needs no derivatives (scipy.optimize).
+    """Minimise a value within parameter bounds by a method of scipy.optimize.
 
-    Parameters are scaled by their bounds, values by those of the first run, constraints by their limits. Every run is
-    recorded: with ``resume`` an interrupted optimisation continues. A failed run counts as infeasible.
+    A function that knows its derivatives, as :class:`flexph.gradients.Responses` does, is minimised by SLSQP with them,
+    others by COBYQA, which needs none. Parameters are scaled by their bounds, values by those of the first run,
+    constraints by their limits. Every run is recorded: with ``resume`` an interrupted optimisation continues. For
+    COBYQA a failed run counts as infeasible; the others end at it.
 
     Parameters
     ----------
@@ -76,10 +81,16 @@ def optimise(
         (least, largest) by value, None for no limit; they apply to all entries of arrays.
     start : dict, optional
         Start point; by default the middle of the bounds.
+    method : str
+        Method of scipy.optimize; all but COBYQA take derivatives, L-BFGS-B no constraints.
+    step : float, optional
+        Step of central differences of runs, relative to each parameter, for methods with derivatives and functions
+        that know none.
     most : int
         Largest number of runs.
     tolerance : float
-        Distance between parameters, relative to the width of their bounds, at which the search ends.
+        Distance between parameters, relative to the width of their bounds, at which the search ends. SLSQP and
+        L-BFGS-B end where the objective, relative to its first value, changes by a hundredth of its square.
     out, executor, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -108,11 +119,42 @@ def optimise(
             raise ValueError(f"constraints[{name!r}] must be (least, largest), got {(least, largest)}")
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
+    own, chosen = _with_slopes(function, method, step, constraints)
     place = Place(out, executor, None if executor else 1, resume)
-    with evaluations(function, list(bounds), place) as runs:
-        search = _Search(runs, objective, dict(constraints or {}), tuple(bounds), lower, upper)
-        search.first(_started(start, bounds))
-        return search.finished(search.minimised(_started(start, bounds), most, tolerance), most)
+    with evaluations(own, list(bounds), place) as runs:
+        sizes = dict(zip(bounds, upper - lower, strict=True))
+        search = _Search(
+            runs, objective, dict(constraints or {}), Slopes(runs, step, sizes), tuple(bounds), lower, upper
+        )
+        first = _started(start, bounds)
+        search.first(first)
+        minimised = search.minimised if chosen == "COBYQA" else search.descended
+        return search.finished(minimised(first, chosen, (most, tolerance)), most)
+
+
+def _with_slopes(
+    function: Callable[..., Any] | str, method: str, step: float | None, constraints: Limits | None
+) -> tuple[Callable[..., Any] | str, str]:
+    """Function that records its derivatives if they are used, and the method; ValueError where they are missing."""
+    own = recorded(function) if step is None else function
+    knows = own is not function
+    chosen = method if method != "auto" else "SLSQP" if knows or step is not None else "COBYQA"
+    if step is not None:
+        check.positive("step", step)
+    if chosen == "COBYQA":
+        return function, chosen
+    if not knows and step is None:
+        raise ValueError(
+            f"method {method!r} needs derivatives, which function does not know: give flexph.gradients.Responses, a "
+            "step of differences of runs, or method='COBYQA'"
+        )
+    if chosen == "L-BFGS-B" and constraints:
+        raise ValueError("method 'L-BFGS-B' takes no constraints, use 'SLSQP' or 'trust-constr'")
+    return own, chosen
+
+
+class _Exhausted(Exception):
+    """Signal that the largest number of runs is reached."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +164,7 @@ class _Search:
     runs: Evaluations
     objective: str
     limits: Limits
+    slopes: Slopes
     names: tuple[str, ...]
     lower: Array
     upper: Array
@@ -137,16 +180,70 @@ class _Search:
             said = f"{self.objective!r} is {values[self.objective].item()} at {told(start)}, the start of the search"
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
-    def minimised(self, start: Mapping[str, float], most: int, tolerance: float) -> Any:
-        """Result of scipy's search."""
-        x = (np.array([start[name] for name in self.names]) - self.lower) / (self.upper - self.lower)
+    def scaled(self, start: Mapping[str, float]) -> Array:
+        """Parameters scaled to [0, 1]."""
+        return (np.array([start[name] for name in self.names]) - self.lower) / (self.upper - self.lower)
+
+    def minimised(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
+        """Result of a search of scipy without derivatives."""
+        x, (most, tolerance) = self.scaled(start), ends
         size = abs(self.value(x)) or 1.0
         held = [NonlinearConstraint(self.excess, -np.inf, 0.0)] if self.limits else []
         options = {"maxfev": most, "initial_tr_radius": max(0.25, tolerance), "final_tr_radius": tolerance}
         box_ = Bounds(np.zeros(x.size), np.ones(x.size))
         return minimize(
-            lambda x: self.value(x) / size, x, method="COBYQA", bounds=box_, constraints=held, options=options
+            lambda x: self.value(x) / size, x, method=method, bounds=box_, constraints=held, options=options
         )
+
+    def descended(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
+        """Result of a search of scipy with derivatives."""
+        x, (most, tolerance) = self.scaled(start), ends
+        size = abs(self.value(x)) or 1.0
+        fine = 1e-2 * tolerance**2
+        options = {
+            "SLSQP": {"maxiter": most, "ftol": fine},
+            "L-BFGS-B": {"maxiter": most, "ftol": fine, "gtol": 1e-2 * tolerance},
+            "trust-constr": {"maxiter": most, "xtol": tolerance, "gtol": 1e-2 * tolerance},
+        }[method]
+
+        def within(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+            def of(x: Array) -> Any:
+                if len(self.runs.samples) >= most and not self.runs.has(self.parameters(x)):
+                    raise _Exhausted
+                return function(x)
+
+            return of
+
+        width = self.upper - self.lower
+        slope = within(lambda x: self.slopes(self.parameters(x), [self.objective])[self.objective][0] * width / size)
+        try:
+            return minimize(
+                within(lambda x: self.smooth(x)[self.objective].item() / size),
+                x,
+                jac=slope,
+                method=method,
+                bounds=Bounds(np.zeros(x.size), np.ones(x.size)),
+                constraints=self._held(within, width),
+                options=options,
+            )
+        except _Exhausted:
+            return OptimizeResult(success=False)
+
+    def smooth(self, x: Array) -> Mapping[str, Array]:
+        """Values of the run at scaled parameters; ArithmeticError if it failed."""
+        (values,) = self.runs.values([self.parameters(x)])
+        return values
+
+    def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
+        """Constraints with their derivatives, one for each entry of a value."""
+        held = []
+        for name, (least, largest) in self.limits.items():
+            size = limit_size(least, largest)
+            ends = (-np.inf if least is None else least / size, np.inf if largest is None else largest / size)
+            value = within(lambda x, name=name, size=size: value_of(self.smooth(x), name).ravel() / size)
+            slope = within(lambda x, name=name, size=size: self.slopes(self.parameters(x), [name])[name] * width / size)
+            held.append(NonlinearConstraint(value, *ends, jac=slope))
+        return held
 
     def finished(self, result: Any, most: int) -> Optimum:
         """Best feasible run, after the search has ended.
@@ -167,8 +264,12 @@ class _Search:
 
     def record(self, x: Array) -> Record:
         """Record of the run at scaled parameters."""
+        return self.runs.records([self.parameters(x)])[0]
+
+    def parameters(self, x: Array) -> dict[str, float]:
+        """Parameters within their bounds."""
         inside = np.clip(self.lower + (self.upper - self.lower) * x, self.lower, self.upper)
-        return self.runs.records([dict(zip(self.names, inside.tolist(), strict=True))])[0]
+        return dict(zip(self.names, inside.tolist(), strict=True))
 
     def value(self, x: Array) -> float:
         """Objective at scaled parameters; NaN for a failed run."""
@@ -189,7 +290,7 @@ class _Search:
         """Violations of the limits in a run, each divided by the size of the limit."""
         parts = []
         for name, (least, largest) in self.limits.items():
-            value, size = value_of(record.values, name), max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
+            value, size = value_of(record.values, name), limit_size(least, largest)
             parts += [-1.0 if least is None else (least - value.min()) / size]
             parts += [-1.0 if largest is None else (value.max() - largest) / size]
         return np.array(parts)
@@ -204,6 +305,11 @@ class _Search:
         worst = list(self.limits)[int(np.argmax(self.excesses(nearest))) // 2]
         values = value_of(nearest.values, worst)
         return f"at {told(nearest.parameters)}, {worst} runs from {values.min():.6g} to {values.max():.6g}"
+
+
+def limit_size(least: float | None, largest: float | None) -> float:
+    """Size by which the violation of a limit is divided."""
+    return max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:

@@ -138,6 +138,10 @@ class Evaluations:
         """Parameters of the runs so far."""
         return list(self._samples.values())
 
+    def has(self, sample: Mapping[str, float]) -> bool:
+        """True if a run with these parameters was asked for before."""
+        return key(sample) in self._samples
+
     def records(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
         """Records of samples; missing ones are computed concurrently."""
         plain = [{name: float(value) for name, value in sample.items()} for sample in samples]

@@ -826,6 +826,17 @@ def _studies() -> dict[str, Call]:
         "gradients.gradient": Call(gradients.gradient, {
             "make": swung, "parameters": {"length": 0.5}, "times": [0.0, 0.01, 0.02],
             "functional": gradients.Last(sensors.position("bar.tip"), 1), "progress": False}),
+        "gradients.gradients": Call(gradients.gradients, {
+            "make": swung, "parameters": {"length": 0.5}, "times": [0.0, 0.01, 0.02],
+            "functionals": {"end": gradients.Last(sensors.position("bar.tip"), 1)}, "progress": False}),
+        "gradients.forward_sensitivities": Call(gradients.forward_sensitivities, {
+            "make": swung, "parameters": {"length": 0.5}, "times": [0.0, 0.01, 0.02],
+            "sensors": {"tip": sensors.position("bar.tip")}, "progress": False}),
+        "gradients.Responses": Call(gradients.Responses, {
+            "make": swung, "times": [0.0, 0.01, 0.02], "values": {"tip": sensors.position("bar.tip")}}),
+        "gradients.Change": Call(gradients.Change, {"quantity": sensors.position("bar.tip"), "component": 1}),
+        "gradients.Peak": Call(gradients.Peak, {
+            "quantity": sensors.position("bar.tip"), "component": 1, "margin": 0.1, "side": "size"}),
         "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Integral": Call(gradients.Integral, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.MeanSquare": Call(gradients.MeanSquare, {

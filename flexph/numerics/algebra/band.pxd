@@ -1,4 +1,4 @@
-from ..loops.views cimport IVec, fewest, get, larger, magnitude, mix, most, prefetch, put, real_part, take, divided
+from ..loops.views cimport IVec, Mat, Vec, fewest, get, larger, magnitude, mix, most, prefetch, put, real_part, take, divided
 from ..loops.views cimport Mat as AnyMat
 from ..loops.views cimport Number
 from ..loops.views cimport Vec as AnyVec
@@ -14,3 +14,4 @@ cdef Py_ssize_t _pivot(AnyMat A, Py_ssize_t here, Py_ssize_t down, Py_ssize_t be
 cdef Py_ssize_t _last(AnyMat A, Py_ssize_t here, Py_ssize_t step, Py_ssize_t count) noexcept nogil
 cdef void solve(AnyMat A, IVec pivot, Py_ssize_t w, AnyVec x) noexcept nogil
 cdef void solve_many(AnyMat A, IVec pivot, Py_ssize_t w, AnyMat X) noexcept nogil
+cdef void solve_transposed(Mat A, IVec pivot, Py_ssize_t w, Vec x) noexcept nogil

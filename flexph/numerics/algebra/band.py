@@ -167,3 +167,22 @@ def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
         mix(X, i * k, get(A, here), X, 0.0, X, k)
         for r in range(1, fewest(reach, i) + 1):
             take(X, (i - r) * k, X, i * k, get(A, here - r * down), k)
+
+
+def solve_transposed(A: Array, pivot: Array, w: int, x: Array) -> None:
+    """Solve Aᵀ x = b in place."""
+    n = A.shape[0]
+    width = A.shape[1]
+    for i in range(n):
+        here = i * width + w
+        x[i] *= get(A, here)
+        for j in range(1, cython.cast(cython.Py_ssize_t, A[i][width - 1]) + 1):
+            x[i + j] -= get(A, here + j) * x[i]
+    for i in range(n - 1, -1, -1):
+        here = i * width + w
+        value = x[i]
+        for k in range(1, cython.cast(cython.Py_ssize_t, A[i][width - 2]) + 1):
+            value -= get(A, here + k * (width - 1)) * x[i + k]
+        p = pivot[i]
+        x[i] = x[p]
+        x[p] = value

@@ -1,23 +1,23 @@
-// Recorded numbers: each operation writes down its operands and its derivatives by them, so that a sweep back through
-// the record has the derivatives of a result by all numbers that it began with (reverse mode, exact to round-off).
+// Recorded numbers: each operation is written down with its operands, and each comparison with its outcome, so that a
+// program (program.hpp) computes the results and their derivatives again at other numbers.
 #pragma once
 #include "functions.hpp"
+#include "program.hpp"
 #include "views.hpp"
 #include <type_traits>
 #include <vector>
 
 namespace flexph {
 
-// Operation: one or two earlier entries, −1 for none, and the derivatives by them
-struct Operation { int32_t first, second; double by_first, by_second; };
-struct Chosen { int32_t own, first, second; double by_first, by_second; };
 struct Record {
-    std::vector<Operation> operations;
-    std::vector<double> adjoint;
-    std::vector<Chosen> chosen;  // operations that depend on some of the first numbers
-    std::vector<char> depends;
+    std::vector<Operation> operations;  // the first ones are one and the given numbers
+    std::vector<Guard> guards;
+    std::vector<Source> sources;
+    bool is_converted = false;  // a number has become a plain one, so that the program serves no other numbers
+    std::vector<Program> programs;  // the last one used first
     double doubt = 0.0;  // of differences of functions of a user
 };
+constexpr size_t PROGRAMS = 8;  // largest number of programs that are kept
 inline Record &records() { static thread_local Record own; return own; }
 #if defined(_MSC_VER)
 #define FLEXPH_THREAD thread_local
@@ -34,32 +34,71 @@ struct Recorded {
     Recorded() = default;
     template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>> Recorded(T x) : value(double(x)), place(-1) {}
     Recorded(double x, int64_t at) : value(x), place(at) {}
-    template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>> explicit operator T() const { return T(value); }
+    template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>> explicit operator T() const {
+        if (place >= 0) record().is_converted = true;
+        return T(value);
+    }
 };
 static_assert(sizeof(Recorded) == 16, "cells of recorded numbers are those of complex ones");
 
-FLEXPH_INLINE Recorded recorded(double value, const Recorded &a, double by) {
+inline Recorded write_down(double value, const Operation &own) {
+    auto &all = record().operations;
+    all.push_back(own);
+    return Recorded(value, int64_t(all.size()) - 1);
+}
+// The value by_a a + by_b b
+inline Recorded sum(double value, const Recorded &a, double by_a, const Recorded &b, double by_b) {
+    if (a.place < 0 && b.place < 0) return Recorded(value, -1);
+    if (a.place < 0) {
+        if (by_a * a.value == 0.0 && by_b == 1.0) return b;
+        return write_down(value, {SUM, int32_t(b.place), -1, -1, by_b, 0.0, by_a * a.value, 0});
+    }
+    if (b.place < 0) {
+        if (by_b * b.value == 0.0 && by_a == 1.0) return a;
+        return write_down(value, {SUM, int32_t(a.place), -1, -1, by_a, 0.0, by_b * b.value, 0});
+    }
+    return write_down(value, {SUM, int32_t(a.place), int32_t(b.place), -1, by_a, by_b, 0.0, 0});
+}
+inline Recorded multiple(double value, const Recorded &a, double by) {
     if (a.place < 0 || by == 0.0) return Recorded(value, -1);
-    auto &all = record().operations;
-    all.push_back({int32_t(a.place), -1, by, 0.0});
-    return Recorded(value, int64_t(all.size()) - 1);
+    return by == 1.0 ? a : write_down(value, {SUM, int32_t(a.place), -1, -1, by, 0.0, 0.0, 0});
 }
-FLEXPH_INLINE Recorded recorded(double value, const Recorded &a, double by_a, const Recorded &b, double by_b) {
-    if (a.place < 0 || by_a == 0.0) return recorded(value, b, by_b);
-    if (b.place < 0 || by_b == 0.0) return recorded(value, a, by_a);
-    auto &all = record().operations;
-    all.push_back({int32_t(a.place), int32_t(b.place), by_a, by_b});
-    return Recorded(value, int64_t(all.size()) - 1);
+// Place of a number as an argument of a function
+inline int32_t argument(const Recorded &a) {
+    if (a.place >= 0) return int32_t(a.place);
+    return int32_t(write_down(a.value, {SUM, -1, -1, -1, 0.0, 0.0, a.value, 0}).place);
 }
-FLEXPH_INLINE Recorded operator+(const Recorded &a, const Recorded &b) { return recorded(a.value + b.value, a, 1.0, b, 1.0); }
-FLEXPH_INLINE Recorded operator-(const Recorded &a, const Recorded &b) { return recorded(a.value - b.value, a, 1.0, b, -1.0); }
-FLEXPH_INLINE Recorded operator*(const Recorded &a, const Recorded &b) { return recorded(a.value * b.value, a, b.value, b, a.value); }
-FLEXPH_INLINE Recorded operator/(const Recorded &a, const Recorded &b) {
-    double ratio = a.value / b.value;
-    return recorded(ratio, a, 1.0 / b.value, b, -ratio / b.value);
+inline Recorded applied(Code code, const Recorded &a) {
+    const double value = value_of(code, 0, a.value, 0.0, 0.0);
+    return a.place < 0 ? Recorded(value, -1) : write_down(value, {code, int32_t(a.place), -1, -1, 0.0, 0.0, 0.0, 0});
 }
-FLEXPH_INLINE Recorded operator-(const Recorded &a) { return recorded(-a.value, a, -1.0); }
-FLEXPH_INLINE Recorded operator+(const Recorded &a) { return a; }
+inline Recorded applied(Code code, const Recorded &a, const Recorded &b) {
+    const double value = value_of(code, 0, a.value, b.value, 0.0);
+    if (a.place < 0 && b.place < 0) return Recorded(value, -1);
+    const int32_t first = argument(a), second = argument(b);
+    return write_down(value, {code, first, second, -1, 0.0, 0.0, 0.0, 0});
+}
+inline bool guarded(Comparison how, const Recorded &a, const Recorded &b) {
+    const bool outcome = compared(how, a.value, b.value);
+    if (a.place >= 0 || b.place >= 0)
+        record().guards.push_back({how, outcome, a.place < 0 ? 0 : int32_t(a.place), b.place < 0 ? 0 : int32_t(b.place),
+            a.place < 0 ? a.value : 1.0, b.place < 0 ? b.value : 1.0});
+    return outcome;
+}
+inline Recorded operator+(const Recorded &a, const Recorded &b) { return sum(a.value + b.value, a, 1.0, b, 1.0); }
+inline Recorded operator-(const Recorded &a, const Recorded &b) { return sum(a.value - b.value, a, 1.0, b, -1.0); }
+inline Recorded operator*(const Recorded &a, const Recorded &b) {
+    if (a.place < 0) return multiple(a.value * b.value, b, a.value);
+    if (b.place < 0) return multiple(a.value * b.value, a, b.value);
+    return write_down(a.value * b.value, {PRODUCT, int32_t(a.place), int32_t(b.place), -1, 1.0, 0.0, 0.0, 0});
+}
+inline Recorded operator/(const Recorded &a, const Recorded &b) {
+    if (b.place < 0) return multiple(a.value / b.value, a, 1.0 / b.value);
+    if (a.place < 0) return multiple(a.value / b.value, applied(QUOTIENT, Recorded(1.0), b), a.value);
+    return applied(QUOTIENT, a, b);
+}
+inline Recorded operator-(const Recorded &a) { return multiple(-a.value, a, -1.0); }
+inline Recorded operator+(const Recorded &a) { return a; }
 template <class T> using Arithmetic = std::enable_if_t<std::is_arithmetic<T>::value>;
 #define FLEXPH_MIXED(op) \
     template <class T, class = Arithmetic<T>> FLEXPH_INLINE Recorded operator op(const Recorded &a, T b) { return a op Recorded(b); } \
@@ -67,36 +106,31 @@ template <class T> using Arithmetic = std::enable_if_t<std::is_arithmetic<T>::va
     template <class T> FLEXPH_INLINE Recorded &operator op##=(Recorded &a, const T &b) { return a = a op b; }
 FLEXPH_MIXED(+) FLEXPH_MIXED(-) FLEXPH_MIXED(*) FLEXPH_MIXED(/)
 #undef FLEXPH_MIXED
-#define FLEXPH_COMPARED(op) \
-    FLEXPH_INLINE bool operator op(const Recorded &a, const Recorded &b) { return a.value op b.value; } \
-    template <class T, class = Arithmetic<T>> FLEXPH_INLINE bool operator op(const Recorded &a, T b) { return a.value op b; } \
-    template <class T, class = Arithmetic<T>> FLEXPH_INLINE bool operator op(T a, const Recorded &b) { return a op b.value; }
-FLEXPH_COMPARED(<) FLEXPH_COMPARED(>) FLEXPH_COMPARED(<=) FLEXPH_COMPARED(>=) FLEXPH_COMPARED(==) FLEXPH_COMPARED(!=)
+#define FLEXPH_COMPARED(op, how) \
+    FLEXPH_INLINE bool operator op(const Recorded &a, const Recorded &b) { return guarded(how, a, b); } \
+    template <class T, class = Arithmetic<T>> FLEXPH_INLINE bool operator op(const Recorded &a, T b) { return guarded(how, a, Recorded(b)); } \
+    template <class T, class = Arithmetic<T>> FLEXPH_INLINE bool operator op(T a, const Recorded &b) { return guarded(how, Recorded(a), b); }
+FLEXPH_COMPARED(<, LESS) FLEXPH_COMPARED(>, MORE) FLEXPH_COMPARED(<=, LESS_OR_EQUAL) FLEXPH_COMPARED(>=, MORE_OR_EQUAL)
+FLEXPH_COMPARED(==, EQUAL) FLEXPH_COMPARED(!=, UNEQUAL)
 #undef FLEXPH_COMPARED
 
-inline Recorded sqrt(const Recorded &a) { double y = std::sqrt(a.value); return recorded(y, a, y > 0.0 ? 0.5 / y : 0.0); }
-inline Recorded fabs(const Recorded &a) { return recorded(std::fabs(a.value), a, a.value < 0.0 ? -1.0 : 1.0); }
-inline Recorded sin(const Recorded &a) { return recorded(std::sin(a.value), a, std::cos(a.value)); }
-inline Recorded cos(const Recorded &a) { return recorded(std::cos(a.value), a, -std::sin(a.value)); }
-inline Recorded exp(const Recorded &a) { double y = std::exp(a.value); return recorded(y, a, y); }
-inline Recorded expm1(const Recorded &a) { double y = std::expm1(a.value); return recorded(y, a, y + 1.0); }
-inline Recorded log1p(const Recorded &a) { return recorded(std::log1p(a.value), a, 1.0 / (1.0 + a.value)); }
-inline Recorded tanh(const Recorded &a) { double y = std::tanh(a.value); return recorded(y, a, 1.0 - y * y); }
-inline Recorded atan(const Recorded &a) { return recorded(std::atan(a.value), a, 1.0 / (1.0 + a.value * a.value)); }
-inline Recorded atan2(const Recorded &y, const Recorded &x) {
-    double size = x.value * x.value + y.value * y.value;
-    return recorded(std::atan2(y.value, x.value), y, x.value / size, x, -y.value / size);
-}
-inline Recorded pow(const Recorded &a, const Recorded &b) {
-    double y = std::pow(a.value, b.value);
-    return recorded(y, a, b.value * std::pow(a.value, b.value - 1.0), b, a.value > 0.0 ? y * std::log(a.value) : 0.0);
-}
-inline bool isfinite(const Recorded &a) { return std::isfinite(a.value); }
+inline Recorded sqrt(const Recorded &a) { return applied(ROOT, a); }
+inline Recorded fabs(const Recorded &a) { return applied(SIZE, a); }
+inline Recorded sin(const Recorded &a) { return applied(SINE, a); }
+inline Recorded cos(const Recorded &a) { return applied(COSINE, a); }
+inline Recorded exp(const Recorded &a) { return applied(EXPONENTIAL, a); }
+inline Recorded expm1(const Recorded &a) { return applied(EXPONENTIAL_LESS_ONE, a); }
+inline Recorded log1p(const Recorded &a) { return applied(LOGARITHM_OF_ONE_AND, a); }
+inline Recorded tanh(const Recorded &a) { return applied(TANGENT_HYPERBOLIC, a); }
+inline Recorded atan(const Recorded &a) { return applied(ARC, a); }
+inline Recorded atan2(const Recorded &y, const Recorded &x) { return applied(ANGLE, y, x); }
+inline Recorded pow(const Recorded &a, const Recorded &b) { return applied(POWER, a, b); }
+inline bool isfinite(const Recorded &a) { return guarded(FINITE, a, Recorded(0.0)); }
 
 typedef Vector<Recorded> RVec; typedef Matrix<Recorded> RMat; typedef Tensor<Recorded> RTen;
 
-FLEXPH_INLINE Recorded larger(const Recorded &a, const Recorded &b) { return b.value > a.value ? b : a; }
-FLEXPH_INLINE Recorded smaller(const Recorded &a, const Recorded &b) { return b.value < a.value ? b : a; }
+FLEXPH_INLINE Recorded larger(const Recorded &a, const Recorded &b) { return b > a ? b : a; }
+FLEXPH_INLINE Recorded smaller(const Recorded &a, const Recorded &b) { return b < a ? b : a; }
 FLEXPH_INLINE Recorded divided(const Recorded &x, const Recorded &y) { return x / y; }
 FLEXPH_INLINE Recorded real_part(const Recorded &x) { return x; }
 FLEXPH_INLINE Recorded magnitude(const Recorded &x) { return fabs(x); }
@@ -128,103 +162,93 @@ inline void combine_two(Size d, const RMat &out, const RMat &more, Size i, const
     combine(d, more, i, mean, second, val, first, last, shift, du, col);
 }
 
-// Functions of a user, with derivatives by differences of sixth order; ``doubt`` is how far those of fourth order differ
-template <class F> inline double slope(F function, double x) {
-    const double h = 1e-3 * (std::fabs(x) > 1.0 ? std::fabs(x) : 1.0);
-    const double one = function(x + h) - function(x - h), two = function(x + 2.0 * h) - function(x - 2.0 * h);
-    const double three = function(x + 3.0 * h) - function(x - 3.0 * h);
-    const double fine = (45.0 * one - 9.0 * two + three) / (60.0 * h), coarse = (8.0 * one - two) / (12.0 * h);
-    const double size = (std::fabs(one) + std::fabs(two) + std::fabs(three)) / h;
-    if (size > 0.0 && std::fabs(fine - coarse) / size > record().doubt) record().doubt = std::fabs(fine - coarse) / size;
-    return fine;
-}
+// Functions of a user
 inline Recorded call_real(Py_ssize_t address, const Recorded &x) {
-    return recorded(call_real(address, x.value), x, slope([=](double t) { return call_real(address, t); }, x.value));
+    const double value = call_real(address, x.value);
+    return x.place < 0 ? Recorded(value, -1) : write_down(value, {CALL_OF_ONE, int32_t(x.place), -1, -1, 0.0, 0.0, 0.0, address});
 }
 inline Recorded call_three(Py_ssize_t address, const Recorded &x, const Recorded &y, const Recorded &z) {
-    const double a = x.value, b = y.value, c = z.value;
-    Recorded first = recorded(call_three(address, a, b, c), x, slope([=](double t) { return call_three(address, t, b, c); }, a),
-        y, slope([=](double t) { return call_three(address, a, t, c); }, b));
-    return z.place < 0 ? first : recorded(first.value, first, 1.0, z, slope([=](double t) { return call_three(address, a, b, t); }, c));
+    const double value = call_three(address, x.value, y.value, z.value);
+    if (x.place < 0 && y.place < 0 && z.place < 0) return Recorded(value, -1);
+    const int32_t first = argument(x), second = argument(y), third = argument(z);
+    return write_down(value, {CALL_OF_THREE, first, second, third, 0.0, 0.0, 0.0, address});
 }
 
-// Begin a record with so many numbers as its first places
-inline void begin_record(Size numbers) {
+// Forget all programs
+inline void forget_programs() {
     current = &records();
-    auto &all = record().operations;
-    record().doubt = 0.0;
-    all.clear();
-    all.resize(numbers, Operation{-1, -1, 0.0, 0.0});
+    *current = Record();
 }
-// Take a vector's numbers as the places of the record from ``first`` on
-inline void place(const RVec &numbers, Size first) {
-    for (Size i = 0; i < numbers.count(); i++) numbers.p[i].place = first + i;
-}
-// Take some of a vector's numbers, likewise
-inline void place_some(const RVec &numbers, const IVec &which, Size first) {
-    for (Size i = 0; i < which.count(); i++) numbers.p[which.p[i]].place = first + i;
-}
-inline void set_adjoints() { record().adjoint.assign(record().operations.size(), 0.0); }
-// Add weights to the adjoints of as many results
-inline void weigh(const RVec &results, const Vec &weights) {
-    auto &own = record().adjoint;
-    for (Size i = 0; i < weights.count(); i++) if (results.p[i].place >= 0) own[results.p[i].place] += weights.p[i];
-}
-// Go back through the record
-inline void sweep() {
-    auto &all = record().operations;
-    double *own = record().adjoint.data();
-    for (Size i = Size(all.size()) - 1; i >= 0; i--) {
-        const double by = own[i];
-        if (by == 0.0) continue;
-        const Operation &one = all[i];
-        if (one.first >= 0) own[one.first] += by * one.by_first;
-        if (one.second >= 0) own[one.second] += by * one.by_second;
-    }
-}
-// Write the adjoints of the numbers from ``first`` on, or add them
-inline void adjoints(Size first, const Vec &out) {
-    for (Size i = 0; i < out.count(); i++) out.p[i] = record().adjoint[first + i];
-}
-inline void add_adjoints(Size first, const Vec &out) {
-    for (Size i = 0; i < out.count(); i++) out.p[i] += record().adjoint[first + i];
-}
-// Choose the operations that depend on the numbers from ``first`` to ``end``, for sweeps that need no others
-inline void choose(Size first, Size end) {
+// Begin a record
+inline void begin_record() {
     auto &own = record();
-    const Size count = Size(own.operations.size());
-    own.depends.assign(count, 0);
-    own.chosen.clear();
-    for (Size i = first; i < end; i++) own.depends[i] = 1;
-    for (Size i = end; i < count; i++) {
-        const Operation &one = own.operations[i];
-        const bool by_first = one.first >= 0 && own.depends[one.first], by_second = one.second >= 0 && own.depends[one.second];
-        if (!by_first && !by_second) continue;
-        own.depends[i] = 1;
-        own.chosen.push_back({int32_t(i), by_first ? one.first : int32_t(i), by_second ? one.second : int32_t(i),
-            by_first ? one.by_first : 0.0, by_second ? one.by_second : 0.0});
-    }
-    set_adjoints();
+    own.operations.assign(1, {GIVEN, -1, -1, -1, 0.0, 0.0, 0.0, 0});
+    own.sources.assign(1, {-1, -1, -1});
+    own.guards.clear();
+    own.is_converted = false;
 }
-inline void weigh_chosen(const RVec &results, const Vec &weights) {
+// Take a number as given: the entry of a group, with its derivative at ``out``
+inline Recorded give_one(double value, Size group, Size entry, Size out) {
     auto &own = record();
-    for (Size i = 0; i < weights.count(); i++) {
-        const int64_t at = results.p[i].place;
-        if (at >= 0 && own.depends[at]) own.adjoint[at] += weights.p[i];
-    }
+    own.sources.push_back({int32_t(group), int32_t(entry), int32_t(out)});
+    return write_down(value, {GIVEN, -1, -1, -1, 0.0, 0.0, 0.0, 0});
 }
-// Go back through the chosen operations, and take the adjoints of the numbers from ``first`` on
-inline void sweep_chosen(Size first, const Vec &out) {
-    auto &record_ = record();
-    double *own = record_.adjoint.data();
-    for (auto one = record_.chosen.rbegin(); one != record_.chosen.rend(); ++one) {
-        const double by = own[one->own];
-        own[one->own] = 0.0;
-        own[one->first] += by * one->by_first;
-        own[one->second] += by * one->by_second;
-    }
-    for (Size i = 0; i < out.count(); i++) { out.p[i] = own[first + i]; own[first + i] = 0.0; }
+// Take all cells of a group as given; with ``out`` ≥ 0 their derivatives go there and behind it
+inline void give(const RVec &cells, Size group, Size out) {
+    for (Size i = 0; i < cells.count(); i++) cells.p[i] = give_one(cells.p[i].value, group, i, out < 0 ? -1 : out + i);
 }
+// Take some cells, as the entries 0, 1, … of a group
+inline void give_some(const RVec &cells, const IVec &which, Size group, Size out) {
+    for (Size i = 0; i < which.count(); i++) cells.p[which.p[i]] = give_one(cells.p[which.p[i]].value, group, i, out + i);
+}
+// Let the derivatives by given cells go to ``out`` and behind it
+inline void want(const RVec &cells, Size out) {
+    for (Size i = 0; i < cells.count(); i++) record().sources[cells.p[i].place].out = int32_t(out + i);
+}
+// Make the program of the record, with sweeps: ends by the unknowns, defects by these, both by all numbers that are wanted
+inline void end_record(const RVec &end, const RVec &defect, Size first, Size last, Size count) {
+    auto &own = record();
+    const auto results = [](const RVec &cells) {
+        std::vector<Result> found(cells.count());
+        for (Size i = 0; i < cells.count(); i++) found[i] = {int32_t(cells.p[i].place), 1.0};
+        return found;
+    };
+    Compiler compiler(own.operations, Size(own.sources.size()));
+    Program made = compiler.program(own.guards, results(end), results(defect), own.sources);
+    made.serves_others = !own.is_converted;
+    made.prepare(made.sweeps[0], true, false, first, last);
+    made.prepare(made.sweeps[1], false, true, first, last);
+    made.prepare(made.sweeps[2], true, true, 0, count);
+    if (!own.programs.empty() && !own.programs[0].serves_others) own.programs.erase(own.programs.begin());
+    if (own.programs.size() == PROGRAMS) own.programs.pop_back();
+    own.programs.insert(own.programs.begin(), std::move(made));
+}
+// Compute the values of the first program with the outcomes of its comparisons; false if there is none
+inline bool run_program(const Vec &space, const Vec &before, const Vec &after, const Vec &offset, const Vec &inputs,
+        const Vec &constants, double h) {
+    auto &own = record();
+    const double *groups[] = {space.p, before.p, after.p, offset.p, inputs.p, constants.p, &h};
+    for (size_t i = 0; i < own.programs.size(); i++) {
+        if (!own.programs[i].serves_others || !own.programs[i].run(groups, own.doubt)) continue;
+        std::rotate(own.programs.begin(), own.programs.begin() + i, own.programs.begin() + i + 1);
+        return true;
+    }
+    return false;
+}
+// Compute the values of the program that was made last, at the numbers of its record
+inline void run_new_program(const Vec &space, const Vec &before, const Vec &after, const Vec &offset, const Vec &inputs,
+        const Vec &constants, double h) {
+    const double *groups[] = {space.p, before.p, after.p, offset.p, inputs.p, constants.p, &h};
+    record().programs[0].run(groups, record().doubt);
+}
+// Write the product of covectors of the ends and of the defects with their derivatives to ``out``
+inline void pull(Size sweep, const Vec &by_end, const Vec &by_defect, const Vec &out) {
+    auto &own = record().programs[0];
+    for (Size i = 0; i < out.count(); i++) out.p[i] = 0.0;
+    own.pull(own.sweeps[sweep], by_end, by_defect, out);
+}
+// Write the derivatives of ends and defects along given derivatives of all numbers that have any
+inline void push(const Vec &given, const Vec &of_end, const Vec &of_defect) { record().programs[0].push(given, of_end, of_defect); }
 inline double doubt() { return record().doubt; }
 inline Size operations() { return Size(record().operations.size()); }
 

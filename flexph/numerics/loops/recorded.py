@@ -10,5 +10,5 @@ def _missing(*given: Any) -> NoReturn:
     raise TypeError("only compiled loops record their operations")
 
 
-begin_record = choose = weigh_chosen = sweep_chosen = _missing
-place = place_some = set_adjoints = weigh = sweep = adjoints = add_adjoints = operations = doubt = _missing
+forget_programs = begin_record = give_one = give = give_some = want = end_record = _missing
+run_program = run_new_program = pull = push = operations = doubt = _missing

@@ -9,6 +9,7 @@ cdef struct Cells:
     RVec after
     RVec offset
     RVec inputs
+    RVec length
 
 cdef struct Backward:
     Kinds kinds
@@ -26,11 +27,12 @@ cdef struct Backward:
     Vec adjoint
     Vec wanted
     Vec missed
-    Vec by_unknowns
     Mat dense
     IVec pivot
     Vec covector
+    Vec opposite
     Vec none
     Vec audit
     Vec plain
+    Vec values
     Cells cells

@@ -25,6 +25,7 @@ class Cells(NamedTuple):
     after: Array
     offset: Array  # (g,)
     inputs: Array  # (i,)
+    length: Array  # (1,), of the step
 
 
 class Backward(NamedTuple):
@@ -32,8 +33,8 @@ class Backward(NamedTuple):
 
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
     ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
-    right-hand sides, the most corrections of one, their sum, the most operations of a record, and the largest gap
-    between derivatives of sixth and fourth order of functions in Python.
+    right-hand sides, the most corrections of one, their sum, the most operations of a record, the largest gap
+    between derivatives of sixth and fourth order of functions in Python, and the number of records.
     """
 
     kinds: Kinds
@@ -51,13 +52,14 @@ class Backward(NamedTuple):
     adjoint: Array  # work space, as all that follows
     wanted: Array  # (y,)
     missed: Array  # (y,)
-    by_unknowns: Array  # (y,)
     dense: Array  # (y, y), or empty
     pivot: Index  # (y,)
     covector: Array  # (y,)
+    opposite: Array  # (y,)
     none: Array  # (0,)
-    audit: Array  # (5,)
+    audit: Array  # (6,)
     plain: Array  # floats of the work space of the memory
+    values: Array  # constants that are varied
     cells: Cells
 
 
@@ -72,12 +74,12 @@ def backward_of(
     constants, space, addresses = _recorded(m)
     out = [np.zeros_like(part) for part in (table.coefficient, table.offset, table.inputs, table.moved)]
     terms, rows, inputs, moved = (part.shape[1] for part in out)
-    cells = Cells(space, constants, *(np.zeros(width, complex) for width in (terms, terms, rows, inputs)))
+    cells = Cells(space, constants, *(np.zeros(width, complex) for width in (terms, terms, rows, inputs, 1)))
     n, y = states.shape[1], means.shape[1]
     size = y if y <= LARGEST else 0
     dense, pivot = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved)
-    wanted, missed, by_unknowns, covector = np.zeros((4, y))
+    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size)
+    wanted, missed, covector, opposite = np.zeros((4, y))
     of = Backward(
         kinds=kinds,
         table=table,
@@ -94,13 +96,14 @@ def backward_of(
         adjoint=adjoint,
         wanted=wanted,
         missed=missed,
-        by_unknowns=by_unknowns,
         dense=dense,
         pivot=pivot,
         covector=covector,
+        opposite=opposite,
         none=np.zeros(0),
-        audit=np.zeros(5),
+        audit=np.zeros(6),
         plain=m.space.reals,
+        values=m.constants.reals[varied],
         cells=cells,
     )
     return of, addresses

@@ -1,12 +1,13 @@
 from ....numerics.loops.binding cimport bind
-from ....numerics.loops.recorded cimport RVec, add_adjoints, adjoints, begin_record, choose, doubt, operations, place, place_some, set_adjoints, sweep, sweep_chosen, weigh, weigh_chosen
+from ....numerics.loops.recorded cimport RVec, begin_record, doubt, end_record, forget_programs, give, give_one, give_some, operations, pull, run_new_program, run_program, want
 from ....numerics.loops.views cimport IVec, Mat, Vec, copy, fill
 from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory
-from ..memory.structures cimport Kinds
+from ..memory.structures cimport Given, Kinds
 from .backward cimport Backward
+from .transposed cimport solve_transposed
 from ..mechanics.residual_recorded cimport residual as record_residual
-from ..steps.newton cimport begin, evaluate, factor_step, solve_step
+from ..steps.newton cimport begin, evaluate, factor_step
 from ..steps.newton_recorded cimport begin as record_begin
 from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle
@@ -17,19 +18,27 @@ cdef Py_ssize_t CORRECTIONS
 cdef double SETTLED
 cdef double ROUNDED
 cdef double DIVERGED
+cdef Py_ssize_t ENDS
+cdef Py_ssize_t DEFECTS
+cdef Py_ssize_t ALL
+cdef Py_ssize_t SPACE
+cdef Py_ssize_t BEFORE
+cdef Py_ssize_t AFTER
+cdef Py_ssize_t OFFSET
+cdef Py_ssize_t INPUTS
+cdef Py_ssize_t CONSTANTS
+cdef Py_ssize_t LENGTH
 
 cdef Py_ssize_t go_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef Py_ssize_t _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
-cdef bint _correct(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, double h) noexcept nogil
-cdef bint _solve(RecordedMemory* r, Backward b) noexcept nogil
-cdef double _miss(RecordedMemory* r, Backward b) noexcept nogil
-cdef void _record(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
+cdef void set_program(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k, Given given) noexcept nogil
+cdef void _place(Memory* m, Py_ssize_t dim, Backward b, Py_ssize_t k, Given given) noexcept nogil
+cdef bint _correct(Memory* m, Py_ssize_t dim, Backward b, double h) noexcept nogil
+cdef double _miss(Memory* m, Backward b) noexcept nogil
+cdef bint _solve(Memory* m, Backward b) noexcept nogil
+cdef void _record(RecordedMemory* r, Py_ssize_t dim, Backward b, Given given) noexcept nogil
 cdef Vec row_of(Mat rows, Py_ssize_t k) noexcept nogil
 cdef Py_ssize_t _add(Vec adjoint, Py_ssize_t first, Vec out) noexcept nogil
-cdef Py_ssize_t _place(RVec numbers, Py_ssize_t first) noexcept nogil
-cdef void _pull(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
-cdef void _pull_unknowns(RecordedMemory* r, Vec by_end, Vec by_defect, Vec out) noexcept nogil
-cdef void _precondition(Memory* m, Py_ssize_t dim, Kinds kinds, double h, Vec given) noexcept nogil
-cdef double _largest(Vec own) noexcept nogil
-cdef void _watch(Vec audit, Py_ssize_t i, double value) noexcept nogil
+cdef double largest(Vec own) noexcept nogil
+cdef void watch(Vec audit, Py_ssize_t i, double value) noexcept nogil
 cdef void _set(RVec cells, Vec row) noexcept nogil

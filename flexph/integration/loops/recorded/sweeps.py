@@ -5,8 +5,10 @@ derivatives φ_x by states, the steps are taken back from a₁ = dΦ/dx₁:
 
     r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
 
-All products with transposes are sweeps back through one record of residual and end at the solution. The transposed
-system is solved by corrections with the factors of the Jacobian: it is D K D, D = diag(1, −1), up to gyroscopic terms.
+The transposed system is solved by the factors of the Jacobian at the solution. All products with transposes are sweeps
+back through a program of residual and end (numerics/loops/program.hpp), which is recorded at one step and computes the
+values of all others with the same comparisons; at others another one is recorded. The last product, by all numbers, has
+X_yᵀ a₁ − r_yᵀ μ, too, by which μ is corrected until it vanishes.
 """
 
 from __future__ import annotations
@@ -21,34 +23,34 @@ if not cython.compiled:
     from ....numerics.algebra.dense import factor as factor_dense
     from ....numerics.algebra.dense import solve as solve_dense
     from ....numerics.loops.recorded import (
-        add_adjoints,
-        adjoints,
         begin_record,
-        choose,
         doubt,
+        end_record,
+        forget_programs,
+        give,
+        give_one,
+        give_some,
         operations,
-        place,
-        place_some,
-        set_adjoints,
-        sweep,
-        sweep_chosen,
-        weigh,
-        weigh_chosen,
+        pull,
+        run_new_program,
+        run_program,
+        want,
     )
     from ....numerics.loops.views import bind, copy, fill
     from ..mechanics.residual import residual as record_residual
     from ..memory.given import given_of
     from ..memory.memory import Memory
-    from ..memory.structures import Kinds
-    from ..steps.newton import begin, evaluate, factor_step, solve_step
+    from ..memory.structures import Given, Kinds
+    from ..steps.newton import begin, evaluate, factor_step
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
     from .backward import Backward
+    from .transposed import solve_transposed
 
     RecordedMemory: TypeAlias = Any
 
-CORRECTIONS = cython.declare(cython.Py_ssize_t, 60)
+CORRECTIONS = cython.declare(cython.Py_ssize_t, 20)
 """Largest number of corrections of a transposed system."""
 ROUNDED = cython.declare(cython.double, 1e-9)
 """Largest relative defect where corrections no longer halve it, and after a dense solution."""
@@ -56,6 +58,18 @@ DIVERGED = cython.declare(cython.double, 1e6)
 """Relative defect above which corrections are given up."""
 SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a transposed system, relative to its largest right-hand side, at which it is solved."""
+ENDS = cython.declare(cython.Py_ssize_t, 0)
+"""Sweep from the end to the unknowns, and the following two: from the defects to these, and from both to all numbers."""
+DEFECTS = cython.declare(cython.Py_ssize_t, 1)
+ALL = cython.declare(cython.Py_ssize_t, 2)
+SPACE = cython.declare(cython.Py_ssize_t, 0)
+"""Group of given numbers: the work space, and in this order terms before and after, offsets, inputs, constants and h."""
+BEFORE = cython.declare(cython.Py_ssize_t, 1)
+AFTER = cython.declare(cython.Py_ssize_t, 2)
+OFFSET = cython.declare(cython.Py_ssize_t, 3)
+INPUTS = cython.declare(cython.Py_ssize_t, 4)
+CONSTANTS = cython.declare(cython.Py_ssize_t, 5)
+LENGTH = cython.declare(cython.Py_ssize_t, 6)
 
 
 def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: int) -> int:
@@ -77,96 +91,112 @@ def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: 
 
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
     """Take the adjoint ``b.carried`` from the state after the last step to the one before the first."""
+    failed = -1
+    forget_programs()
     for i in range(last - first):
-        if _step_back(m, r, dim, b, last - 1 - i) != 0:
-            return last - 1 - i
-    return -1
+        if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
+            failed = last - 1 - i
+    watch(b.audit, 4, doubt())
+    forget_programs()
+    return failed
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> int:
     """Adjoint of step k; 0, or 1 if its transposed system is singular."""
-    _record(m, r, dim, b, k)
     given = given_of(b.table, k)
+    set_program(m, r, dim, b, k, given)
     fill(b.covector, 0.0)
-    n = b.wanted.size
-    s = m.at_state.size
-    choose(s, s + n)
-    _pull_unknowns(r, b.carried, b.none, b.by_unknowns)
-    for i in range(n):
-        b.wanted[i] = b.by_unknowns[i]
-        b.missed[i] = b.wanted[i]
-    if not _correct(m, r, dim, b, given.h) and not _solve(r, b):
+    pull(ENDS, b.carried, b.none, b.wanted)
+    copy(b.wanted, b.missed)
+    if not _correct(m, dim, b, given.h) and not _solve(m, b):
         return 1
-    for i in range(n):
-        b.covector[i] = -b.covector[i]
-    _pull(r, b.carried, b.covector, b.adjoint)
+    s = m.at_state.size
     for i in range(s):
         b.carried[i] = b.adjoint[i] + row_of(b.by_state, k)[i]
-    own = s + n
+    own = s + b.wanted.size
     own = _add(b.adjoint, own, row_of(b.by_coefficient, k))
     own = _add(b.adjoint, own, row_of(b.by_coefficient, k + 1))
     own = _add(b.adjoint, own, row_of(b.by_offset, k + 1))
     own = _add(b.adjoint, own, row_of(b.by_inputs, k))
     own = _add(b.adjoint, own, row_of(b.by_moved, k))
-    add_adjoints(own, b.by_constants)
+    own = _add(b.adjoint, own, b.by_constants)
     return 0
 
 
-def _correct(m: Memory, r: RecordedMemory, dim: int, b: Backward, h: float) -> bool:
-    """Solve the transposed system by corrections; False if they do not come to its solution."""
-    n = b.wanted.size
-    size = _largest(b.wanted)
+def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
+    """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
+    _place(m, dim, b, k, given)
+    if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
+        _record(r, dim, b, given)
+        run_new_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h)
+
+
+def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
+    """Put a step at its solution, and factor its Jacobian there."""
+    copy(b.states[k], m.at_state)
+    copy(b.means[k], m.x)
+    copy(row_of(b.table.moved, k), m.trial_moved)
+    m.trial_time[0] = 0.5 * (b.table.times[k] + b.table.times[k + 1])
+    settle(m, dim)
+    begin(m, dim, b.kinds)
+    evaluate(m, dim, b.kinds, given)
+    factor_step(m, dim, b.kinds, given)
+
+
+def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
+    """Solve the transposed system, and set the adjoint; False if corrections do not come to the solution."""
+    size = largest(b.wanted)
     left = size
     used = 0
-    while not left <= SETTLED * size:
+    while used == 0 or not left <= SETTLED * size:
         before = left
-        _precondition(m, dim, b.kinds, h, b.missed)
-        for i in range(n):
-            b.covector[i] += m.correction[i]
-        left = _miss(r, b)
+        solve_transposed(m, dim, h, b.missed, b.covector)
+        left = _miss(m, b)
         used += 1
         if left > 0.5 * before and left <= ROUNDED * size:
             break
         if used > CORRECTIONS or not left < DIVERGED * size:
-            return False
-    _watch(b.audit, 0, left / size if size > 0.0 else 0.0)
-    _watch(b.audit, 1, used)
+            return size == 0.0
+    watch(b.audit, 0, left / size if size > 0.0 else 0.0)
+    watch(b.audit, 1, used)
     b.audit[2] += used
     return True
 
 
-def _solve(r: RecordedMemory, b: Backward) -> bool:
+def _miss(m: Memory, b: Backward) -> float:
+    """Set the adjoint, and what the covector misses in the transposed system; return its largest value."""
+    for i in range(b.covector.size):
+        b.opposite[i] = -b.covector[i]
+    pull(ALL, b.carried, b.opposite, b.adjoint)
+    for i in range(b.missed.size):
+        b.missed[i] = b.adjoint[m.at_state.size + i]
+    return largest(b.missed)
+
+
+def _solve(m: Memory, b: Backward) -> bool:
     """Solve the transposed system by its dense matrix, a row a sweep; False if that is singular or too large."""
     n = b.wanted.size
     if b.dense.shape[0] != n:
         return False
-    size = _largest(b.wanted)
+    size = largest(b.wanted)
     for i in range(n):
         fill(b.covector, 0.0)
         b.covector[i] = 1.0
-        _pull_unknowns(r, b.none, b.covector, b.by_unknowns)
+        pull(DEFECTS, b.none, b.covector, b.missed)
         count = 0
         for j in range(n):
-            b.dense[j][i] = b.by_unknowns[j]
-            if b.by_unknowns[j] != 0.0:
+            b.dense[j][i] = b.missed[j]
+            if b.missed[j] != 0.0:
                 count += 1
         if count == 0 and b.wanted[i] == 0.0:  # of a frame that does not turn
             b.dense[i][i] = 1.0
     factor_dense(b.dense, b.pivot)
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
-    left = _miss(r, b)
-    _watch(b.audit, 0, left / size)
+    left = _miss(m, b)
+    watch(b.audit, 0, left / size)
     b.audit[2] += n
     return left <= ROUNDED * size
-
-
-def _miss(r: RecordedMemory, b: Backward) -> float:
-    """Set what the covector misses in the transposed system; return its largest value."""
-    _pull_unknowns(r, b.none, b.covector, b.by_unknowns)
-    for i in range(b.wanted.size):
-        b.missed[i] = b.wanted[i] - b.by_unknowns[i]
-    return _largest(b.missed)
 
 
 def row_of(rows: Array, k: int) -> Array:
@@ -181,44 +211,48 @@ def _add(adjoint: Array, first: int, out: Array) -> int:
     return first + out.size
 
 
-def _record(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> None:
-    """Put a step at its solution, factor its Jacobian there, and record its residual and its end."""
-    given = given_of(b.table, k)
-    copy(b.states[k], m.at_state)
-    copy(b.means[k], m.x)
-    copy(row_of(b.table.moved, k), m.trial_moved)
-    m.trial_time[0] = 0.5 * (b.table.times[k] + b.table.times[k + 1])
-    settle(m, dim)
-    begin(m, dim, b.kinds)
-    evaluate(m, dim, b.kinds, given)
-    factor_step(m, dim, b.kinds, given)
+def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
+    """Record a program of residual and end of a step."""
+    s = r.at_state.size
+    n = r.x.size
     _set(b.cells.space, b.plain)
     _set(b.cells.before, given.before)
     _set(b.cells.after, given.after)
     _set(b.cells.offset, given.offset)
     _set(b.cells.inputs, given.inputs)
-    begin_record(b.adjoint.size + b.by_constants.size)
-    first = _place(r.at_state, 0)
-    first = _place(r.x, first)
-    first = _place(b.cells.before, first)
-    first = _place(b.cells.after, first)
-    first = _place(b.cells.offset, first)
-    first = _place(b.cells.inputs, first)
-    first = _place(r.trial_moved, first)
-    place_some(b.cells.constants, b.varied, first)
+    begin_record()
+    give(b.cells.space, SPACE, -1)
+    want(r.at_state, 0)
+    want(r.x, s)
+    own = s + n
+    give(b.cells.before, BEFORE, own)
+    own += b.cells.before.size
+    give(b.cells.after, AFTER, own)
+    own += b.cells.after.size
+    give(b.cells.offset, OFFSET, own)
+    own += b.cells.offset.size
+    give(b.cells.inputs, INPUTS, own)
+    own += b.cells.inputs.size
+    want(r.trial_moved, own)
+    own += r.trial_moved.size
+    give_some(b.cells.constants, b.varied, CONSTANTS, own)
+    b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_begin(r, dim, b.kinds)
     record_residual(
-        r, dim, b.kinds.decay, b.kinds.contact, given.h, b.cells.before, b.cells.after, b.cells.offset, b.cells.inputs
+        r,
+        dim,
+        b.kinds.decay,
+        b.kinds.contact,
+        b.cells.length[0],
+        b.cells.before,
+        b.cells.after,
+        b.cells.offset,
+        b.cells.inputs,
     )
-    _watch(b.audit, 3, operations())
-    _watch(b.audit, 4, doubt())
-
-
-def _place(numbers: Array, first: int) -> int:
-    """Take numbers as places of the record from ``first`` on; return the place behind them."""
-    place(numbers, first)
-    return first + numbers.size
+    end_record(r.end_state, r.defect, s, s + n, b.adjoint.size)
+    watch(b.audit, 3, operations())
+    b.audit[5] += 1
 
 
 def _set(cells: Any, row: Array) -> None:
@@ -227,43 +261,17 @@ def _set(cells: Any, row: Array) -> None:
         cells.p[i] = row[i]
 
 
-def _pull(r: RecordedMemory, by_end: Array, by_defect: Array, out: Array) -> None:
-    """Write the product of covectors of the end and of the defects with the derivatives of the step to ``out``."""
-    set_adjoints()
-    weigh(r.end_state, by_end)
-    weigh(r.defect, by_defect)
-    sweep()
-    adjoints(0, out)
-
-
-def _pull_unknowns(r: RecordedMemory, by_end: Array, by_defect: Array, out: Array) -> None:
-    """Write the part of such a product by the unknowns of the step to ``out``, after their choice."""
-    weigh_chosen(r.end_state, by_end)
-    weigh_chosen(r.defect, by_defect)
-    sweep_chosen(r.at_state.size, out)
-
-
-def _precondition(m: Memory, dim: int, kinds: Kinds, h: float, given: Array) -> None:
-    """Solve D K D x = given by the factored Jacobian, D = diag(1, −1); the solution is in ``correction``."""
-    copy(given, m.defect)
-    for i in range(m.defect_lam.size):
-        m.defect_lam[i] = -m.defect_lam[i]
-    solve_step(m, dim, kinds, h)
-    for i in range(m.correction_lam.size):
-        m.correction_lam[i] = -m.correction_lam[i]
-
-
-def _largest(own: Array) -> float:
+def largest(own: Array) -> float:
     """Largest absolute value."""
-    largest = 0.0
+    found = 0.0
     for i in range(own.size):
         size = own[i] if own[i] > 0.0 else -own[i]
-        if not size <= largest:  # nor NaN
-            largest = size
-    return largest
+        if not size <= found:  # nor NaN
+            found = size
+    return found
 
 
-def _watch(audit: Array, i: int, value: float) -> None:
+def watch(audit: Array, i: int, value: float) -> None:
     """Keep the largest of the values of an entry."""
     if value > audit[i]:
         audit[i] = value

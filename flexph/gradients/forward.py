@@ -1,0 +1,213 @@
+"""Derivatives of the readings of sensors along a run by parameters, carried forward with its steps.
+
+A step that solves r(x₀, y; p) = 0 and ends at X(x₀, y; p) takes derivatives along by
+
+    r_y δy = −(r_x δx₀ + r_p δp),   δx₁ = X_x δx₀ + X_y δy + X_p δp.
+
+They are those of the discrete run. Their time grows with the number of parameters, not with that of readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..integration.integrate import integrate
+from ..integration.loops.memory.memory import address_of
+from ..integration.loops.recorded.forward import forward_of
+from ..integration.loops.recorded.tangents import forward
+from ..integration.methods.exact import Exact
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..sensors.quantities import Quantity
+from .adjoint import (
+    Problem,
+    Sample,
+    array_change,
+    in_loops,
+    problem_of,
+    recorded_run,
+    refuse_bent,
+    samples_of,
+    step_of,
+    varied_by,
+)
+from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
+
+NOTHING = 1e-10
+"""Change of a reading by the size of a parameter, relative to the largest reading, that is no change."""
+
+
+@dataclass(frozen=True)
+class ForwardSensitivities:
+    """Readings of sensors along a run, and their derivatives by parameters.
+
+    Attributes
+    ----------
+    values : mapping
+        Readings of each sensor, (N + 1,) or (N + 1, c).
+    by : mapping
+        ``by[sensor][parameter]``, in the shape of the readings.
+    defect : float
+        Largest defect of the linear systems of the steps, relative to their right-hand sides.
+    solution : Solution
+        The run.
+    """
+
+    values: Mapping[str, Array]
+    by: Mapping[str, Mapping[str, Array]]
+    defect: float
+    solution: Solution
+
+
+@checked
+def forward_sensitivities(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    sensors: Mapping[str, Quantity],
+    *,
+    progress: bool = False,
+) -> ForwardSensitivities:
+    """Integrate a mechanism by :class:`~flexph.methods.Exact`, with derivatives of readings at all times by parameters.
+
+    Use it where many numbers of a run depend on few parameters, as in fits; :func:`gradient` is for few numbers and
+    many parameters.
+
+    Parameters
+    ----------
+    make : callable
+        Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
+        :func:`flexph.integrate` if there are any, as of :func:`gradient`.
+    parameters : dict
+        Values of the parameters, at least one.
+    times : array
+        Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
+    sensors : dict
+        Smooth sensors of states by name.
+    progress : bool
+        Whether the run shows its progress.
+
+    Returns
+    -------
+    ForwardSensitivities
+        Readings, their derivatives, and the run.
+
+    Raises
+    ------
+    ValueError
+        For what :func:`gradient` refuses.
+    IntegrationError
+        If the run fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> from flexph.gradients import forward_sensitivities
+    >>> from flexph.sensors import joint_angle
+    >>> def pendulum(gravity):
+    ...     pins = [hinge("bar.root", GROUND)]
+    ...     mechanism = connect({"bar": rigid.bar(0.5, 1.0)}, pins, gravity=(0.0, -gravity))
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.0)}))
+    >>> run = forward_sensitivities(pendulum, {"gravity": 9.81}, np.linspace(0.0, 0.1, 11),
+    ...                             {"angle": joint_angle("bar.root")})
+    >>> rise = run.values["angle"] / 9.81  # nearly: the angle is proportional to gravity at first
+    >>> bool(np.allclose(run.by["angle"]["gravity"], rise, rtol=1e-2))
+    True
+    """
+    if not parameters:
+        raise ValueError("parameters must have at least one value by name, got none")
+    problem = problem_of(make, parameters, times)
+    solution = integrate(
+        problem.mechanism, problem.start, times, method=Exact(), inputs=problem.inputs, progress=progress
+    )
+    values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
+    at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
+    samples = {name: samples_of(make, parameters, name, times, at) for name in parameters}
+    changes = {name: _changes(sensors, step_of(parameters[name]), own) for name, own in samples.items()}
+    along, defect = _along(problem, solution, changes, varied_by(problem, samples))
+    rows = np.arange(len(solution.states))
+    by = {}
+    for name, quantity in sensors.items():
+        slopes = readings_by_state(problem.mechanism, quantity, solution.states, rows)
+        ones = [in_loops(problem.mechanism, slopes[:, i], weights=True) for i in range(slopes.shape[1])]
+        moved = np.stack([np.einsum("kn,kqn->qk", one, along) for one in ones], axis=-1)
+        direct = np.array([both.sensed[name] for own in changes.values() for both in own])
+        by[name] = _agreeing(name, parameters, moved + direct, values[name])
+    shapes = {name: (len(rows),) if quantity.scalar else (len(rows), -1) for name, quantity in sensors.items()}
+    return ForwardSensitivities(
+        {name: own.reshape(shapes[name]) for name, own in values.items()},
+        {name: {key: one.reshape(shapes[name]) for key, one in own.items()} for name, own in by.items()},
+        defect,
+        solution,
+    )
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Derivatives by a parameter of the arrays of a problem, and of the readings of sensors at given states."""
+
+    arrays: list[Array]
+    sensed: Mapping[str, Array]
+
+
+def _changes(sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample]) -> tuple[_Change, _Change]:
+    """Differences of sixth order, and what those of fourth order differ by."""
+    fine = {k: weight / size for k, weight in WEIGHTS.items()}
+    apart = {1: fine[1] - 8.0 / (12.0 * size), 2: fine[2] + 1.0 / (12.0 * size), 3: fine[3]}
+    return _change(sensors, fine, samples), _change(sensors, apart, samples)
+
+
+def _change(sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample]) -> _Change:
+    """Weighted sum of differences between changes of a parameter to both sides."""
+    arrays = [
+        sum(weight * array_change(samples[k][0][i], samples[-k][0][i]) for k, weight in weights.items())
+        for i in range(len(samples[1][0]))
+    ]
+    sensed = {
+        name: sum(weight * change(own, samples[k][1][name], samples[-k][1][name]) for k, weight in weights.items())
+        for name, own in sensors.items()
+    }
+    return _Change(arrays, sensed)
+
+
+def _along(
+    problem: Problem, solution: Solution, changes: Mapping[str, tuple[_Change, _Change]], varied: Array
+) -> tuple[Array, float]:
+    """Derivatives of the states (N + 1, 2q, n) for the two changes by each parameter, and the largest defect."""
+    run, addresses = recorded_run(
+        problem, solution, np.zeros_like(in_loops(problem.mechanism, solution.states)), varied
+    )
+    derivatives = [[own.arrays[0][varied], *own.arrays[1:]] for both in changes.values() for own in both]
+    own = forward_of(run, derivatives)
+    failed = forward(
+        problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, own, 0, len(run.means)
+    )
+    if failed >= 0:
+        raise ValueError(f"the step from {run.table.times[failed]:.6g} s has no derivative: its Jacobian is singular")
+    if not np.isfinite(own.states).all():
+        raise ValueError("a step of the run has no derivative: one of its terms is not finite")
+    refuse_bent(run)
+    return own.states, float(own.audit[0])
+
+
+def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: Array) -> dict[str, Array]:
+    """Derivatives of a sensor by parameter; ValueError where differences of sixth and fourth order do not agree."""
+    sizes = np.array([abs(value) or 1.0 for value in parameters.values()])[:, None, None]
+    fine, apart = pairs[::2], pairs[1::2]
+    scale = max(float(np.abs(sizes * fine).max()), NOTHING / AGREED * float(np.abs(values).max()))
+    for key, size, gap in zip(parameters, sizes, apart, strict=True):
+        if np.abs(size * gap).max() > AGREED * scale:
+            raise ValueError(
+                f"parameter {key!r} changes mechanism, start or inputs not smoothly near {parameters[key]:g}: "
+                f"differences of sixth and fourth order of {name!r} do not agree"
+            )
+    return dict(zip(parameters, fine, strict=True))

@@ -1,0 +1,81 @@
+"""Readings of a sensor along a run, and their derivatives by the states."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanisms.mechanism import Mechanism
+from ..numerics.arrays import Array
+from ..sensors.panel import Panel, histories
+from ..sensors.quantities import Quantity
+
+WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+"""Weights of central differences of sixth order."""
+AGREED = 1e-5
+"""Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
+SENSED = 1e-3
+"""Step of differences of a sensor, relative to the size of the entries of the state."""
+MARK = "sensor"
+"""Name of the sensor in its panel."""
+
+
+def readings(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
+    """Readings (k, c) of the components of a sensor along a run; angles count turns.
+
+    Raises ValueError for sensors that have no derivatives by states.
+    """
+    if quantity.of_run is not None or not quantity.is_smooth:
+        kind = "of runs" if quantity.is_smooth else "of largest values"
+        raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
+    return _columns(histories(mechanism, {MARK: quantity}, states)[MARK])
+
+
+def readings_apart(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
+    """Readings (k, c) at states by themselves; angles within half a turn."""
+    return _columns(Panel(mechanism, {MARK: quantity}).read_rows(states)[MARK])
+
+
+def change(quantity: Quantity, after: Array, before: Array) -> Array:
+    """Differences of readings, of angles within half a turn."""
+    apart = after - before
+    return apart - 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) if quantity.unit == "rad" else apart
+
+
+def readings_by_state(mechanism: Mechanism, quantity: Quantity, states: Array, rows: Array) -> Array:
+    """Derivatives (rows, c, n) of the readings at some states by the entries of these: exact for measures."""
+    panel, at = Panel(mechanism, {MARK: quantity}), states[rows]
+    if quantity.of_state is None:
+        exact = [panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK]))]
+        if all(own is not None for own in exact):
+            return np.stack(exact, axis=1)
+    return _by_differences(panel, quantity, states, at)
+
+
+def _by_differences(panel: Panel, quantity: Quantity, states: Array, at: Array) -> Array:
+    """Derivatives (rows, c, n) of a sensor that is read in Python; ValueError where it is not smooth."""
+    size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
+
+    def read(j: int, by: float) -> Array:
+        moved = at.copy()
+        moved[:, j] += by * size[j]
+        return _columns(panel.read_rows(moved)[MARK])
+
+    here = _columns(panel.read_rows(at)[MARK])
+    derivative = np.zeros((*here.shape, at.shape[1]))
+    for j in range(at.shape[1]):
+        first = read(j, 1)
+        if np.array_equal(first, here):  # at no state does this entry matter
+            continue
+        pairs = [(first, read(j, -1)), *((read(j, by), read(j, -by)) for by in (2, 3))]
+        changes = [change(quantity, *pair) for pair in pairs]
+        fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
+        coarse = (8.0 * changes[0] - changes[1]) / 12.0
+        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0):
+            raise ValueError(f"the sensor of the functional, {quantity}, is not smooth along the run")
+        derivative[:, :, j] = fine / size[j]
+    return derivative
+
+
+def _columns(values: Array) -> Array:
+    """Readings with one column for each component."""
+    return values.reshape(len(values), -1)

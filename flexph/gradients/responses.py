@@ -1,0 +1,159 @@
+"""Named values of a run as a function of parameters that knows its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..integration.integrate import integrate
+from ..integration.methods.exact import Exact
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..sensors.quantities import Quantity
+from .adjoint import component_of, gradients, made, step_of
+from .forward import ForwardSensitivities, forward_sensitivities
+from .functionals import Functional
+from .readings import AGREED, WEIGHTS, readings
+
+FEW = 3
+"""Number of parameters up to which derivatives are carried forward."""
+
+Values = dict[str, Any]
+ByParameter = dict[str, dict[str, Any]]
+
+
+@checked
+@dataclass(frozen=True)
+class Responses:
+    """Values of a run as a function of parameters: :func:`~flexph.studies.optimise` and fits take its derivatives.
+
+    Called with parameters it runs the mechanism by :class:`~flexph.methods.Exact` and returns the values;
+    :meth:`derivatives` returns them with exact derivatives of the discrete run. Functionals take a sweep back each
+    (:func:`gradient`); histories, or three parameters at most, are carried forward
+    (:func:`forward_sensitivities`).
+
+    Attributes
+    ----------
+    make : callable
+        Function of the named parameters that returns mechanism, start, and inputs if there are any
+        (:func:`gradient`).
+    times : array
+        Times of the run [s].
+    values : dict
+        By name a functional of the run; a sensor, for its readings at all times; or a smooth function of the named
+        parameters that returns a number, such as a mass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> from flexph.gradients import Last, Responses
+    >>> from flexph.sensors import position
+    >>> def pendulum(length, mass):
+    ...     mechanism = connect({"bar": rigid.bar(length, mass)}, [hinge("bar.root", GROUND)], gravity=(0.0, -9.81))
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.0)}))
+    >>> run = Responses(pendulum, np.linspace(0.0, 0.2, 21), {
+    ...     "height": Last(position("bar.tip"), component=1), "moment": lambda length, mass: 9.81 * length * mass})
+    >>> values, by = run.derivatives(length=0.5, mass=2.0)
+    >>> values["height"] == run(length=0.5, mass=2.0)["height"], round(by["moment"]["mass"], 9)
+    (True, 4.905)
+    """
+
+    make: Callable[..., Any]
+    times: Sequence[float] | Array
+    values: Mapping[str, Functional | Quantity | Callable[..., Any]]
+
+    def __post_init__(self) -> None:
+        """Check that there are values."""
+        if not self.values:
+            raise ValueError("values must have at least one functional, sensor or function by name, got none")
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Function of the parameters, for its signature and its source."""
+        return self.make
+
+    def __call__(self, **parameters: float) -> Values:
+        """Values at parameters."""
+        mechanism, start, inputs = made(self.make, parameters)
+        run = integrate(mechanism, start, self.times, method=Exact(), inputs=inputs, progress=False)
+        values: Values = {}
+        for name, own in self.values.items():
+            if isinstance(own, Quantity):
+                values[name] = _shaped(own, readings(mechanism, own, run.states))
+            elif isinstance(own, Functional):
+                every = readings(mechanism, own.quantity, run.states)
+                values[name] = own.value(run.times, component_of(own.component, own.quantity, every))
+            else:
+                values[name] = _asked(name, own, parameters)
+        return values
+
+    def derivatives(self, **parameters: float) -> tuple[Values, ByParameter]:
+        """Values at parameters, and their derivatives by value and parameter."""
+        functionals = {name: own for name, own in self.values.items() if isinstance(own, Functional)}
+        histories = {name: own for name, own in self.values.items() if isinstance(own, Quantity)}
+        plain = {name: own for name, own in self.values.items() if name not in {**functionals, **histories}}
+        values: Values = {}
+        by: ByParameter = {}
+        if histories or (functionals and len(parameters) <= FEW):
+            self._forward(parameters, functionals, (values, by))
+        elif functionals:
+            for name, own in gradients(self.make, parameters, self.times, functionals).items():
+                values[name], by[name] = own.value, dict(own.by)
+        for name, function in plain.items():
+            values[name] = _asked(name, function, parameters)
+            by[name] = {key: _slope(name, function, parameters, key) for key in parameters}
+        return {name: values[name] for name in self.values}, {name: by[name] for name in self.values}
+
+    def _forward(
+        self, parameters: Mapping[str, float], functionals: Mapping[str, Functional], into: tuple[Values, ByParameter]
+    ) -> None:
+        """Values of functionals and histories, and their derivatives, carried forward."""
+        sensors = {name: getattr(own, "quantity", own) for name, own in self.values.items()}
+        sensors = {name: own for name, own in sensors.items() if isinstance(own, Quantity)}
+        found = forward_sensitivities(self.make, parameters, self.times, sensors)
+        for name in sensors:
+            own = functionals.get(name)
+            if own is None:
+                into[0][name], into[1][name] = found.values[name], dict(found.by[name])
+            else:
+                into[0][name], into[1][name] = _of_history(own, name, found)
+
+
+def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
+    """Value of a functional, and its derivatives, from those of the readings of its sensor."""
+    times = found.solution.times
+    rows = {key: one.reshape(len(times), -1) for key, one in found.by[name].items()}
+    own = component_of(functional.component, functional.quantity, found.values[name].reshape(len(times), -1))
+    slopes = functional.slopes(times, own)
+    by = {key: float(slopes @ one[:, functional.component]) for key, one in rows.items()}
+    return functional.value(times, own), by
+
+
+def _shaped(quantity: Quantity, values: Array) -> Array:
+    """Readings (k,) of a scalar, (k, c) of others."""
+    return values[:, 0] if quantity.scalar else values
+
+
+def _asked(name: str, function: Callable[..., Any], parameters: Mapping[str, float]) -> float:
+    """Number that a function of the parameters returns."""
+    return check.number(f"values[{name!r}]", function(**parameters))
+
+
+def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, float], key: str) -> float:
+    """Derivative of a function of the parameters by differences of sixth order; ValueError where it is not smooth."""
+    size = step_of(parameters[key])
+    at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
+    own = [_asked(name, function, one) for one in at]
+    pairs = np.array([own[3] - own[2], own[4] - own[1], own[5] - own[0]])
+    fine = float(np.array([*WEIGHTS.values()]) @ pairs) / size
+    coarse = float(8.0 * pairs[0] - pairs[1]) / (12.0 * size)
+    noise = 1e-12 * float(np.abs(own).max()) / size
+    if abs(fine - coarse) > AGREED * float(np.abs(pairs).max()) / size + noise:
+        raise ValueError(f"values[{name!r}] must be a smooth function, it is not near {key} = {parameters[key]:g}")
+    return fine

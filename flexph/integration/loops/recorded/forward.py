@@ -1,0 +1,38 @@
+"""Arrays with which derivatives by parameters are taken along the steps of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ....numerics.arrays import Array
+from .backward import Backward
+
+
+class Forward(NamedTuple):
+    """A run of N steps, and the derivatives of all that it begins with by q parameters.
+
+    ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
+    table, of one row or of as many as the table has. ``states`` begins with those of the first state; ``audit`` is the
+    largest defect of a linear system, relative to its right-hand side.
+    """
+
+    run: Backward
+    states: Array  # (N + 1, q, n), ∂x/∂p
+    by_coefficient: Array  # (q, rows, terms)
+    by_offset: Array
+    by_inputs: Array
+    by_moved: Array
+    by_constants: Array  # (q, v)
+    unknowns: Array  # (y,)
+    audit: Array  # (1,)
+
+
+def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
+    """Arrays for derivatives of (varied constants, start, coefficients, offsets, inputs, moved) by each parameter."""
+    constants, start, *table = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
+    states = np.zeros((len(run.states), *start.shape))
+    states[0] = start
+    return Forward(run, states, *table, constants, np.zeros(run.means.shape[1]), np.zeros(1))

@@ -1,0 +1,160 @@
+"""Derivatives of the states of a run by parameters, along its steps.
+
+A step solves r(x₀, y; p) = 0 for its unknowns y and ends at x₁ = X(x₀, y; p). So
+
+    r_y δy = −(r_x δx₀ + r_p δp),   δx₁ = X_x δx₀ + X_y δy + X_p δp,
+
+with products that are sweeps forward through the program of residual and end (numerics/loops/program.hpp).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.algebra.dense import factor as factor_dense
+    from ....numerics.algebra.dense import solve as solve_dense
+    from ....numerics.loops.recorded import doubt, forget_programs, push
+    from ....numerics.loops.views import bind, copy, fill
+    from ..memory.given import given_of
+    from ..memory.memory import Memory
+    from ..steps.newton import solve_step
+    from .forward import Forward
+    from .sweeps import largest, row_of, set_program, watch
+
+    RecordedMemory: TypeAlias = Any
+
+CORRECTIONS = cython.declare(cython.Py_ssize_t, 20)
+"""Largest number of corrections of a system."""
+ROUNDED = cython.declare(cython.double, 1e-9)
+"""Largest relative defect where corrections no longer halve it, and after a dense solution."""
+DIVERGED = cython.declare(cython.double, 1e6)
+"""Relative defect above which corrections are given up."""
+SETTLED = cython.declare(cython.double, 1e-13)
+"""Defect of a system, relative to its largest right-hand side, at which it is solved."""
+
+
+def forward(memory: int, recorded: int, dim: int, given: Any, first: int, last: int) -> int:
+    """Go over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1."""
+    m = cython.declare(cython.pointer(Memory))
+    r = cython.declare(cython.pointer(RecordedMemory))
+    own = cython.declare(Forward)
+    begin_at = cython.declare(cython.Py_ssize_t, first)
+    end_at = cython.declare(cython.Py_ssize_t, last)
+    axes = cython.declare(cython.Py_ssize_t, dim)
+    failed = cython.declare(cython.Py_ssize_t)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
+    r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
+    bind(own, given)
+    with cython.nogil:
+        failed = go_forward(m, r, axes, own, begin_at, end_at)
+    return failed
+
+
+def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:
+    """Set the derivatives of the states behind ``first``; the step that failed, or −1."""
+    failed = -1
+    forget_programs()
+    for k in range(first, last):
+        if failed < 0 and not _step_forward(m, r, dim, f, k):
+            failed = k
+    watch(f.run.audit, 4, doubt())
+    forget_programs()
+    return failed
+
+
+def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) -> bool:
+    """Derivatives of the end of step k by all parameters; False if its system is singular."""
+    b = f.run
+    given = given_of(b.table, k)
+    set_program(m, r, dim, b, k, given)
+    for j in range(f.states.shape[1]):
+        _give(f, k, j)
+        push(b.adjoint, f.states[k + 1][j], b.wanted)
+        copy(b.wanted, b.missed)
+        if not _correct(m, dim, f, given.h, f.states[k + 1][j]) and not _solve(m, f, f.states[k + 1][j]):
+            return False
+    return True
+
+
+def _give(f: Forward, k: int, j: int) -> None:
+    """Set the derivatives of all numbers of step k by parameter j, zero of the unknowns."""
+    b = f.run
+    fill(f.unknowns, 0.0)
+    own = _set(b.adjoint, 0, f.states[k][j])
+    own = _set(b.adjoint, own, f.unknowns)
+    own = _set(b.adjoint, own, row_of(f.by_coefficient[j], k))
+    own = _set(b.adjoint, own, row_of(f.by_coefficient[j], k + 1))
+    own = _set(b.adjoint, own, row_of(f.by_offset[j], k + 1))
+    own = _set(b.adjoint, own, row_of(f.by_inputs[j], k))
+    own = _set(b.adjoint, own, row_of(f.by_moved[j], k))
+    _set(b.adjoint, own, f.by_constants[j])
+
+
+def _set(out: Array, first: int, row: Array) -> int:
+    """Copy a row into a vector; return the index behind it."""
+    for i in range(row.size):
+        out[first + i] = row[i]
+    return first + row.size
+
+
+def _advance(m: Memory, f: Forward, end: Array) -> float:
+    """Set the derivatives of the end and, as ``missed``, of the residual along the unknowns; the largest of these."""
+    b = f.run
+    _set(b.adjoint, m.at_state.size, f.unknowns)
+    push(b.adjoint, end, b.missed)
+    return largest(b.missed)
+
+
+def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
+    """Solve for the unknowns by the factors of the Jacobian; False if corrections do not come to them."""
+    b = f.run
+    size = largest(b.wanted)
+    left = size
+    used = 0
+    while not left <= SETTLED * size:
+        before = left
+        copy(b.missed, m.defect)
+        solve_step(m, dim, b.kinds, h)
+        for i in range(f.unknowns.size):
+            f.unknowns[i] -= m.correction[i]
+        left = _advance(m, f, end)
+        used += 1
+        if left > 0.5 * before and left <= ROUNDED * size:
+            break
+        if used > CORRECTIONS or not left < DIVERGED * size:
+            return False
+    watch(f.audit, 0, left / size if size > 0.0 else 0.0)
+    return True
+
+
+def _solve(m: Memory, f: Forward, end: Array) -> bool:
+    """Solve by the dense matrix, a column at a time; False if that is singular or too large."""
+    b = f.run
+    n = b.wanted.size
+    if b.dense.shape[0] != n:
+        return False
+    fill(f.unknowns, 0.0)
+    for i in range(n):
+        f.unknowns[i] = 1.0
+        _advance(m, f, end)
+        count = 0
+        for j in range(n):
+            b.dense[j][i] = b.missed[j] - b.wanted[j]
+            if b.dense[j][i] != 0.0:
+                count += 1
+        if count == 0 and b.wanted[i] == 0.0:  # of a frame that does not turn
+            b.dense[i][i] = 1.0
+        f.unknowns[i] = 0.0
+    factor_dense(b.dense, b.pivot)
+    for i in range(n):
+        f.unknowns[i] = -b.wanted[i]
+    solve_dense(b.dense, b.pivot, f.unknowns)
+    left = _advance(m, f, end)
+    size = largest(b.wanted)
+    watch(f.audit, 0, left / size)
+    return left <= ROUNDED * size

@@ -1,0 +1,76 @@
+"""Functions that know their derivatives, in searches that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from .parameter_derivatives import derivatives
+from .parameter_study import Evaluations, value_of
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """Function of named parameters that also returns derivatives, as :class:`flexph.gradients.Responses` does."""
+
+    def __call__(self, **parameters: float) -> Mapping[str, Any]:
+        """Values at parameters."""
+
+    def derivatives(self, **parameters: float) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+        """Values at parameters, and their derivatives by value and parameter."""
+
+
+@dataclass(frozen=True)
+class WithDerivatives:
+    """Function whose values are those of a differentiable one and, as ``value by parameter``, its derivatives.
+
+    So runs record both.
+    """
+
+    function: Differentiable
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Function of the parameters, for its signature and its source."""
+        return self.function
+
+    def __call__(self, **parameters: float) -> dict[str, Any]:
+        """Values and derivatives at parameters."""
+        values, by = self.function.derivatives(**parameters)
+        slopes = {_key(name, key): one for name, own in by.items() for key, one in own.items()}
+        return {**values, **slopes}
+
+
+def recorded(function: Callable[..., Any] | str) -> Callable[..., Any] | str:
+    """Function that records derivatives, if it has some."""
+    return WithDerivatives(function) if isinstance(function, Differentiable) else function
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of values by parameters: those that runs have recorded, or central differences of runs.
+
+    ``step`` is that of differences, relative to each parameter or to its ``scales``; None takes the recorded ones.
+    """
+
+    runs: Evaluations
+    step: float | None
+    scales: Mapping[str, float]
+
+    def __call__(self, at: Mapping[str, float], names: Sequence[str]) -> dict[str, Array]:
+        """Derivatives of values at parameters, each with one row (…, parameters) for an entry."""
+        if self.step is None:
+            (values,) = self.runs.values([at])
+            by = {name: {key: value_of(values, _key(name, key)) for key in at} for name in names}
+        else:
+            steps = {name: self.step * (abs(value) or self.scales[name]) for name, value in at.items()}
+            by = derivatives(self.runs, at, steps, names)
+        return {name: np.stack([np.ravel(by[name][key]) for key in at], axis=1) for name in names}
+
+
+def _key(name: str, parameter: str) -> str:
+    return f"{name} by {parameter}"
