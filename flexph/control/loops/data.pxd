@@ -45,7 +45,7 @@ cdef struct Laws:
     Vec speed
     Mat lost
 
-cdef struct Agreement:
+cdef struct Coupling:
     Vec times
     Vec nodes
     Vec ends
@@ -78,7 +78,7 @@ cdef struct Agreement:
     Mat means
     Mat given
     Mat seen
-    Mat agreed
+    Mat converged
     Mat states
 
 cdef struct Feedback:
@@ -101,7 +101,7 @@ cdef struct Feedback:
     IVec in_c
     IVec ports
 
-cdef struct Asked:
+cdef struct HeldFeedback:
     Vec times
     Vec first
     Mat states

@@ -11,9 +11,9 @@ from ...sensors.seen import Seen
 
 NEW, NONE = -2, -1
 """Values of ``probe`` at the start of a step, and while no column of the Jacobian is measured."""
-AGREED, AGAIN, FAILED = 0, 1, 2
+CONVERGED, AGAIN, FAILED = 0, 1, 2
 """Verdicts on a trial step: converged, try again with new inputs, failed."""
-BEGIN, GO_BACK = -1, -2
+BEGIN, WITHDRAW = -1, -2
 """Codes in place of a step number: begin steps that may be withdrawn and accept the earlier ones; withdraw them."""
 CALLED = 2
 """Value of ``due``, in place of 1, once a feedback was called."""
@@ -70,7 +70,7 @@ class Laws(NamedTuple):
     lost: Mat  # (k, m), dissipated power of the converged steps
 
 
-class Agreement(NamedTuple):
+class Coupling(NamedTuple):
     """Coupling in a run of k steps: q inputs of controllers and feedback, i inputs of the mechanism, m laws."""
 
     times: Vec  # (k + 1,)
@@ -105,7 +105,7 @@ class Agreement(NamedTuple):
     means: Mat  # (k, N), of the converged steps
     given: Mat  # (k, M)
     seen: Mat  # (k, J)
-    agreed: Mat  # (k, q)
+    converged: Mat  # (k, q)
     states: Mat  # (k, n), at the ends of steps
 
 
@@ -132,7 +132,7 @@ class Feedback(NamedTuple):
     ports: IVec  # indices of the mechanism's inputs that it sets
 
 
-class Asked(NamedTuple):
+class HeldFeedback(NamedTuple):
     """Feedback that is called before some of k steps and held in between."""
 
     times: Vec  # (k + 1,)

@@ -3,7 +3,7 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Calls, Within
 from .rows cimport store
 
-cdef Py_ssize_t BEGIN, GO_BACK
+cdef Py_ssize_t BEGIN, WITHDRAW
 
 cdef void begin_pair_within(Memory* m, Py_ssize_t dim, Within within) noexcept nogil
 cdef void take_back_within(Within within) noexcept nogil

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....control.loops.data import BEGIN as _BEGIN
-from ....control.loops.data import GO_BACK as _GO_BACK
+from ....control.loops.data import WITHDRAW as _GO_BACK
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -15,7 +15,7 @@ if not cython.compiled:
     from .rows import store
 
 BEGIN = cython.declare(cython.Py_ssize_t, _BEGIN)
-GO_BACK = cython.declare(cython.Py_ssize_t, _GO_BACK)
+WITHDRAW = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
@@ -56,7 +56,7 @@ def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
 def take_back_within(within: Within) -> None:
     """Reset the controllers within steps to the start of the pair."""
     if within.address != 0:
-        call_two(within.address, within.data, GO_BACK)
+        call_two(within.address, within.data, WITHDRAW)
 
 
 def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:

@@ -1,6 +1,6 @@
 """Compiled iteration for the inputs that couple controllers and a mechanism within a step.
 
-The algorithm of :class:`flexph.control.joined.Joined`, as a function that loops over steps call.
+The algorithm of :class:`flexph.control.coupled_controllers.CoupledControllers`, called by the loops over steps.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if not cython.compiled:
     from math import isfinite
 
     from ...numerics.loops.callbacks import entry_address
-    from ...numerics.loops.callbacks import struct_at as agreement_at
-    from ...numerics.loops.callbacks import struct_at as asked_at
+    from ...numerics.loops.callbacks import struct_at as coupling_at
     from ...numerics.loops.callbacks import struct_at as feedback_at
+    from ...numerics.loops.callbacks import struct_at as held_feedback_at
     from ...numerics.loops.views import copy, fill, get, larger, put
     from .answers import answer_feedback, answer_linear, called, copy_rows, read, size_of
-    from .data import Agreement
+    from .data import Coupling
     from .elimination import eliminate
-    from .laws import compute_rates, look_along, meet_laws, take_rates
+    from .laws import compute_rates, linearise_laws, meet_laws, store_rates
 
-AGREED = cython.declare(cython.Py_ssize_t, states.AGREED)
+CONVERGED = cython.declare(cython.Py_ssize_t, states.CONVERGED)
 AGAIN = cython.declare(cython.Py_ssize_t, states.AGAIN)
 FAILED = cython.declare(cython.Py_ssize_t, states.FAILED)
 BEGIN = cython.declare(cython.Py_ssize_t, states.BEGIN)
-GO_BACK = cython.declare(cython.Py_ssize_t, states.GO_BACK)
+WITHDRAW = cython.declare(cython.Py_ssize_t, states.WITHDRAW)
 CALLED = cython.declare(cython.Py_ssize_t, states.CALLED)
 NEW = cython.declare(cython.Py_ssize_t, states.NEW)
 NONE = cython.declare(cython.Py_ssize_t, states.NONE)
@@ -41,14 +41,14 @@ STAGNATED = cython.declare(cython.double, tolerances.STAGNATED)
 INFINITE = cython.declare(cython.double, math.inf)
 
 
-def _set_inputs(a: Agreement) -> None:
+def _set_inputs(a: Coupling) -> None:
     """Write the inputs of the next trial, summed up from those tried by all controllers."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
         put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
-def _guess(a: Agreement) -> None:
+def _guess(a: Coupling) -> None:
     """Set the inputs to try by extrapolation from the last three steps, or to the last ones if there are laws."""
     known = a.known[0]
     for j in range(a.tried.size):
@@ -58,7 +58,7 @@ def _guess(a: Agreement) -> None:
             a.tried[j] = 3.0 * (a.past[2][j] - a.past[1][j]) + a.past[0][j]
 
 
-def _measure_effect(a: Agreement, h: float) -> None:
+def _measure_effect(a: Coupling, h: float) -> None:
     """Add a column of the finite-difference Jacobian, and set up the next one or the first guess."""
     p, q = a.probe[0], a.tried.size
     if p == 0:
@@ -76,7 +76,7 @@ def _measure_effect(a: Agreement, h: float) -> None:
         a.probe[0] = NONE
 
 
-def _update_jacobian(a: Agreement) -> None:
+def _update_jacobian(a: Coupling) -> None:
     """Update the Jacobian by Broyden's formula, unless this would make it nearly singular."""
     q, m = a.tried.size, a.laws.column.size
     size = 0.0
@@ -102,12 +102,12 @@ def _update_jacobian(a: Agreement) -> None:
         copy_rows(a.other, a.slope, q + m)
 
 
-def _commit(a: Agreement, step: int) -> None:
+def _commit(a: Coupling, step: int) -> None:
     """Record a step whose coupling converged, and guess the inputs of the next one."""
     c = a.linear
     copy(c.mean, a.means[step])
     copy(c.u, a.given[step])
-    copy(a.tried, a.agreed[step])
+    copy(a.tried, a.converged[step])
     copy(a.laws.power, a.laws.lost[step])
     for j in range(c.own.size):
         a.seen[step][j] = a.output[c.seen[j]]
@@ -126,7 +126,7 @@ def _commit(a: Agreement, step: int) -> None:
     _begin_trials(a)
 
 
-def _begin_trials(a: Agreement) -> None:
+def _begin_trials(a: Coupling) -> None:
     """Start the iteration of the next step from its guess."""
     a.trials[0] = 0
     a.probe[0] = NEW
@@ -134,7 +134,7 @@ def _begin_trials(a: Agreement) -> None:
     _guess(a)
 
 
-def _begin(a: Agreement) -> None:
+def _begin(a: Coupling) -> None:
     """Save the state at the start of steps that may be withdrawn, and read the feedback's sensors there."""
     copy(a.linear.x, a.linear.begun)
     copy(a.past, a.begun_past)
@@ -150,7 +150,7 @@ def _begin(a: Agreement) -> None:
         copy(f.start, f.begun_start)
 
 
-def _go_back(a: Agreement) -> None:
+def _withdraw(a: Coupling) -> None:
     """Restore the state at the start of withdrawn steps."""
     copy(a.linear.begun, a.linear.x)
     copy(a.begun_past, a.past)
@@ -164,13 +164,13 @@ def _go_back(a: Agreement) -> None:
     _set_inputs(a)
 
 
-def _iterate(a: Agreement, step: int, h: float) -> int:
-    """Test a trial for convergence and choose the next one; see :meth:`flexph.control.joined.Joined.step`."""
+def _iterate(a: Coupling, step: int, h: float) -> int:
+    """Test a trial for convergence and choose the next one; see :class:`CoupledControllers`."""
     q, m = a.tried.size, a.laws.column.size
     for j in range(q):
         a.defect[j] = a.tried[j] - a.answers[j]
     if m > 0:
-        take_rates(a)
+        store_rates(a)
         if a.probe[0] == NEW:
             compute_rates(a)
     if a.probe[0] == NEW:
@@ -186,13 +186,13 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
     last, scale = a.size[0], a.scale[0]
     size = size_of(a.defect, q)
     if m > 0:
-        off = look_along(a)
+        off = linearise_laws(a)
         size, scale = larger(size / scale if size > 0.0 and scale > 0.0 else size, off), 1.0
     a.size[0] = size
     a.trials[0] += 1
     if size <= CLOSED * scale or (last <= 2.0 * size and size <= STAGNATED * scale):
         _commit(a, step)
-        return AGREED
+        return CONVERGED
     if a.trials[0] >= MOST or not isfinite(size):
         return FAILED
     copy(a.tried, a.before[0])
@@ -208,9 +208,9 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
     return AGAIN
 
 
-def ask(step: int, data: int) -> int:
+def call_feedback(step: int, data: int) -> int:
     """Call the feedback due at the start of a step, and hold its inputs; return 1 if one is not finite, else 0."""
-    a = asked_at(data)
+    a = held_feedback_at(data)
     for k in range(a.feedback.size):
         if a.due[step][k] != 0:
             f = feedback_at(a.feedback[k])
@@ -226,18 +226,18 @@ def ask(step: int, data: int) -> int:
     return 0
 
 
-def agree(data: int, step: int) -> int:
+def iterate(data: int, step: int) -> int:
     """Process a trial of a step; return AGREED, FAILED, or AGAIN with the inputs of the next trial set.
 
     Steps count from the start of those that may be withdrawn. BEGIN and GO_BACK replace the number of a step.
     """
-    a = agreement_at(data)
+    a = coupling_at(data)
     if step == BEGIN:
         _begin(a)
-        return AGREED
-    if step == GO_BACK:
-        _go_back(a)
-        return AGREED
+        return CONVERGED
+    if step == WITHDRAW:
+        _withdraw(a)
+        return CONVERGED
     step += a.finished[0]
     h = a.times[step + 1] - a.times[step]
     if not (answer_linear(a, step, h) and answer_feedback(a, step)):
@@ -247,17 +247,17 @@ def agree(data: int, step: int) -> int:
     return verdict
 
 
-def agree_address() -> int:
-    """Address of :func:`agree`, for ``call_two``."""
+def iterate_address() -> int:
+    """Address of :func:`iterate`, for ``call_two``."""
     if cython.compiled:
-        return cython.cast(cython.Py_ssize_t, cython.address(agree))
+        return cython.cast(cython.Py_ssize_t, cython.address(iterate))
     else:
-        return entry_address(agree, FAILED)
+        return entry_address(iterate, FAILED)
 
 
-def ask_address() -> int:
-    """Address of :func:`ask`, for ``call_two``."""
+def call_feedback_address() -> int:
+    """Address of :func:`call_feedback`, for ``call_two``."""
     if cython.compiled:
-        return cython.cast(cython.Py_ssize_t, cython.address(ask))
+        return cython.cast(cython.Py_ssize_t, cython.address(call_feedback))
     else:
-        return entry_address(ask, 1)
+        return entry_address(call_feedback, 1)

@@ -19,7 +19,7 @@ from .state_feedback import FeedbackLoop, StateFeedback
 from .trial_steps import PortOutputs, Take, TrialStep, TrialSteps, outputs_at
 
 
-class JoinedStep(NamedTuple):
+class ControllersStep(NamedTuple):
     """One step of all controllers: states and energies at its end, coupled inputs, recorded flows.
 
     ``inputs`` are the inputs of the controllers' ports, ``forces`` those of their laws, ``held`` (i,) the inputs of all
@@ -41,28 +41,28 @@ class JoinedStep(NamedTuple):
 
     def row(self) -> dict[str, Array]:
         """Rows to record for the step."""
-        energy = {"controller_energy": self.energy, "controller_state": _joint(self.states)}
+        energy = {"controller_energy": self.energy, "controller_state": _concatenated(self.states)}
         flows = {"controller_flows": self.flows, "controller_work": self.given}
         return {**energy, **flows, "controller_held": self.own_held}
 
 
-class AgreedStep(NamedTuple):
-    """A step whose coupling was solved in compiled loops: its recorded ``values``, and the restart data ``then``.
+class CompiledStep(NamedTuple):
+    """A step whose coupling was solved in compiled loops: its recorded ``values``, and the data to ``restart`` from.
 
-    ``held`` (i,) and ``error`` have the meaning of :class:`JoinedStep`.
+    ``held`` (i,) and ``error`` have the meaning of :class:`ControllersStep`.
     """
 
     values: dict[str, Array]
     held: Array
     error: float
-    then: Any
+    restart: Any
 
     def row(self) -> dict[str, Array]:
         """Rows to record for the step."""
         return self.values
 
 
-class Joined:
+class CoupledControllers:
     """Controllers that act within the steps of a run, and the solver for the inputs that couple them to the mechanism.
 
     The inputs u of a step equal the controllers' answers to the outputs of the mechanism under u. Broyden's method
@@ -80,16 +80,16 @@ class Joined:
             for port in own.ports.values():
                 known = mechanism.network.input_slices
                 check.lookup("external port", port, known, f"controller {name!r} is joined to it; the mechanism")
-        joined = {port for c in controllers.values() for port in c.ports.values()}
-        self._mechanism, self.outputs = mechanism, PortOutputs.of(mechanism, joined)
+        coupled = {port for c in controllers.values() for port in c.ports.values()}
+        self._mechanism, self.outputs = mechanism, PortOutputs.of(mechanism, coupled)
         slices = self.outputs.slices
         self.controllers = [ContinuousLoop(name, c, mechanism, slices) for name, c in controllers.items()]
         feedback = {name: c for name, c in given.items() if isinstance(c, StateFeedback)}
         self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
         for loop in self.feedback:
-            loop.go_on(states.get(loop.name))
+            loop.resume(states.get(loop.name))
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
-        entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
+        entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.coupled]
         self.entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])
         self.states = [c.start_from(states.get(c.name)) for c in self.controllers]
         self.laws = [law for c in self.controllers for law in c.steps.laws]
@@ -97,7 +97,7 @@ class Joined:
         self._past, self._scale, self._speed = np.zeros((0, q)), 0.0, 0.0
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
-    def answer_at(self, points: int) -> None:
+    def evaluate_at(self, points: int) -> None:
         """Evaluate feedback at a number of points of each step; for runs with feedback only."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
@@ -107,7 +107,7 @@ class Joined:
         output = outputs_at(self._mechanism, x)[self.outputs.among]
         for c, state in zip(self.controllers, self.states, strict=True):
             if not c.given.references:  # with references the rates at the start are unknown
-                u = c.whole_input(c.acting((time, time)), output)
+                u = c.total_input(c.acting((time, time)), output)
                 check_start(c.name, c.given.system, state, u, fastest=fastest)
 
     @property
@@ -121,7 +121,7 @@ class Joined:
     @property
     def held(self) -> Array:
         """Inputs that other controllers hold at the ports of the controllers."""
-        return _joint([c.held for c in self.controllers])
+        return _concatenated([c.held for c in self.controllers])
 
     @property
     def outside(self) -> list[tuple[str, str]]:
@@ -132,9 +132,11 @@ class Joined:
     def widths(self) -> tuple[int, int, int]:
         """Numbers of recorded energies, flows and works."""
         each = self.controllers
-        return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.joined) for c in each)
+        return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.coupled) for c in each)
 
-    def step(self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None) -> tuple[Any, JoinedStep]:
+    def step(
+        self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None
+    ) -> tuple[Any, ControllersStep]:
         """Solve a coupled step from a state, with controllers at ``states``; raises StepFailed."""
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
@@ -151,7 +153,7 @@ class Joined:
         self._slope, self._h = trials.slope(self.guess(), self._forces), trials.h
         return self._converge(trials, *around)
 
-    def _converge(self, trials: TrialSteps, by_forces: Array, rates: Array) -> tuple[Any, JoinedStep]:
+    def _converge(self, trials: TrialSteps, by_forces: Array, rates: Array) -> tuple[Any, ControllersStep]:
         """Solve the step with the present Jacobian; raises StepFailed."""
         (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
@@ -161,7 +163,7 @@ class Joined:
                 self._update_jacobian(inputs - before[0], trial.off - before[2] - by_forces @ (forces - before[1]))
             line = self._line(trial, forces, by_forces, rates)
             self._speed = max(self._speed, float(np.abs(line.free).max(initial=0.0)))
-            last, size = size, max(_over(trial.off[:q], self._scale), _over(line.off, self._speed))
+            last, size = size, max(_relative_size(trial.off[:q], self._scale), _relative_size(line.off, self._speed))
             if size <= CLOSED or (last <= 2.0 * size and size <= STAGNATED):
                 return trial.result, self._step_result((inputs, forces), trials, trial, line)
             before = inputs, forces, trial.off
@@ -194,10 +196,10 @@ class Joined:
         left = np.column_stack([trial.off[q:], by_forces[q:]]) - self._slope[q:] @ both
         return Line.through(self.laws, (trial.off[q:], forces), left, before)
 
-    def commit(self, step: JoinedStep | AgreedStep) -> None:
+    def commit(self, step: ControllersStep | CompiledStep) -> None:
         """Advance the controllers to the end of a step."""
-        if isinstance(step, AgreedStep):
-            self.restore(step.then)
+        if isinstance(step, CompiledStep):
+            self.restore(step.restart)
             return
         self.states, self._forces = step.states, step.forces
         for c, near in zip(self.feedback, step.near, strict=True):
@@ -225,15 +227,17 @@ class Joined:
             least = SINGULAR * abs(np.linalg.det(self._slope[:q]))
             self._slope = slope if abs(np.linalg.det(slope[:q])) > least else self._slope
 
-    def _step_result(self, given: tuple[Array, Array], trials: TrialSteps, trial: TrialStep, line: Line) -> JoinedStep:
+    def _step_result(
+        self, given: tuple[Array, Array], trials: TrialSteps, trial: TrialStep, line: Line
+    ) -> ControllersStep:
         h, (inputs, forces), work, flows, error, first, law = trials.h, given, [], [], 0.0, 0, 0
         energies, before = np.array([step.energy for step, _ in trial.steps]), self._energies(trials.states)
         for c, (step, u), acting in zip(self.controllers, trial.steps, trials.acting, strict=True):
             own_laws = slice(law, law + len(c.steps.laws))
             lost = step.lost + h * float(line.power[own_laws].sum())
-            flows += [lost, *c.worked(step, acting, h)]
+            flows += [lost, *c.external_work(step, acting, h)]
             error += lost - h * (float(step.output[: u.size] @ u))
-            for _, own, _, seen in c.joined:
+            for _, own, _, seen in c.coupled:
                 width = own.stop - own.start
                 work.append(h * float(inputs[first : first + width] @ trial.output[seen]))
                 error += work[-1] + h * float(step.output[own] @ trial.output[seen])
@@ -241,7 +245,9 @@ class Joined:
             law = own_laws.stop
         error += float((energies - before).sum())
         states, held = [step.state for step, _ in trial.steps], (self.at_all_ports(inputs), self.held)
-        return JoinedStep(states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, trial.near)
+        return ControllersStep(
+            states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, trial.near
+        )
 
     @property
     def memory(self) -> tuple[Array, Array, float, float, Array, float]:
@@ -268,12 +274,12 @@ class Joined:
             c.near = kept["near"][c.name]
 
 
-def _over(values: Array, scale: float) -> float:
+def _relative_size(values: Array, scale: float) -> float:
     """Largest absolute value, divided by a scale unless that is zero."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 
 
-def _joint(values: list[Array]) -> Array:
+def _concatenated(values: list[Array]) -> Array:
     """Concatenated values of all controllers."""
     return np.concatenate([np.zeros(0), *values])

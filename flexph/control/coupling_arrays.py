@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .continuous_loop import ContinuousLoop
-    from .joined import Joined
+    from .coupled_controllers import CoupledControllers
     from .state_feedback import FeedbackLoop
 
 
@@ -34,7 +34,7 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
     whole = list(zip(controllers, steps, firsts, strict=True))
     state = np.concatenate([first + np.arange(c.given.system.size) for c, _, (first, _) in whole])
     stored = np.concatenate([s.moving[: c.given.system.size] for c, s, _ in whole])
-    own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.joined for i in range(part.start, part.stop)]
+    own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.coupled for i in range(part.start, part.stop)]
     (N, M), n = sizes.sum(axis=0).tolist(), state.size
     return Linear(
         E=block_diag(*(s.E for s in steps)),
@@ -76,11 +76,13 @@ class LawFunctions:
         return self._callback.error
 
 
-def law_arrays(joined: Joined, forces: Array, steps: int, speed: float, functions: LawFunctions | None) -> Laws:
+def law_arrays(
+    coupled: CoupledControllers, forces: Array, steps: int, speed: float, functions: LawFunctions | None
+) -> Laws:
     """Arrays of all laws of the controllers, starting from given forces and a largest rate."""
-    laws, q = joined.laws, joined.entries.size
+    laws, q = coupled.laws, coupled.entries.size
     m, first, column, z = len(laws), 0, list[int](), np.zeros
-    for c in joined.controllers if m else ():
+    for c in coupled.controllers if m else ():
         assert isinstance(c.steps, LinearSteps)
         first += c.steps.B.shape[1]
         column += list(range(first - len(c.steps.laws), first))
@@ -138,7 +140,7 @@ class Call(NamedTuple):
     keeper: Any
 
 
-class LaidFeedback:
+class FeedbackArrays:
     """Feedback as arrays for compiled loops, at an ``address``."""
 
     def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
@@ -180,9 +182,9 @@ class LaidFeedback:
         return self.call.keeper.error if isinstance(self.call.keeper, Callback) else None
 
 
-def laid_feedback(c: FeedbackLoop, x: Array, near: list[float] | None) -> LaidFeedback:
+def feedback_arrays(c: FeedbackLoop, x: Array, near: list[float] | None) -> FeedbackArrays:
     """Arrays of a feedback at a state, with the measures ``near`` next to which angles are unwrapped."""
-    return LaidFeedback(c.panel, c.read(x, near), c.entries, _call_of(c))
+    return FeedbackArrays(c.panel, c.read(x, near), c.entries, _call_of(c))
 
 
 def _call_of(c: FeedbackLoop) -> Call:
