@@ -143,7 +143,6 @@ class _Reader:
         damping, friction = float(model.dof_damping[freedom]), float(model.dof_frictionloss[freedom])
         if kind in (int(kinds.mjJNT_FREE), int(kinds.mjJNT_BALL)):
             free = kind == int(kinds.mjJNT_FREE)
-            origin = np.eye(4) if free else origin
             return JointElement(name, FLOATING if free else BALL, parent, child, origin, np.zeros(3), damping, friction)
         reference, slides = float(model.qpos0[model.jnt_qposadr[number]]), kind == int(kinds.mjJNT_SLIDE)
         back = _pose(-reference * axis) if slides else _turned(-reference * axis)

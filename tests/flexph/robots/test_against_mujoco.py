@@ -148,3 +148,18 @@ def test_what_is_left_out_is_told_and_what_cannot_be_read_is_refused(tmp_path):
     path.write_text("<robot/>")
     with pytest.raises(ValueError, match="its first element must be mujoco"):
         read_mjcf(path)
+
+
+def test_a_free_body_starts_at_the_pose_of_the_file(tmp_path):
+    rng = np.random.default_rng(4)
+    path, model = written(tmp_path / "r.xml", body(rng, "b", [("j", "free", "")]))
+    robot = read_mjcf(path)
+    (place, turn), shift = robot.placed()["b"], (0.1, -0.2, 0.3)
+    np.testing.assert_allclose(place, model.body_pos[1], atol=1e-14)
+    np.testing.assert_allclose(turn.as_quat(scalar_first=True, canonical=True), canonical(model.body_quat[1]))
+    moved = robot.placed({"j": (shift, np.eye(3))})["b"][0]
+    np.testing.assert_allclose(moved, place + turn.apply(shift), atol=1e-14)
+
+
+def canonical(quaternion):
+    return quaternion if quaternion[0] > 0.0 else -quaternion
