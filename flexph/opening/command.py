@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 
 from ..console.options import log, tell
+from ..export.surface import write_surface
 from ..files.hdf5 import open_contained
 from ..files.reading import reading
 from ..plot.axes import save
@@ -66,6 +67,7 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
     "mp4": write_film,
     "png": write_picture,
     "glb": write_glb,
+    "stl": write_surface,
 }
 """Writer of each kind of file; the kind is also its suffix."""
 HELP = {
@@ -75,6 +77,7 @@ HELP = {
     "mp4": "a film (extra view)",
     "png": "a picture, of the time --at or else of the largest deformation",
     "glb": "glTF of the motion for slides and the web (extra gltf)",
+    "stl": "the surface of the bodies at the time --at, or else the last",
 }
 
 
@@ -92,7 +95,7 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--field", metavar="NAME", help="field in colour, or value of a study, if not the first")
 @click.option("--scale", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="factor of deformations")
 @click.option("--forces", is_flag=True, help="draw weights and forces of joints as arrows")
-@click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
+@click.option("--at", type=float, metavar="TIME", help="time of the picture or surface [s]")
 @click.option("--account", is_flag=True, help="draw the energies of the run below films and pictures")
 @click.option("--background", type=click.Choice(get_args(Background)), default="light", help="of films and pictures")
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
@@ -124,10 +127,15 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         if not targets:
             _without_warnings()
             show(scene, **given)
+        moving = given | {"frames": frames}
+        options = {
+            "html": moving,
+            "glb": moving,
+            "png": given | drawn | {"at": at},
+            "stl": {"at": at, "scale": given["scale"]},
+        }
         for kind, path in targets.items():
-            own = {"at": at} if kind == "png" else {"frames": frames}
-            own |= {} if kind in ("html", "glb") else drawn
-            tell([WRITERS[kind](path, scene, **given, **own)])
+            tell([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -146,7 +154,7 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
     """Write a study as a page or a picture, whichever is asked for."""
     # loads xarray and matplotlib
 
-    if not targets or {"gif", "webp", "mp4", "glb"} & targets.keys():
+    if not targets or {"gif", "webp", "mp4", "glb", "stl"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
     for kind, path in targets.items():
         tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])

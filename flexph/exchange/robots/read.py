@@ -1,19 +1,23 @@
-"""Reader of robots from URDF files."""
+"""Readers of robots from URDF and MJCF files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ...joints.lower_pairs import spherical
+from ...joints.rows.connection import Connection
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from ...robots.links.assembly import Options, assembled
-from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
+from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, LinkElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
 from ...robots.links.tree import leaders, ordered, root_of
-from .urdf_files import read_elements
+from . import mjcf_files, urdf_files
 
 
 @checked
@@ -62,19 +66,93 @@ def read_urdf(
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them.
     """
-    links, joints = read_elements(Path(path))
+    links, joints = urdf_files.read_elements(Path(path))
+    _warn_of_limits(joints)
+    return _robot(links, joints, dict(flexible or {}), fixed=fixed, friction_speed=friction_speed, inertia=inertia)
+
+
+@checked
+def read_mjcf(
+    path: str | Path,
+    *,
+    flexible: Mapping[str, Flexible] | None = None,
+    friction_speed: float | None = None,
+    inertia: Handling = "accept",
+) -> Robot:
+    """Read the robot of an MJCF file (MuJoCo): rigid bodies with inertias, joints, dampers, springs and closed loops.
+
+    MuJoCo compiles the file, so that defaults, units of angles and inertias of shapes are its own. Several joints of
+    one body become a chain, whose links between them have a mass and moments of 1e-9 of what they carry. Equality
+    constraints ``connect`` become spherical joints, linear ones of two joints become gears. Armature, actuators,
+    tendons and contacts are left out with a warning. Gravity is that of :func:`flexph.connect`.
+
+    Parameters
+    ----------
+    path : path
+        MJCF file; it must not name files outside of its folder.
+    flexible : mapping, optional
+        Functions that make flexible links, as in :func:`read_urdf`.
+    friction_speed : float, optional
+        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
+    inertia : {"accept", "repair", "refuse"}
+        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+
+    Returns
+    -------
+    Robot
+        Robot for ``connect(robot.bodies, robot.connections)`` and ``mechanism.assemble(robot.placed({...}))``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without mujoco; the message says what to install.
+    ValueError
+        For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
+        of joints that are not linear, and springs of ball and free joints.
+    """
+    read = mjcf_files.read_elements(Path(path))
+    options: dict[str, Any] = {"fixed": True, "friction_speed": friction_speed, "inertia": inertia}
+    robot = _robot(read.links, read.joints, dict(flexible or {}), **options)
+    springs = [
+        robot.joints[spring.joint].spring(stiffness=spring.stiffness, rest=spring.rest)
+        for spring in read.springs
+        if spring.joint in robot.joints
+    ]
+    loops = [_closed(robot, loop) for loop in read.closures]
+    return replace(robot, connections=(*robot.connections, *springs, *loops))
+
+
+def _closed(robot: Robot, loop: mjcf_files.Closure) -> Connection:
+    """Spherical joint that closes a loop, of a body with another or with the ground."""
+    first, second = robot.ports[loop.first], robot.ports[loop.second]
+    if not isinstance(first, str):
+        first, second = second, first
+    if not isinstance(first, str):
+        raise ValueError(f"equality constraint {loop.name!r} joins the ground with itself")
+    return spherical(first, second, name=loop.name)
+
+
+def _robot(
+    links: Mapping[str, LinkElement],
+    joints: Sequence[JointElement],
+    flexible: dict[str, Flexible],
+    *,
+    fixed: bool,
+    friction_speed: float | None,
+    inertia: Handling,
+) -> Robot:
+    """Robot from the links and joints of a file."""
     root = root_of(links, joints)
     in_order, followers = ordered(root, joints), leaders(joints)
     if friction_speed is not None:
         check.positive("friction_speed", friction_speed)
-    for name in flexible or {}:
+    for name in flexible:
         check.lookup("link", name, links, "the robot")
     sound = checked_links(links, inertia)
     _warn_of_friction(joints, friction_speed)
     _warn_of_losses(joints)
-    _warn_of_limits(joints)
     _warn_of_mimics(in_order, followers)
-    return assembled(sound, in_order, root, followers, options=Options(dict(flexible or {}), fixed, friction_speed))
+    return assembled(sound, in_order, root, followers, options=Options(flexible, fixed, friction_speed))
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:
@@ -82,7 +160,7 @@ def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> No
     dry = [
         f"{joint.name} ({joint.friction:g} {'N' if joint.kind in SLIDING else 'N m'})"
         for joint in joints
-        if joint.friction and joint.kind not in (FIXED, PLANAR, FLOATING)
+        if joint.friction and joint.kind not in (FIXED, *SEVERAL)
     ]
     if dry and speed is None:
         message = (
@@ -93,9 +171,9 @@ def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> No
 
 def _warn_of_losses(joints: Sequence[JointElement]) -> None:
     """Warn of damping and friction of joints with several degrees of freedom, for which the format has no law."""
-    lossy = [joint.name for joint in joints if joint.kind in (PLANAR, FLOATING) and joint.damping + joint.friction]
+    lossy = [joint.name for joint in joints if joint.kind in SEVERAL and joint.damping + joint.friction]
     if lossy:
-        warn(f"damping and friction of planar and floating joints are ignored: joints {several(lossy)}")
+        warn(f"damping and friction of planar, floating and ball joints are ignored: joints {several(lossy)}")
 
 
 def _warn_of_limits(joints: Sequence[JointElement]) -> None:

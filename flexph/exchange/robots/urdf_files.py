@@ -18,9 +18,10 @@ from scipy.spatial.transform import Rotation
 from ...files.reading import refuse_entities, refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...robots.links.elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
+from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
 
 Element = ElementTree.Element
+KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
 def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement]]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...bodies.body import Body
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import torsion_spring
-from ...joints.lower_pairs import planar, prismatic, revolute
+from ...joints.lower_pairs import planar, prismatic, revolute, spherical
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import GROUND, PortName
 from ...joints.transmissions import coupled_joints
@@ -19,7 +19,19 @@ from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
 from ...numerics.memo import Named
 from .carriers import WORLD, Carried, carriers
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic, free_names
+from .elements import (
+    BALL,
+    FIXED,
+    FLOATING,
+    PLANAR,
+    SLIDING,
+    TURNING,
+    JointElement,
+    Limit,
+    LinkElement,
+    Mimic,
+    free_names,
+)
 from .joints import End, RobotJoint, against, robot_joint
 from .massless import Skeleton
 from .parts import Flexible, Parts, parts_of
@@ -164,6 +176,8 @@ def _connections(
         return [planar(*ends, normal=joint.axis, second_normal=joint.second_axis)]
     if element.kind == FLOATING:
         return []
+    if element.kind == BALL:
+        return [spherical(*ends), torque(joint.port, name=joint.label, against=against(joint.reference))]
     assert element.kind in TURNING
     connections = [revolute(*ends, **axes), torque(joint.port, name=joint.label, against=against(joint.reference))]
     if friction is not None:
