@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +13,13 @@ from scipy.optimize import Bounds, minimize
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import NamedFields, once
-from ..sensors.quantities import Quantity
+from ..numerics.memo import NamedFields
 from ..systems.inputs import Table
-from .adjoint import Gradient, gradients, made
-from .functionals import Functional, Last
+from .functionals import Functional
+from .shooting import Ends, Limits, Problem, Search, end_of
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
-
-COST, END = "the cost", "end"
-Ends = Mapping[str, tuple[Quantity, float | Sequence[float]]]
-Limits = Mapping[str, tuple[Functional, float | None, float | None]]
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,8 @@ def optimal_control(
     Parameters
     ----------
     make : callable
-        Function of the named ``parameters``, of nothing by default, that returns mechanism and start (:func:`gradient`).
+        Function of the named ``parameters``, of nothing by default, that returns mechanism and start, as of
+        :func:`gradient`.
     times : array
         Times of the run [s].
     inputs : dict
@@ -123,25 +120,42 @@ def optimal_control(
 
     >>> import numpy as np
     >>> import rigid
-    >>> from flexph import GROUND, connect, force, slider
+    >>> from flexph import connect
     >>> from flexph.gradients import optimal_control
-    >>> from flexph.sensors import offset, rate
+    >>> from flexph.joints import force
+    >>> from flexph.sensors import position, velocity
     >>> def cart():
-    ...     rail = slider("cart.point", GROUND, direction=(1.0, 0.0), turning=True)
-    ...     mechanism = connect({"cart": rigid.bar(0.1, 1.0)}, [])
-    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({}))
+    ...     mechanism = connect({"cart": rigid.point(1.0)}, [force("cart.point", name="drive")])
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"cart": (0.0, 0.0, 0.0)}))
+    >>> times = np.linspace(0.0, 1.0, 101)
+    >>> best = optimal_control(cart, times, {"drive": (times[::5], np.zeros((21, 2)))}, effort={"drive": 1.0},
+    ...                        ends={"place": (position("cart.point"), (1.0, 0.0)),
+    ...                              "speed": (velocity("cart.point"), (0.0, 0.0))})
+    >>> round(best.cost, 2)
+    12.0
     """
     own = dict(parameters or {})
     if cost is None and not effort:
         raise ValueError("cost or effort must be given, got neither")
+    if cost is None and not ends and not limits:
+        raise ValueError("ends, limits or cost must be given, got none: without them zero inputs are optimal")
     check.positive("tolerance", tolerance), check.count("most", most)
     tables = {port: _table(port, given, times) for port, given in inputs.items()}
     for port in effort or {}:
         check.lookup("input", port, tables, "inputs")
     for name in bounds or {}:
         check.lookup("input or parameter", name, {**tables, **own}, "inputs and parameters")
-    problem = _Problem(make, np.asarray(times, dtype=float), tables, own, cost, dict(effort or {}), dict(ends or {}), dict(limits or {}))
-    return problem.solved(dict(bounds or {}), tolerance, most)
+    problem = Problem(
+        make,
+        np.asarray(times, dtype=float),
+        tables,
+        own,
+        cost,
+        dict(effort or {}),
+        dict(ends or {}),
+        dict(limits or {}),
+    )
+    return _solved(problem, dict(bounds or {}), tolerance, most)
 
 
 def _table(port: str, given: Any, times: Any) -> Table:
@@ -150,51 +164,92 @@ def _table(port: str, given: Any, times: Any) -> Table:
         raise ValueError(f"inputs[{port!r}] must be a table (times, values), got {check.shown(given)}")
     own = Table(*given, f"inputs[{port!r}]")
     if own.times[0] > min(times) or own.times[-1] < max(times):
-        raise ValueError(f"inputs[{port!r}] must cover {min(times)} to {max(times)} s, got {own.times[0]} to {own.times[-1]} s")
+        raise ValueError(
+            f"inputs[{port!r}] must cover {min(times)} to {max(times)} s, got {own.times[0]} to {own.times[-1]} s"
+        )
     own.values = own.values.reshape(len(own.times), -1)
     return own
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Shooting problem in the values of all nodes, one table behind the other, and the parameters behind them."""
+def _solved(problem: Problem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> OptimalControl:
+    """Solve a shooting problem; ArithmeticError if the search does not converge."""
+    first = problem.joined({port: own.values for port, own in problem.tables.items()}, problem.parameters)
+    free = (-np.inf, np.inf)
+    ends = [
+        problem.joined(
+            {port: np.full(own.values.shape, bounds.get(port, free)[i]) for port, own in problem.tables.items()},
+            {name: bounds.get(name, free)[i] for name in problem.parameters},
+        )
+        for i in (0, 1)
+    ]
+    size = _sizes(problem, first, ends)
+    search = Search(problem, size, (ends[0] / size, ends[1] / size))
+    z = np.clip(first / size, *search.sides)
+    conditions = search.conditions(z)
+    scale = _scale(problem, search, z)
+    result = minimize(
+        lambda z: tuple(part / scale for part in search.cost(z)),
+        z,
+        jac=True,
+        method="SLSQP",
+        bounds=Bounds(*search.sides),
+        constraints=[
+            {"type": own.kind, "fun": partial(own.miss, search), "jac": partial(own.slope, search)}
+            for own in conditions
+        ],
+        options={"maxiter": most, "ftol": tolerance},
+    )
+    z = result.x
+    misses = [abs(own.miss(search, z)) if own.kind == "eq" else -own.miss(search, z) for own in conditions]
+    worst = max(misses, default=0.0)
+    if not result.success or worst > 1e3 * tolerance:
+        name = conditions[int(np.argmax(misses))].name if conditions else "none"
+        raise ArithmeticError(
+            f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
+            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
+            "more iterations"
+        )
+    return _optimum(problem, search, z)
 
-    make: Callable[..., Any]
-    times: Array
-    tables: Mapping[str, Table]
-    parameters: Mapping[str, float]
-    cost: Functional | None
-    effort: Mapping[str, float]
-    ends: Ends
-    limits: Limits
 
-    @property
-    def first(self) -> Array:
-        """First guess."""
-        return np.concatenate([*(own.values.ravel() for own in self.tables.values()), [*self.parameters.values()]])
+def _optimum(problem: Problem, search: Search, z: Array) -> OptimalControl:
+    """Result at scaled unknowns."""
+    found = search.asked(z)
+    values, parameters = problem.split(z * search.size)
+    misses = {
+        name: np.array([found[end_of(name, i)].value - value for i, value in enumerate(np.ravel(wanted))])
+        for name, (_, wanted) in problem.ends.items()
+    }
+    return OptimalControl(
+        {port: (own.times, values[port]) for port, own in problem.tables.items()},
+        parameters,
+        search.cost(z)[0],
+        misses,
+        {name: found[name].value for name in problem.limits},
+        next(iter(found.values())).solution,
+        search.evaluations,
+    )
 
-    @once
-    def functionals(self) -> dict[str, Functional]:
-        """Cost, components of end conditions, and limits."""
-        own = {} if self.cost is None else {COST: self.cost}
-        for name, (quantity, values) in self.ends.items():
-            own |= {f"{END} {i} of {name}": Last(quantity, i) for i in range(np.size(values))}
-        return own | {name: functional for name, (functional, _, _) in self.limits.items()}
 
-    def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
-        """Values of tables and parameters."""
-        values, start = {}, 0
-        for port, own in self.tables.items():
-            values[port] = x[start : start + own.values.size].reshape(own.values.shape)
-            start += own.values.size
-        return values, dict(zip(self.parameters, x[start:].tolist(), strict=True))
+def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
+    """Size of each unknown: of its bounds, else of the guess of its table, else one."""
+    values, parameters = problem.split(first)
+    guess = problem.joined(
+        {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},
+        {name: abs(value) for name, value in parameters.items()},
+    )
+    bound = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in ends))
+    size = np.where(bound > 0.0, bound, guess)
+    return np.where(size > 0.0, size, 1.0)
 
-    def evaluated(self, x: Array) -> dict[str, Gradient]:
-        """Gradients of all functionals at the unknowns."""
-        values, parameters = self.split(x)
 
-        def driven(**own: float) -> Any:
-            mechanism, start, inputs = made(self.make, own)
-            return mechanism, start, {**inputs, **{p: (self.tables[p].times, values[p]) for p in self.tables}}
-
-        return gradients(driven, parameters, self.times, self.functionals)
+def _scale(problem: Problem, search: Search, z: Array) -> float:
+    """Divisor of the cost: the curvature of the effort by scaled unknowns, else the cost of the first guess."""
+    curvature = 0.0
+    start = 0
+    for port, own in problem.tables.items():
+        curvature = max(
+            curvature, 2.0 * problem.effort.get(port, 0.0) * problem.masses[port].max() * search.size[start] ** 2
+        )
+        start += own.values.size
+    return curvature or abs(search.cost(z)[0]) or 1.0

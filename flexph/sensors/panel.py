@@ -229,7 +229,7 @@ class _Loop:
 
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
-        count, work = self._out.shape[1], [np.zeros_like(part) for part in (self.seen.value, self.seen.vector)]
+        count, work = self._out.shape[-1], [np.zeros_like(part) for part in (self.seen.value, self.seen.vector)]
         node, arms = np.zeros_like(self.seen.node), np.zeros((2, 4, self.seen.position.shape[1]))
         which, out = np.array([index % count, index // count]), np.zeros(states.shape)
         own = Struct(Pulled(self.seen, np.ascontiguousarray(states), which, *work, node, *arms, out))

@@ -185,7 +185,7 @@ def frequency_sensitivities(
     (array([-0.5]), array([0.125]))
     """
     own = stated_steps(at, steps)
-    here = _plain(system, at)
+    here = plain_system(system, at)
     vibrations = modes(here, count=check.count("count", count))
     derivatives = {
         name: _derivatives(here, vibrations, _Change.along(system, at, name, step)) for name, step in own.items()
@@ -204,7 +204,7 @@ class _Change:
     @staticmethod
     def along(system: Callable[..., Any], at: Mapping[str, float], name: str, step: float) -> _Change:
         def matrices(value: float) -> Array:
-            own = _plain(system, {**at, name: value})
+            own = plain_system(system, {**at, name: value})
             array = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
             array[:] = own.E, own.J, own.G
             return array
@@ -212,7 +212,7 @@ class _Change:
         return _Change(*(central_of_order_four(matrices, at[name], step) / step))
 
 
-def _plain(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
+def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
     """System at given parameters, without lift, so that its modes are in its states."""
     own = check.asked("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
