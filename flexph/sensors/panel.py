@@ -20,8 +20,8 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
+from .panel_arrays import PanelArrays, SensorMemory, panel_arrays
 from .quantities import LastStep, Quantity, Reading
-from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
 """Full turn [rad]."""
@@ -62,9 +62,9 @@ class Panel:
         return _Loop(self._part) if self._arrays.mean is None else None
 
     @property
-    def seen(self) -> Seen | None:
+    def arrays(self) -> PanelArrays | None:
         """Arrays with which compiled loops evaluate all sensors; None if some sensors need Python."""
-        return None if self._loop is None or self._states else self._loop.seen
+        return None if self._loop is None or self._states else self._loop.arrays
 
     @property
     def places(self) -> dict[str, list[int]]:
@@ -143,7 +143,7 @@ class _Models:
                 sensor_element(name, quantity, self._mechanism.layout.dim) for name, quantity in sensors.items()
             ]
             try:
-                model = Model(_seen(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
+                model = Model(_panel_bodies(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
                 _ = model.network
             except ValueError as error:
                 raise ValueError(f"sensors: {error}") from None
@@ -173,7 +173,7 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
         raise ValueError(f"sensor {check.name('a sensor', name)!r}: {error}") from None
 
 
-def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
+def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
     """Bodies that own the sensors' ports, by name.
 
     All bodies if there are none or one is unknown (the model reports it).
@@ -189,9 +189,9 @@ class _Loop:
 
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
-        self.seen = seen(arrays, layout)
+        self.arrays = panel_arrays(arrays, layout)
         self._state, self._out = np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))
-        self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
+        self._struct, self._measure = Struct(SensorMemory(self.arrays, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
