@@ -104,7 +104,7 @@ class CompiledCoupling:
             first=first,
             means=z((steps, linear.mean.size)),
             given=z((steps, linear.u.size)),
-            seen=z((steps, linear.own.size)),
+            port_output=z((steps, linear.own.size)),
             converged=z((steps, q)),
             states=z((steps, linear.x.size)),
         )
@@ -184,7 +184,7 @@ class CompiledCoupling:
                 law, output, u = law + closed, output[:, : M - closed], u[:, : M - closed]
             energies[:, k] = every[1:]
             flows += [lost, *(h * (output[:, part] * acting[:, part]).sum(axis=1) for part in c.spans)]
-            seen, inputs = (x[:done, first.coupled : first.coupled + coupled] for x in (a.seen, a.converged))
+            seen, inputs = (x[:done, first.coupled : first.coupled + coupled] for x in (a.port_output, a.converged))
             error += lost - h * (output * u).sum(axis=1) + np.diff(every)
             end = 0
             for _, part, _, _ in c.coupled:
@@ -222,7 +222,7 @@ def is_compiled(coupled: CoupledControllers) -> bool:
 
 def are_read(feedback: Sequence[FeedbackLoop]) -> bool:
     """True if compiled loops can read all sensors of the feedback."""
-    return all(c.panel.seen is not None for c in feedback)
+    return all(c.panel.arrays is not None for c in feedback)
 
 
 def _split(x: Array, controllers: list[ContinuousLoop]) -> list[Array]:

@@ -47,7 +47,7 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
         begun=np.zeros(n),
         acting=np.hstack([np.pad(c.acting_over(times), ((0, 0), (0, len(c.steps.laws)))) for c in controllers]),
         own=np.array(own, dtype=np.int64),
-        seen=np.concatenate([c.entries for c in controllers]).astype(np.int64),
+        output_index=np.concatenate([c.entries for c in controllers]).astype(np.int64),
         u=np.zeros(M),
         mean=np.zeros(N),
         solved=np.zeros((N, N + n + M)),
@@ -144,11 +144,11 @@ class FeedbackArrays:
     """Feedback as arrays for compiled loops, at an ``address``."""
 
     def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
-        assert panel.seen is not None
+        assert panel.arrays is not None
         (start, near), self.call = seen, call
         self._struct = Struct(
             Feedback(
-                seen=panel.seen,
+                arrays=panel.arrays,
                 entries=panel.entries.astype(np.int64),
                 part=np.zeros(panel.entries.size),
                 out=np.zeros((2, panel.size)),

@@ -146,7 +146,7 @@ class CalledLoop:
     @property
     def is_read_compiled(self) -> bool:
         """True if compiled loops can read all its sensors."""
-        return not self.reads_steps and self.panel.seen is not None
+        return not self.reads_steps and self.panel.arrays is not None
 
     def due(self) -> float:
         """Time of the next call [s]."""

@@ -66,7 +66,7 @@ def answer_linear(a: Coupling, step: int, h: float) -> bool:
     for j in range(M):
         c.u[j] = c.acting[step][j]
     for j in range(c.own.size):
-        c.u[c.own[j]] += a.output[c.seen[j]]
+        c.u[c.own[j]] += a.output[c.output_index[j]]
     for k in range(a.laws.column.size):
         c.u[a.laws.column[k]] = -a.laws.force[k]
     for i in range(N):
@@ -91,7 +91,7 @@ def read(f: Feedback, state: Vec) -> None:
     """Read the sensors of a feedback at a state into ``f.end``, with angles near those at the start of the step."""
     for i in range(f.part.size):
         f.part[i] = state[f.entries[i]]
-    measure(f.seen, f.part, f.out)
+    measure(f.arrays, f.part, f.out)
     width = f.out.shape[1]
     for i in range(f.angles[0], width):
         if abs(f.near[i] - f.out[0][i]) > PI:

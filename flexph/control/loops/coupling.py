@@ -110,7 +110,7 @@ def _commit(a: Coupling, step: int) -> None:
     copy(a.tried, a.converged[step])
     copy(a.laws.power, a.laws.lost[step])
     for j in range(c.own.size):
-        a.seen[step][j] = a.output[c.seen[j]]
+        a.port_output[step][j] = a.output[c.output_index[j]]
     copy(c.end, c.x)
     copy(c.x, a.states[step])
     for k in range(a.feedback.size):

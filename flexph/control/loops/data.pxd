@@ -1,6 +1,6 @@
 # C structs of the named tuples of data.py, which hold the meaning of their fields.
 from ...numerics.loops.views cimport IMat, IVec, Mat, Vec
-from ...sensors.seen cimport Seen
+from ...sensors.panel_arrays cimport PanelArrays
 
 cdef struct Linear:
     Mat E
@@ -13,7 +13,7 @@ cdef struct Linear:
     Vec begun
     Mat acting
     IVec own
-    IVec seen
+    IVec output_index
     Vec u
     Vec mean
     Mat solved
@@ -77,12 +77,12 @@ cdef struct Coupling:
     IVec first
     Mat means
     Mat given
-    Mat seen
+    Mat port_output
     Mat converged
     Mat states
 
 cdef struct Feedback:
-    Seen seen
+    PanelArrays arrays
     IVec entries
     Vec part
     Mat out

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.loops.views import IMat, IVec, Mat, Vec
-from ...sensors.seen import Seen
+from ...sensors.panel_arrays import PanelArrays
 
 NEW, NONE = -2, -1
 """Values of ``probe`` at the start of a step, and while no column of the Jacobian is measured."""
@@ -34,7 +34,7 @@ class Linear(NamedTuple):
     begun: Vec  # (n,), at the start of steps that may be withdrawn
     acting: Mat  # (k, M), external inputs by step
     own: IVec  # (J,), indices of the joined inputs
-    seen: IVec  # (J,), indices of the outputs of their ports
+    output_index: IVec  # (J,), indices of the outputs of their ports
     u: Vec  # (M,)
     mean: Vec  # (N,)
     solved: Mat  # (N, N + n + M), whose last columns map x and u to the means
@@ -104,7 +104,7 @@ class Coupling(NamedTuple):
     first: IVec  # (f,), offset of the answers of each feedback, all its points together
     means: Mat  # (k, N), of the converged steps
     given: Mat  # (k, M)
-    seen: Mat  # (k, J)
+    port_output: Mat  # (k, J)
     converged: Mat  # (k, q)
     states: Mat  # (k, n), at the ends of steps
 
@@ -112,7 +112,7 @@ class Coupling(NamedTuple):
 class Feedback(NamedTuple):
     """A feedback with p readings among 2m measures and rates."""
 
-    seen: Seen
+    arrays: PanelArrays
     entries: IVec  # entries of the flat state that its sensors read
     part: Vec
     out: Mat  # (2, m)
@@ -157,7 +157,7 @@ def no_linear(steps: int) -> Linear:
         begun=one,
         acting=np.zeros((steps, 0)),
         own=index,
-        seen=index,
+        output_index=index,
         u=one,
         mean=one,
         solved=two,

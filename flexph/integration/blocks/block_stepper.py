@@ -16,7 +16,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..loops.memory.codes import PASSED
 from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
-from ..loops.near import NearPairs
+from ..loops.near_pairs import NearPairs
 from ..loops.stepper import Stepper
 from ..schemes.scheme import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run

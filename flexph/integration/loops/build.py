@@ -29,7 +29,7 @@ from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .memory.relation_functions import resisting, spring_laws
 from .memory.sliding import curves_of, ropes_of, slips_of
-from .near import NearPairs
+from .near_pairs import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
 from .solids.arrays import faces_of, frames_of_cells, frames_of_faces, owned_by_solids, solids_of, with_entries

@@ -24,7 +24,7 @@ from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
 from .memory.memory import FIELDS, Memory
 from .memory.step_space import StrikeSpace, TouchSpace
-from .near import NearPairs, on_sides
+from .near_pairs import NearPairs, on_sides
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model

@@ -34,7 +34,7 @@ from .memory.structures import (
     no_calls,
     no_pair,
 )
-from .near import MARGIN, WIDER, NearPairs
+from .near_pairs import MARGIN, WIDER, NearPairs
 from .solids.laws import laws_of
 from .wide.factor import Answers
 from .workspace import banded_memory, memory, memory_of

@@ -24,7 +24,7 @@ from .memory.run_space import RunSpace, StageSpace
 from .memory.sliding import path_space, rope_space, row_space, slide_space
 from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
-from .near import NearPairs
+from .near_pairs import NearPairs
 from .redundancy import null_space, redundancy
 from .solids.arrays import solid_space
 from .strains import nodal_space

@@ -22,7 +22,7 @@ from flexph.control.coupling import CompiledCoupling
 from flexph.control.loops import data
 from flexph.laws import coulomb
 from flexph.numerics.loops.views import call_two
-from flexph.sensors import distance, joint_angle, joint_rate, seen
+from flexph.sensors import distance, joint_angle, joint_rate, panel_arrays
 from flexph.sensors.panel import Panel
 
 ROOT = Path(flexph.__file__).parent
@@ -65,7 +65,7 @@ def declared(path):
     return {name: [tuple(line.split()) for line in body.splitlines()] for name, body in structs}
 
 
-@pytest.mark.parametrize("module", [data, seen])
+@pytest.mark.parametrize("module", [data, panel_arrays])
 def test_structs_are_the_named_tuples(module):
     """Python lays out the arrays by one of them, and compiled loops find them by the other."""
     structs = declared(Path(module.__file__).with_suffix(".pxd"))

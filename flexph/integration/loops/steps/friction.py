@@ -11,7 +11,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fill, larger
     from ..friction.law import SOLVED, law, solve_law
-    from ..friction.rows import along_row, end_rates, measure_slips, pressed_size, rub, sized
+    from ..friction.rows import end_rates, measure_slips, pressed_size, set_friction_forces, slip_change, slip_size
     from ..memory.memory import Memory
 
 RESOLUTION = cython.declare(cython.double, _RESOLUTION)
@@ -40,7 +40,7 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
     """
     measure_slips(m, h)
     for q in range(m.rub_slip.size):
-        m.rub_slip[q] -= along_row(m, q)
+        m.rub_slip[q] -= slip_change(m, q)
     for k in range(m.rub_base.size):
         m.rub_base[k] -= m.correction_lam[m.bearings_row[k]]
     _scale(m, dim, h, extent)
@@ -56,7 +56,7 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
         for i in range(m.defect.size):
             m.defect[i] += m.rub_acting[q][i] * change
             m.correction[i] += m.rub_answer[q][i] * change
-    rub(m)
+    set_friction_forces(m)
     return True
 
 
@@ -64,7 +64,7 @@ def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
     """Set the scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their
     terms, and the resolution of positions divided by h.
     """
-    largest = larger(sized(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
+    largest = larger(slip_size(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
 
 

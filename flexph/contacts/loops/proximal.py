@@ -47,7 +47,7 @@ def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried
     return best
 
 
-def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
+def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
     """Solve for impulses near the given ones, in place; return their relative defect.
 
     ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such.

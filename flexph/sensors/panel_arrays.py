@@ -1,4 +1,4 @@
-"""Arrays for compiled evaluation of a panel's sensors; seen.pxd declares them as C structs."""
+"""Arrays for compiled evaluation of a panel's sensors; panel_arrays.pxd declares them as C structs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     starts: IVec
 
 
-class Seen(NamedTuple):
+class PanelArrays(NamedTuple):
     """Arrays to compute nodes, vectors and products from the flat state x, with work arrays for these.
 
     Nodes are points or directions that move with a body.
@@ -45,18 +45,18 @@ class Seen(NamedTuple):
     value: Mat  # (2, p), products and their rates
 
 
-class Measured(NamedTuple):
+class SensorMemory(NamedTuple):
     """Arrays of sensors, states, and the measures at them."""
 
-    seen: Seen
+    arrays: PanelArrays
     states: Mat  # (k, n)
     out: Ten  # (k, 2, m), measures and their rates
 
 
-class Pulled(NamedTuple):
+class GradientMemory(NamedTuple):
     """Arrays of sensors, states, the measure of which gradients are wanted, and these, with work arrays for them."""
 
-    seen: Seen
+    arrays: PanelArrays
     states: Mat  # (k, n)
     which: IVec  # (2,), index of the measure, and 1 for its rate
     by_product: Mat  # (2, p)
@@ -67,7 +67,7 @@ class Pulled(NamedTuple):
     out: Mat  # (k, n)
 
 
-def seen(a: Arrays, layout: Layout) -> Seen:
+def panel_arrays(a: Arrays, layout: Layout) -> PanelArrays:
     """Constants and work arrays of a panel, for a mechanism with the sensors as its connections."""
     turning = {body: i for i, body in enumerate(layout.turning)}
     sizes = (*layout.position_sizes, *layout.velocity_sizes)
@@ -81,7 +81,7 @@ def seen(a: Arrays, layout: Layout) -> Seen:
     k, p, measured = len(rows), a.first.size, a.springs
     kinds = measured.length_product, measured.component_product, measured.sine_product, measured.cosine_product
     length, component, sine, cosine = (np.ascontiguousarray(index, dtype=np.int64) for index in kinds)
-    return Seen(
+    return PanelArrays(
         offset=np.array(rows, dtype=np.int64).reshape(k, 4),
         flexible=np.array([u, du], dtype=np.int64),
         position=np.ascontiguousarray(a.node_position, dtype=float),

@@ -4,7 +4,7 @@ from ....contacts.loops.newton cimport SOLVED
 from ....numerics.loops.views cimport Vec, block, entries, fill, larger
 from ..memory.memory cimport Memory
 from .bearings cimport friction_of, is_bearing, slip_of
-from .law cimport move, solve_island
+from .law cimport multiply_compliance, solve_island
 from libc.math cimport INFINITY, fabs, sqrt
 
 cdef Py_ssize_t REPEATED

@@ -20,7 +20,7 @@ if not cython.compiled:
     from ....numerics.loops.views import block, entries, fill, larger
     from ..memory.memory import Memory
     from .bearings import friction_of, is_bearing, slip_of
-    from .law import move, solve_island
+    from .law import multiply_compliance, solve_island
 
 
 REPEATED = cython.declare(cython.Py_ssize_t, 12)
@@ -49,7 +49,7 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
     """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
-    move(law, island, x, out)
+    multiply_compliance(law, island, x, out)
     if kinds > 0:
         for k in range(island.contacts):
             if is_bearing(m, m.strike_member[island.first + k]):

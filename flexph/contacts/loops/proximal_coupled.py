@@ -12,11 +12,11 @@ if not cython.compiled:
     from ...numerics.loops.views import copy, larger, part, smaller
     from .coupled import KEPT, POINT, RATES, TRIED, rates_of
     from .interior_coupled import interior_coupled
-    from .near import STEPS
     from .newton import EXACT, SOLVED, defect_of
     from .newton_coupled import newton_coupled
     from .paths import follow
     from .problem import Chain, Coupled
+    from .proximal import STEPS
     from .sweeps import sweep_coupled
 
 
@@ -173,7 +173,7 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
     return best
 
 
-def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
+def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
     """Solve for impulses near the given ones, in place; return their relative defect.
 
     ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. The interior point method

@@ -5,7 +5,7 @@ from .coupled cimport RATES
 from .coupled cimport TRIED
 from .coupled cimport rates_of
 from .interior_coupled cimport interior_coupled
-from .near cimport STEPS
+from .proximal cimport STEPS
 from .newton cimport EXACT
 from .newton cimport SOLVED
 from .newton cimport defect_of
@@ -44,4 +44,4 @@ cdef double _along_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogi
 cdef double _swept(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef double _by_weights(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef double _by_sweeps(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
-cdef double near_coupled(Coupled& p, Vec x, double weight, bint rests, Chain& s) noexcept nogil
+cdef double proximal_coupled(Coupled& p, Vec x, double weight, bint rests, Chain& s) noexcept nogil

@@ -16,8 +16,8 @@ def is_whole(p: Prescribed, begin: float, end: float) -> bool:
     return begin == p.table.times[p.k] and end == p.table.times[p.k + 1]
 
 
-def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
-    """Request the time-dependent data of a part of a step for :func:`given_between`; False if that fails."""
+def request_data(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
+    """Request the time-dependent data of a part of a step for :func:`data_between`; False if that fails."""
     m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
         copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
@@ -30,8 +30,8 @@ def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
     return True
 
 
-def given_between(p: Prescribed, begin: float, end: float) -> Given:
-    """Time-dependent data that :func:`ask` requested, over a part of a step or at one time of it."""
+def data_between(p: Prescribed, begin: float, end: float) -> Given:
+    """Time-dependent data that :func:`request_data` requested, over a part of a step or at one time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
         return given_over(p.between.table, 0, end - begin)
     return given_over(p.table, p.k, end - begin)

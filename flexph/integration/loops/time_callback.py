@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...systems.inputs import Forcing
 
 
-class AskedBetween:
+class TimeCallback:
     """Callback for the driven joints, springs and loads of a mechanism between the times of a table."""
 
     def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:

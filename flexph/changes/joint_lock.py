@@ -12,7 +12,7 @@ from ..joints.rows.signs import Solid
 from ..joints.rows.vectors import Ground, PortName, Product, along, axis, between
 
 
-def held(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:
+def joint_lock(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:
     """Connection that keeps the relative position and rotation of the ports of a joint.
 
     With the vector V between the ports and directions d of one section, the rows are V·d = const, and those of the

@@ -20,10 +20,10 @@ if not cython.compiled:
     from ..steps.rows import fail
     from ..strikes.bearings import mark_bearings
     from ..strikes.bodies import are_apart
-    from ..strikes.closing import close
-    from ..strikes.given import ask, given_between
-    from ..strikes.marks import CLOSES, look_inside, may_close
-    from ..strikes.trial import fly
+    from ..strikes.closing import solve_closing
+    from ..strikes.marks import CLOSES, mark_overlaps, may_close
+    from ..strikes.time_data import data_between, request_data
+    from ..strikes.trial import solve_without_contacts
 
 CLOSING = cython.declare(cython.Py_ssize_t, _CLOSING)
 CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
@@ -36,7 +36,7 @@ CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
 """Limit of repetitions of a step with further closing contacts."""
 
 
-def begin_way(m: Memory, dim: int, h: float) -> None:
+def begin_iterate(m: Memory, dim: int, h: float) -> None:
     """Set the first iterate of a part of a step, without impulses, and mark gaps that are open at its start."""
     size = coordinate_size(m)
     guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
@@ -49,20 +49,20 @@ def begin_way(m: Memory, dim: int, h: float) -> None:
             m.strike_opens[c] = 1
 
 
-def take_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def solve_part(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     """Solve a part of a step in which marked contacts may close, from an iterate; return iterations, −1 if unsolved."""
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
-        return fly(m, dim, kinds, given)
-    return close(m, dim, kinds, law, given)
+        return solve_without_contacts(m, dim, kinds, given)
+    return solve_closing(m, dim, kinds, law, given)
 
 
-def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def close_all_marked(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     """Solve a part of a step until all contacts that close in it are marked; return iterations, −1 if not solved."""
     for _ in range(CLOSINGS):
-        iterations = take_way(m, dim, kinds, law, given)
+        iterations = solve_part(m, dim, kinds, law, given)
         if iterations < 0:
             return -1
-        inside = look_inside(m, dim, CLOSES)
+        inside = mark_overlaps(m, dim, CLOSES)
         if inside < 0:
             return -1
         if inside == 0:
@@ -70,15 +70,17 @@ def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> i
     return fail(m, CLOSING, CLOSINGS, 0.0)
 
 
-def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:
+def solve_between(
+    m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool
+) -> int:
     """Solve a part of a step between two times from a predicted iterate; return iterations, −1 if not solved.
 
     With ``closes``, contacts that close in it are marked, too, and the solution is repeated.
     """
-    if not ask(m, p, begin, end, OVER_PART):
+    if not request_data(m, p, begin, end, OVER_PART):
         return -1
-    given = given_between(p, begin, end)
-    begin_way(m, dim, given.h)
+    given = data_between(p, begin, end)
+    begin_iterate(m, dim, given.h)
     if closes:
-        return close_all(m, dim, kinds, law, given)
-    return take_way(m, dim, kinds, law, given)
+        return close_all_marked(m, dim, kinds, law, given)
+    return solve_part(m, dim, kinds, law, given)

@@ -1,4 +1,4 @@
-# C structs of the named tuples of seen.py, which hold the meaning of their fields.
+# C structs of the named tuples of panel_arrays.py, which hold the meaning of their fields.
 from ..numerics.loops.views cimport IMat, IVec, Mat, Ten, Vec
 
 cdef struct Rows:
@@ -6,7 +6,7 @@ cdef struct Rows:
     IVec indices
     IVec starts
 
-cdef struct Seen:
+cdef struct PanelArrays:
     IMat offset
     IVec flexible
     Mat position
@@ -23,13 +23,13 @@ cdef struct Seen:
     Ten vector
     Mat value
 
-cdef struct Measured:
-    Seen seen
+cdef struct SensorMemory:
+    PanelArrays arrays
     Mat states
     Ten out
 
-cdef struct Pulled:
-    Seen seen
+cdef struct GradientMemory:
+    PanelArrays arrays
     Mat states
     IVec which
     Mat by_product

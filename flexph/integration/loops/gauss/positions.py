@@ -18,7 +18,7 @@ if not cython.compiled:
     from .stresses import strain
 
 
-def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
+def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
     """Set positions, vectors and forces at the nodes from rates and multipliers; False if a body turns too far.
 
     If the iteration ``begins``, stress rates follow from strains (see stresses).
@@ -79,7 +79,7 @@ def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
                 g.driven[i * d + k] = m.at_arm[n][k] + h * total
         drive_arm(m, dim, g, n)
     for i in range(g.stages.size):
-        _speed_up(stage(g.stages, i), dim)
+        _set_velocities(stage(g.stages, i), dim)
 
 
 def _is_rigid(m: Memory, b: int) -> bool:
@@ -116,7 +116,7 @@ def _push(s: Memory, dim: int) -> None:
                 s.stage_pushed[n][k] += s.trial_inverse[b][j][k] * local
 
 
-def _speed_up(s: Memory, dim: int) -> None:
+def _set_velocities(s: Memory, dim: int) -> None:
     """Write the velocities ṙ + Ω × a + R⁻ᵀφu̇ of nodes into ``run.moved``."""
     d = dim
     swept = s.run_space[0]
