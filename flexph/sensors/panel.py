@@ -229,10 +229,12 @@ class _Loop:
 
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
-        count, work = self._out.shape[-1], [np.zeros_like(part) for part in (self.arrays.value, self.arrays.vector)]
-        node, arms = np.zeros_like(self.arrays.node), np.zeros((2, 4, self.arrays.position.shape[1]))
+        count, arrays = self._out.shape[-1], self.arrays
+        products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))
+        arm, by_arm = np.zeros((2, 4, arrays.position.shape[1]))
         which, out = np.array([index % count, index // count]), np.zeros(states.shape)
-        own = Struct(GradientMemory(self.arrays, np.ascontiguousarray(states), which, *work, node, *arms, out))
+        x = np.ascontiguousarray(states)
+        own = Struct(GradientMemory(arrays, x, which, products, vectors, nodes, arm, by_arm, out))
         gradients_at(own.address)
         return out
 
