@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -26,40 +26,15 @@ from ...robots.links.elements import (
     Mimic,
     several,
 )
+from .contents import Contents, Spring, anchor
 
 WORLD = "world"
 FILES = ("file", "meshdir", "texturedir", "assetdir", "content_type")
 """Attributes of an MJCF file that name files and folders."""
 
 
-class Spring(NamedTuple):
-    """Spring of a joint: stiffness [N m/rad, N/m] and the coordinate without force [rad, m]."""
-
-    joint: str
-    stiffness: float
-    rest: float
-
-
-class Closure(NamedTuple):
-    """Two links whose origins coincide."""
-
-    first: str
-    second: str
-    name: str
-
-
-class Elements(NamedTuple):
-    """Contents of an MJCF file: links by name, joints, springs, closures of loops, and gravity (3,) [m/s²]."""
-
-    links: dict[str, LinkElement]
-    joints: list[JointElement]
-    springs: list[Spring]
-    closures: list[Closure]
-    gravity: Array
-
-
-def read_elements(path: Path) -> Elements:
-    """Links, joints, springs and closures of an MJCF file; ValueError with MuJoCo's reason for a file that is none."""
+def read_contents(path: Path) -> Contents:
+    """Links, joints, springs and loops of an MJCF file; ValueError with MuJoCo's reason for a file that is none."""
     try:
         import mujoco
     except ModuleNotFoundError:
@@ -70,7 +45,7 @@ def read_elements(path: Path) -> Elements:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is no MJCF file that MuJoCo compiles: {error}") from error
-    return _Reader(mujoco, model).elements()
+    return _Reader(mujoco, model).contents()
 
 
 def _refuse_outside(path: Path) -> None:
@@ -102,16 +77,16 @@ class _Reader:
         self.joint_names = _names(model.jnt, model.njnt, "joint")
         self.followers = dict(self._followers())
 
-    def elements(self) -> Elements:
+    def contents(self) -> Contents:
         """Contents of the model; warns of what is left out."""
         model = self.model
         if model.nflex or model.nplugin:
             raise ValueError("the file must not have flexible parts of MuJoCo or plugins, which are not read")
         for body in range(1, model.nbody):
             self._add_body(body)
-        closures = [self._closure(number) for number in self._active(self.types.mjEQ_CONNECT)]
+        loops = [self._loop(number) for number in self._active(self.types.mjEQ_CONNECT)]
         self._warn_of_rest()
-        return Elements(self.links, self.joints, list(self._springs()), closures, model.opt.gravity.copy())
+        return Contents(self.links, self.joints, list(self._springs()), loops)
 
     def _add_body(self, body: int) -> None:
         """Append a body with its joints.
@@ -173,20 +148,18 @@ class _Reader:
             law = Mimic(self.joint_names[leader], float(terms[1]), zero + float(terms[0]) - float(terms[1]) * first)
             yield name, law
 
-    def _closure(self, number: int) -> Closure:
-        """Closure of a loop: links without mass at its two anchors, each fixed to its body."""
+    def _loop(self, number: int) -> JointElement:
+        """Ball joint that closes a loop between anchors at two bodies."""
         model = self.model
-        anchors, name = model.eq_data[number][:6].reshape(2, 3), model.eq(number).name or f"constraint {number + 1}"
+        places, name = model.eq_data[number][:6].reshape(2, 3), model.eq(number).name or f"constraint {number + 1}"
         if int(model.eq_objtype[number]) != self.body_kind:
             raise ValueError(f"equality constraint {name!r} must join bodies: sites are not read")
         bodies = (self.names[model.eq_obj1id[number]], self.names[max(model.eq_obj2id[number], 0)])
-        ends = []
-        for body, place, side in zip(bodies, anchors, ("first", "second"), strict=True):
-            end = f"{name} {side}"
-            self.links[end] = LinkElement(end)
-            self.joints.append(JointElement(f"{end} anchor", FIXED, body, end, _pose(place), np.zeros(3)))
-            ends.append(end)
-        return Closure(ends[0], ends[1], name)
+        ends = [f"{name} {side}" for side in ("first", "second")]
+        for body, place, end in zip(bodies, places, ends, strict=True):
+            self.links[end], held = anchor(body, _pose(place), end)
+            self.joints.append(held)
+        return JointElement(name, BALL, ends[0], ends[1], np.eye(4), np.zeros(3))
 
     def _springs(self) -> Iterator[Spring]:
         """Springs of joints with one freedom; ValueError for those of others."""

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ...joints.lower_pairs import spherical
-from ...joints.rows.connection import Connection
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from ...robots.links.assembly import Options, assembled
-from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, LinkElement, Mimic, several
+from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
 from ...robots.links.tree import leaders, ordered, root_of
 from . import mjcf_files, urdf_files
+from .contents import Contents
 
 
 @checked
@@ -66,9 +64,9 @@ def read_urdf(
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them.
     """
-    links, joints = urdf_files.read_elements(Path(path))
-    _warn_of_limits(joints)
-    return _robot(links, joints, dict(flexible or {}), fixed=fixed, friction_speed=friction_speed, inertia=inertia)
+    read = urdf_files.read_contents(Path(path))
+    _warn_of_limits(read.joints)
+    return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia)
 
 
 @checked
@@ -110,49 +108,30 @@ def read_mjcf(
         For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
         of joints that are not linear, and springs of ball and free joints.
     """
-    read = mjcf_files.read_elements(Path(path))
-    options: dict[str, Any] = {"fixed": True, "friction_speed": friction_speed, "inertia": inertia}
-    robot = _robot(read.links, read.joints, dict(flexible or {}), **options)
+    read = mjcf_files.read_contents(Path(path))
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+
+
+def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
+    """Robot from the contents of a file."""
+    links, joints = read.links, read.joints
+    root = root_of(links, joints)
+    in_order, followers = ordered(root, joints), leaders(joints)
+    if options.friction_speed is not None:
+        check.positive("friction_speed", options.friction_speed)
+    for name in options.flexible:
+        check.lookup("link", name, links, "the robot")
+    sound = checked_links(links, inertia)
+    _warn_of_friction(joints, options.friction_speed)
+    _warn_of_losses(joints)
+    _warn_of_mimics(in_order, followers)
+    robot = assembled(sound, in_order, root, followers, options=options, loops=read.loops)
     springs = [
         robot.joints[spring.joint].spring(stiffness=spring.stiffness, rest=spring.rest)
         for spring in read.springs
         if spring.joint in robot.joints
     ]
-    loops = [_closed(robot, loop) for loop in read.closures]
-    return replace(robot, connections=(*robot.connections, *springs, *loops))
-
-
-def _closed(robot: Robot, loop: mjcf_files.Closure) -> Connection:
-    """Spherical joint that closes a loop, of a body with another or with the ground."""
-    first, second = robot.ports[loop.first], robot.ports[loop.second]
-    if not isinstance(first, str):
-        first, second = second, first
-    if not isinstance(first, str):
-        raise ValueError(f"equality constraint {loop.name!r} joins the ground with itself")
-    return spherical(first, second, name=loop.name)
-
-
-def _robot(
-    links: Mapping[str, LinkElement],
-    joints: Sequence[JointElement],
-    flexible: dict[str, Flexible],
-    *,
-    fixed: bool,
-    friction_speed: float | None,
-    inertia: Handling,
-) -> Robot:
-    """Robot from the links and joints of a file."""
-    root = root_of(links, joints)
-    in_order, followers = ordered(root, joints), leaders(joints)
-    if friction_speed is not None:
-        check.positive("friction_speed", friction_speed)
-    for name in flexible:
-        check.lookup("link", name, links, "the robot")
-    sound = checked_links(links, inertia)
-    _warn_of_friction(joints, friction_speed)
-    _warn_of_losses(joints)
-    _warn_of_mimics(in_order, followers)
-    return assembled(sound, in_order, root, followers, options=Options(flexible, fixed, friction_speed))
+    return replace(robot, connections=(*robot.connections, *springs)) if springs else robot
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:

@@ -19,19 +19,20 @@ from ...files.reading import refuse_entities, refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
+from .contents import Contents
 
 Element = ElementTree.Element
 KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
-def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement]]:
-    """Links by name and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
+def read_contents(path: Path) -> Contents:
+    """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
     root = _root(path)
     links = [_link(*own) for own in _named(root, "link")]
     joints = [_joint(*own) for own in _named(root, "joint")]
     if not links:
         raise ValueError(f"{str(path)!r} must have a link, got none")
-    return {link.name: link for link in links}, joints
+    return Contents({link.name: link for link in links}, joints)
 
 
 def _root(path: Path) -> Element:
