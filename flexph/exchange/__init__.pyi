@@ -9,6 +9,7 @@ from .matrix_market import write_matrix_market as write_matrix_market
 from .pymor import from_pymor as from_pymor
 from .pymor import to_pymor as to_pymor
 from .robots.read import read_mjcf as read_mjcf
+from .robots.read import read_sdf as read_sdf
 from .robots.read import read_urdf as read_urdf
 from .state_spaces import from_control as from_control
 from .state_spaces import from_scipy as from_scipy

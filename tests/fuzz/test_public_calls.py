@@ -46,7 +46,7 @@ FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors"
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
          "write_envelope", "write_surface", "read_scene", "html_fragment", "write_html", "write_library",
          "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "joined_shapes",
-         "write_fmu", "fmu_controller", "read_urdf", "read_mjcf", "environment"}  # fmt: skip
+         "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
 """They take too long to be drawn by the hundred; wrong arguments are in their own tests."""

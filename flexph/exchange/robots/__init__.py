@@ -1,4 +1,4 @@
 """Robots from URDF files as bodies and joints.
 
-Imports: files, joints, joints.rows, numerics, robots.links.
+Imports: files, numerics, robots.links.
 """

@@ -1,4 +1,4 @@
-"""Readers of robots from URDF and MJCF files."""
+"""Readers of robots from URDF, SDF and MJCF files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
 from ...robots.links.tree import leaders, ordered, root_of
-from . import mjcf_files, urdf_files
+from . import mjcf_files, sdf_files, urdf_files
 from .contents import Contents
 
 
@@ -109,6 +109,49 @@ def read_mjcf(
         of joints that are not linear, and springs of ball and free joints.
     """
     read = mjcf_files.read_contents(Path(path))
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+
+
+@checked
+def read_sdf(
+    path: str | Path,
+    *,
+    flexible: Mapping[str, Flexible] | None = None,
+    fixed: bool = False,
+    friction_speed: float | None = None,
+    inertia: Handling = "accept",
+) -> Robot:
+    """Read the model of an SDF file (Gazebo, Drake): rigid links, joints, dampers, springs and closed loops.
+
+    Joints are revolute, continuous, prismatic, ball or fixed, between links or frames. Of several joints that lead to
+    one link the first of the file belongs to the tree, the others close loops and have no coordinate.
+
+    Parameters
+    ----------
+    path : path
+        SDF file (SDFormat 1.7 or later) with one model, without ``include``.
+    flexible : mapping, optional
+        Functions that make flexible links, as in :func:`read_urdf`.
+    fixed : bool
+        True to weld links that no joint leads to at their pose in the file; otherwise they float, and ``placed`` places
+        them relative to that pose by the joint ``LINK free``.
+    friction_speed : float, optional
+        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
+    inertia : {"accept", "repair", "refuse"}
+        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+
+    Returns
+    -------
+    Robot
+        Robot for ``connect(robot.bodies, robot.connections)`` and ``mechanism.assemble(robot.placed({...}))``.
+
+    Raises
+    ------
+    ValueError
+        With the name of the link or joint, for a file that is no SDF, older versions, several models, joints of unknown
+        links or kinds, numbers that are missing, not finite or of the wrong sign, and zero axes.
+    """
+    read = sdf_files.read_contents(Path(path), fixed=fixed)
     return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
 
 
