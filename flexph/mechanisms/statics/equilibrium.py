@@ -25,6 +25,7 @@ from .turned_motion import refuse_unsteady
 if TYPE_CHECKING:
     from ..model.model import Model
 
+
 class Unheld(ArithmeticError):
     """Mechanism that moves away without coming to rest, as nothing holds it."""
 

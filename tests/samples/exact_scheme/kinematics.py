@@ -112,7 +112,7 @@ def split(system, velocity):
     v = velocity[: system.dim * len(omega)].reshape(-1, system.dim)
     for b, body in enumerate(system.bodies):
         if body.turns:
-            omega[b] = velocity[system.columns(b)[1]]
+            omega[b] = velocity[system.columns[b][1]]
     return v, omega, velocity[velocity.size - n :]
 
 
@@ -121,18 +121,19 @@ def spin_rates(system, frame):
     rates = np.zeros((len(frame), system.spins, system.velocities), dtype=frame.dtype)
     for b, body in enumerate(system.bodies):
         if body.turns:
-            rates[b][:, system.columns(b)[1]] = frame[b] if system.dim == 3 else 1.0
+            rates[b][:, system.columns[b][1]] = frame[b] if system.dim == 3 else 1.0
     return rates
 
 
 def node_rates(system, frame, spin_rate, lever):
     """ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄ of all nodes as maps of the velocities, (k, d, n_v)."""
     rates = np.zeros((len(lever), system.dim, system.velocities), dtype=lever.dtype)
+    axes = np.arange(system.dim)
     for k, b in enumerate(system.nodes.body):
-        centre, _, flexible = system.columns(b)
-        rates[k][:, centre] = system.nodes.moves[k] * np.eye(system.dim)
-        rates[k] += swept(lever[k]) @ spin_rate[b]
-        rates[k][:, flexible] += frame[b] @ system.nodes.shape[k][:, system.bodies[b].own]
+        centre, spin, flexible = system.columns[b]
+        rates[k, axes, centre] = system.nodes.moves[k]
+        rates[k, :, spin] = (swept(lever[k]) @ spin_rate[b][:, spin]).T
+        rates[k, :, flexible] = (frame[b] @ system.nodes.shape[k][:, system.bodies[b].own]).T
     return rates
 
 
