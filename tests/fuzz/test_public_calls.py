@@ -45,7 +45,7 @@ FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors"
 """Functions of fields of large bodies; their arguments are checked by the same annotations."""
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
          "write_envelope", "write_surface", "read_scene", "html_fragment", "write_html", "write_library",
-         "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "joined_shapes",
+         "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "merged_shapes",
          "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
