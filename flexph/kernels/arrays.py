@@ -27,6 +27,9 @@ from .strains import NONE, Strains
 
 Index = np.ndarray
 
+FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS = range(5)
+"""Kinds of prescribed values that change over a step: see :func:`timed_columns`."""
+
 
 class Arrays(NamedTuple):
     """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
@@ -351,3 +354,18 @@ def _dense_sums(index: Index, weights: Array, size: int) -> Array:
 def total(index: Index, values: Array, size: int) -> Array:
     """Sums of the values with the same index, (size,), as floats even for empty input (unlike ``numpy.bincount``)."""
     return np.bincount(index, weights=values, minlength=size).astype(float, copy=False)
+
+
+def timed_columns(a: Arrays) -> np.ndarray:
+    """First column and number of each kind of value in the row of quantities that change over a step, (5, 2).
+
+    The row has the changes of the free measures of all springs. Then follow, for each kind, the values at the start of
+    the step and those at its end: factors of the laws of springs and of strains, speeds of flows and of moving
+    surfaces, and factors of the relations of springs. Kinds that do not change have no columns.
+    """
+    springs = a.springs.stiffness.size
+    timed = sum(part.factor is not None for part in a.strains.laws)
+    surfaces = 1 + int(a.contacts.timed.max(initial=-1))
+    relations = springs if a.springs.relation_factors else 0
+    counts = np.array([springs if a.springs.scheduled else 0, timed, len(a.flows), surfaces, relations], dtype=np.int64)
+    return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts])

@@ -251,7 +251,7 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
-        "flow": flow_energies(a.flows, c.r, time),
+        "flow": flow_energies(a.flows, c.r, time) if a.flows else np.zeros(0),
     }
 
 

@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
-from ...kernels.arrays import Arrays
+from ...kernels.arrays import Arrays, timed_columns
 from ...kernels.surfaces.surfaces import joined
-from ...kernels.timed import timed_columns
 from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...mechanisms.model.references import controlled_springs
 from ...numerics.arrays import Array, dense, no_entries

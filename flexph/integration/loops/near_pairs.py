@@ -30,7 +30,9 @@ MARGIN, WIDER = 0.5, 2.0
 
 
 class NearPairs:
-    """Pairs of spheres of a mechanism, for lists of near ones; ``lists`` is True if there are enough pairs.
+    """Pairs of spheres of a mechanism, for lists of near ones.
+
+    ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
     With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). These are
@@ -44,16 +46,18 @@ class NearPairs:
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
         are_rigid = a.contacts.laws.rigid
         self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
-        self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
         self.strikes = bool(are_rigid.any())
+        self.coupled = self.strikes and (self.mixed or a.turning.size < len(a.mass) or not are_apart(a))
         lists_rigid = self.strikes and rigid > LISTED
         self.contacts = a.contacts if lists_rigid else a.contacts.with_single_rigid()
         soft = ~self.contacts.rigid
-        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=soft | lists_rigid)
-        self.lists = self.phase.pairs > LISTED
+        self.lists = False
+        if self.contacts.number > LISTED:
+            self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=soft | lists_rigid)
+            self.lists = self.phase.pairs > LISTED
         self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
-        compliant = self.phase.pair.size or not all(group.law.rigid[0] for group in self.contacts.groups)
-        self.orders = bool(self.lists and compliant and not self.is_pile)
+        compliant = self.lists and (self.phase.pair.size or not all(g.law.rigid[0] for g in self.contacts.groups))
+        self.orders = bool(compliant and not self.is_pile)
 
     @property
     def answers_whole(self) -> bool:

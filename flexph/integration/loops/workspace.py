@@ -15,11 +15,10 @@ from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
 from .friction.arrays import rub_space
 from .memory.connection_data import border_width
-from .memory.constants import Constants
+from .memory.constants import Constants, kinds
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.packing import pack
-from .memory.products import kinds
 from .memory.run_space import RunSpace, StageSpace
 from .memory.sliding import path_space, rope_space, row_space, slide_space
 from .memory.step_space import Motion, System, Trial, Unknowns

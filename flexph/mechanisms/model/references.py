@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.arrays import surface_speeds
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...kernels.arrays import FACTORS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -98,7 +98,7 @@ class References:
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
     may have factors of time, as those of the strains of rods and cables, and flows speeds. Each step has a row of them,
-    see :mod:`flexph.kernels.timed`.
+    see :func:`flexph.kernels.arrays.timed_columns`.
 
     Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
     the factor goes from the last value to the new one over the step after the jump.

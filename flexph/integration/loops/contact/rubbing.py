@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.arrays import SURFACES as _SURFACES
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import TINY as _TINY
-from ....kernels.timed import SURFACES as _SURFACES
 from ....numerics.arrays import Array
 
 if not cython.compiled:

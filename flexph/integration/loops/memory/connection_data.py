@@ -44,7 +44,7 @@ class Joints(NamedTuple):
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
     laws: Number  # of springs and of strains with a law
-    timed: IndexMatrix  # (5, 2), first column and number of each kind of value that changes, see kernels.timed
+    timed: IndexMatrix  # (5, 2), first column and number of each kind of value that changes, see kernels.arrays
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index
