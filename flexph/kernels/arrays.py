@@ -105,6 +105,7 @@ class Arrays(NamedTuple):
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
+    crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 
 class Joined(NamedTuple):
@@ -125,7 +126,10 @@ def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
     taken |= {name: getattr(a, name)[:products, :vectors] for name in ("select_first", "select_second")}
     of = incidence[:, nodes]
     kept = of if sparse.issparse(a.node_shape) else of.toarray()
-    return Joined(a._replace(**taken, incidence=kept, strains=NONE, vector_fixed=a.vector_fixed[:vectors]), nodes)
+    few = a._replace(
+        **taken, incidence=kept, strains=NONE, vector_fixed=a.vector_fixed[:vectors], crossed=np.zeros(0, dtype=int)
+    )
+    return Joined(few, nodes)
 
 
 class Rolling(NamedTuple):
