@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -66,6 +67,34 @@ class Sphere(Shape):
     def reach(self) -> float:
         """See :class:`Shape`."""
         return self.radius
+
+
+@dataclass(frozen=True)
+class Spot(Sphere):
+    """A ball beside a port, at an ``offset`` fixed in its section [m]: a corner of another shape."""
+
+    offset: Direction = ()
+
+
+@dataclass(frozen=True)
+class Edge(Shape):
+    """A bar with round ends beside a port: an edge of another shape.
+
+    Its centre is at an ``offset`` [m] and ``half`` leads from there to one of its ends, both fixed in the section.
+    """
+
+    offset: Direction
+    half: Direction
+    radius: float
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return math.hypot(*self.half) + self.radius
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Ball(self.port, self.radius, dim)
 
 
 @quantities(radius="m", crown="m")

@@ -146,6 +146,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                 raise ValueError(
                     f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: integrate the motion"
                 )
+            if getattr(gap.law, "friction_factor", None) is not None:
+                raise ValueError(
+                    f"{what} takes no friction with a factor of time, and {contact.name!r} has one: leave the "
+                    "friction_factor out"
+                )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
             touches.append(Touch(name, contact, gap))
     return touches

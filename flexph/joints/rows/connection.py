@@ -41,7 +41,7 @@ from .vectors import (
     turned_by,
 )
 
-GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape"]
+GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape", "segments"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class Gap:
     """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
 
     Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
-    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``. Friction acts on the ports
+    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``, ``segments`` the distance of two
+    segments with half lengths W and U (:mod:`flexph.kernels.surfaces.segments`). Friction acts on the ports
     ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
     normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there. The surface of a plane
     moves with ``speed`` along its third vector.
@@ -161,11 +162,13 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The multiplier of
+    the row numbered ``load`` is the wheel load of a creep law by load.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
     friction: Relation | CreepLaw
+    load: int | None = None
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
 from ..surfaces.closest import distance
+from ..surfaces.segments import squares
 from ..surfaces.surfaces import GRADIENT, PLACES, VALUE
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SHAPE, Contacts
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
 
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6
@@ -59,15 +60,16 @@ def rates_of(c: Contacts, velocities: Array) -> Array:
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     """Gaps from the vectors (4, c, d) at both ends of a step."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
-    if len(kinds) == 1 and SHAPE not in kinds:
+    if len(kinds) == 1 and not kinds & {SHAPE, SEGMENTS}:
         return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
     for kind in kinds:
         own = np.flatnonzero(c.kind == kind)
-        if kind == SHAPE:
+        if kind in (SHAPE, SEGMENTS):
+            single = _shaped if kind == SHAPE else _crossing
             for k in own.tolist():
-                first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
+                first[k], last[k], mean[:, k], end[:, k] = single(c, k, before[:, k], after[:, k])
             continue
         at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own], c.share[0, own])
         first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
@@ -161,6 +163,30 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
     return near[0, VALUE] - c.offset[k], near[1, VALUE] - c.offset[k], mean, end
 
 
+def _crossing(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, float, Array, Array]:
+    """Gap of two segments at both ends, and its gradients, from the vectors (4, d)."""
+    near, bent, _ = _segments(before, after)
+    d0, d1 = np.sqrt(near[:, 0])
+    mean, end = (
+        np.array([2.0 * n[0] * v + n[1] * w + n[2] * u, n[1] * v + n[3] * u, n[2] * v + n[3] * w, 0.0 * v]) / total
+        for n, (v, w, u, _), total in (
+            (bent[0], 0.5 * (before + after), d0 + d1),
+            (near[1, 3:7], after, 2.0 * d1),
+        )
+    )
+    return float(d0 - c.offset[k]), float(d1 - c.offset[k]), mean, end
+
+
+def _segments(before: Array, after: Array) -> tuple[Array, Array, Array]:
+    """Squares of distances with their derivatives (2, entries), mean slopes (5, 4), and places on the first (2,)."""
+    both = [[v[0] @ v[0], v[0] @ v[1], v[0] @ v[2], v[1] @ v[2]] for v in (before, after)]
+    sizes = np.array([[v[1] @ v[1], v[2] @ v[2]] for v in (before, after)])
+    near, bent = np.zeros((2, PLACES)), np.zeros((5, 4))
+    squares(sizes, np.array(both), near, bent)
+    near[:, 0] = np.maximum(near[:, 0], TINY)
+    return near, bent, near[:, 1]
+
+
 def tilts(vector: Array) -> tuple[Array, Array]:
     """Cosine q = W·U between the normal W and the axis U of discs, (c,), and sine √(1 − q²), at least ``FLAT``."""
     q = np.vecdot(vector[1], vector[2])
@@ -192,6 +218,11 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
         )
         arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
         arm[1][own] = middle[own] - arm[0][own]
+    for k in np.flatnonzero(c.kind == SEGMENTS).tolist():
+        before, after = gaps.vectors[:, :, k]
+        _, _, place = _segments(before, after)
+        arm[0][k] = c.share[0, k] * normal[k] - place.mean() * 0.5 * (before[1] + after[1])
+        arm[1][k] = middle[k] - arm[0][k]
     return tangent * (c.friction > 0.0)[:, None], arm
 
 

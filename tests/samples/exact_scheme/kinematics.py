@@ -80,8 +80,12 @@ def points(system, r, arm):
 
 
 def products(system, vector):
-    """V·W, (p,)."""
-    return dot(vector[system.vectors.first], vector[system.vectors.second])
+    """V·W, of crossed ones (JV)·W, (p,)."""
+    first, second = vector[system.vectors.first], vector[system.vectors.second]
+    value, crossed = dot(first, second), system.vectors.crossed
+    if crossed.size:
+        value[crossed] = first[crossed, 0] * second[crossed, 1] - first[crossed, 1] * second[crossed, 0]
+    return value
 
 
 def vectors(system, r, arm):
@@ -146,4 +150,8 @@ def product_rates(system, node_rate, vector):
     """V̇·W̄ + V̄·Ẇ of all products as maps of the velocities, (p, n_v)."""
     rate = np.einsum("vk,kin->vin", system.vectors.incidence, node_rate)
     one, other = system.vectors.first, system.vectors.second
-    return np.einsum("pin,pi->pn", rate[one], vector[other]) + np.einsum("pin,pi->pn", rate[other], vector[one])
+    V, W, dV, dW = vector[one], vector[other], rate[one], rate[other]
+    plain = np.einsum("pin,pi->pn", dV, W) + np.einsum("pin,pi->pn", dW, V)
+    for p in system.vectors.crossed:
+        plain[p] = dV[p, 0] * W[p, 1] - dV[p, 1] * W[p, 0] + V[p, 0] * dW[p, 1] - V[p, 1] * dW[p, 0]
+    return plain

@@ -59,7 +59,7 @@ def step(system, start, given, y):
         constraint_forces(system, way, given.coefficient, lam)
         + curve_forces(system, on_curves, lam, given.inputs)
         - measures.gradient.T @ tension
-        + slip_forces(system, way, on_curves)
+        + slip_forces(system, way, on_curves, lam)
         + bearing_forces(system, measures.gradient, on_curves, given.friction)
         + strain_forces(system, way, mean_stress)
     )

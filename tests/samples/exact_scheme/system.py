@@ -57,6 +57,7 @@ class Vectors(NamedTuple):
     fixed: Any  # (v, d)
     first: Any  # (p,)
     second: Any  # (p,)
+    crossed: Any  # numbers of the products (J V)·W, with a quarter turn J
 
 
 class System(NamedTuple):
@@ -123,7 +124,7 @@ def system_of(mechanism):
             _shapes(a),
             np.zeros((k, k)) if a.node_means is None else dense(a.node_means),
         ),
-        vectors=Vectors(dense(a.incidence), a.vector_fixed, a.first, a.second),
+        vectors=Vectors(dense(a.incidence), a.vector_fixed, a.first, a.second, a.crossed),
         term_row=a.term_row,
         term_product=a.term_product,
         rate_terms=a.rolling,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.arrays import FRICTIONS as _FRICTIONS
 from ....kernels.arrays import SURFACES as _SURFACES
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
@@ -14,13 +16,16 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import fabs, sqrt
 
+    from ....kernels.surfaces.segments import FIRST
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
     from ..terms.spring_laws import timed
     from .gaps import dot, upright
 
+FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SEGMENTS = cython.declare(cython.Py_ssize_t, _SEGMENTS)
 SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
 SURFACES = cython.declare(cython.Py_ssize_t, _SURFACES)
 TINY = cython.declare(cython.double, _TINY)
@@ -44,6 +49,8 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         arm[1][i] = middle - arm[0][i] if flat else m.contacts_share[c][1] * middle
     if m.contacts_kind[c] == RIM:
         _lean(m, dim, c)
+    elif m.contacts_kind[c] == SEGMENTS:
+        _cross(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
@@ -90,6 +97,15 @@ def _lean(m: Memory, dim: int, c: int) -> None:
         m.touch_arm[c][1][i] = 0.5 * (v0[0][i] + v1[0][i]) - m.touch_arm[c][0][i]
 
 
+def _cross(m: Memory, dim: int, c: int) -> None:
+    """Set the arms of two segments: the first touches at s W − r₁ n from its centre, s and W means of both ends."""
+    along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
+    for i in range(dim):
+        way = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
+        m.touch_arm[c][0][i] = m.contacts_share[c][0] * m.touch_mean[c][0][i] - way
+        m.touch_arm[c][1][i] = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i]) - m.touch_arm[c][0][i]
+
+
 def _tangents(normal: Array, tangent: Array) -> None:
     """Set two tangents in space, orthogonal to the normal and to each other, with the same length as the normal."""
     least = 0
@@ -128,6 +144,14 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
     return arm[j] * force[k] - arm[k] * force[j]
 
 
+def rough(m: Memory, c: int) -> float:
+    """Mean coefficient of friction of a contact over a step."""
+    k = m.contacts_rubbing[c]
+    if k < 0:
+        return m.contacts_friction[c]
+    return 0.5 * m.contacts_friction[c] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
+
+
 def rub(m: Memory, dim: int, c: int, h: float) -> None:
     """Set the friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
     if m.contacts_anchor[c] >= 0:
@@ -138,18 +162,18 @@ def rub(m: Memory, dim: int, c: int, h: float) -> None:
         square += m.touch_slip[c][t] ** 2
     size = sqrt(square)
     for t in range(dim - 1):
-        m.touch_by_normal[c][t] = -m.contacts_friction[c] * m.touch_slip[c][t] / size
+        m.touch_by_normal[c][t] = -rough(m, c) * m.touch_slip[c][t] / size
         m.touch_friction[c][t] = m.touch_force[c] * m.touch_by_normal[c][t]
         for u in range(dim - 1):
             across = (1.0 if t == u else 0.0) - m.touch_slip[c][t] * m.touch_slip[c][u] / (size * size)
-            m.touch_by_slip[c][t][u] = m.contacts_friction[c] * m.touch_force[c] / size * across
+            m.touch_by_slip[c][t][u] = rough(m, c) * m.touch_force[c] / size * across
 
 
 def _hold(m: Memory, dim: int, c: int) -> None:
     """Set the friction of a contact with an anchor, its derivatives, and the anchor at the end of the step."""
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
-    bound = m.contacts_friction[c] * m.touch_force[c]
+    bound = rough(m, c) * m.touch_force[c]
     held = m.touch_held
     _turn_anchor(m, dim, c)
     square = 0.0
@@ -163,7 +187,7 @@ def _hold(m: Memory, dim: int, c: int) -> None:
         along = m.touch_trial[t] / size if slips else 0.0
         own = bound * along if slips else m.touch_trial[t]
         m.touch_friction[c][t] = -own
-        m.touch_by_normal[c][t] = -m.contacts_friction[c] * along
+        m.touch_by_normal[c][t] = -rough(m, c) * along
         for u in range(dim - 1):
             turning = (1.0 if t == u else 0.0) - (along * m.touch_trial[u] / size if slips else 0.0)
             m.touch_by_slip[c][t][u] = 0.5 * k * turning * (bound / size if slips else 1.0)

@@ -124,6 +124,7 @@ cdef struct ComplexMemory:
     IVec slips_curve
     IVec slips_first
     IVec slips_term
+    IVec slips_load
     IVec slips_lost
     IVec ropes_span
     IVec ropes_square
@@ -182,6 +183,7 @@ cdef struct ComplexMemory:
     Vec strains_near_weight
     IVec strains_first
     IVec strains_second
+    IVec strains_crossed
     IVec strains_product
     IMat strains_square
     Vec strains_reference
@@ -246,12 +248,14 @@ cdef struct ComplexMemory:
     IMat contacts_struck
     Vec contacts_speed
     IVec contacts_timed
+    IVec contacts_rubbing
     IVec contacts_surface
     IVec contacts_shape
     Vec contacts_blend
     IMat bearings_spring
     Mat bearings_lever
     Vec bearings_friction
+    IVec bearings_rubbing
     IVec bearings_row
     IVec bearings_owner
     IVec bearings_lost

@@ -10,7 +10,7 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import copy, fill, larger
-    from ..friction.law import SOLVED, law, solve_law
+    from ..friction.law import SOLVED, coefficient, law, solve_law
     from ..friction.rows import end_rates, measure_slips, pressed_size, set_friction_forces, slip_change, slip_size
     from ..memory.memory import Memory
 
@@ -49,7 +49,7 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
     copy(m.rub_best, m.rub_found)
     law(m)
     for i in range(m.rub_bound.size):
-        m.rub_bound[i] = m.bearings_friction[i] * m.rub_size[i]
+        m.rub_bound[i] = coefficient(m, i) * m.rub_size[i]
     for q in range(m.rub_force.size):
         change = m.rub_best[q] - m.rub_force[q]
         m.rub_force[q] = m.rub_best[q]

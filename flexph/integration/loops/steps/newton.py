@@ -118,7 +118,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         solve_step(m, dim, kinds, h)
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return fail(m, LAWLESS, iteration, size)
-        done = work(m)
+        done = work(m, h)
         if kinds.contact > 0 or m.joints_laws[0] > 0:  # an iterate deep in a contact or a law gives no scale
             largest = 0.0
             scaled = False

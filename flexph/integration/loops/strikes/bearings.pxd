@@ -1,4 +1,5 @@
 from ....numerics.loops.views cimport Mat, Vec, fill, part
+from ..friction.law cimport coefficient
 from ..friction.rows cimport differentiate_slips, end_rates, measure_slips, pressed_size, set_friction_forces, set_gradients, slip_size
 from ..mechanics.motion cimport mean_shapes, node_speeds
 from ..memory.memory cimport Memory

@@ -10,6 +10,7 @@ if not cython.compiled:
     from math import sqrt
 
     from ....numerics.loops.views import fill, part
+    from ..friction.law import coefficient
     from ..friction.rows import (
         differentiate_slips,
         end_rates,
@@ -37,7 +38,7 @@ def is_bearing(m: Memory, c: int) -> bool:
 
 def friction_of(m: Memory, c: int) -> float:
     """Coefficient of friction of a contact or bearing."""
-    return m.bearings_friction[c - m.contacts_kind.size] if is_bearing(m, c) else m.contacts_friction[c]
+    return coefficient(m, c - m.contacts_kind.size) if is_bearing(m, c) else m.contacts_friction[c]
 
 
 def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
@@ -109,7 +110,7 @@ def write_slips(m: Memory, dim: int, out: Array) -> float:
 def joints_stick(m: Memory, dim: int) -> bool:
     """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     for i in range(m.bearings_friction.size):
-        m.rub_bound[i] = m.bearings_friction[i] * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
+        m.rub_bound[i] = coefficient(m, i) * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
     node_speeds(m, dim)
     return sticks(m, dim)
 
