@@ -134,6 +134,7 @@ def _arrays(
         rows=np.zeros(len(own), dtype=int),
         speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in own]),
         timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in own]),
+        driven=np.full(len(own), -1),
         rubbing=np.array([rubbing.get(id(getattr(law, "friction_factor", None)), -1) for law in laws]),
         shape=shapes,
         blend=np.array([gap.blend for _, _, gap in own]),
@@ -174,6 +175,13 @@ def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
 def _rows_of(group: GapGroup, dim: int) -> int:
     """Largest number of anchors of a group: n discs without overlap touch in 3n − 6 pairs, balls in 7.5n."""
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
+
+
+def driven_gaps(contacts: Contacts, connections: Sequence[Connection], slices: Mapping[str, slice]) -> Contacts:
+    """Contacts with the numbers of the inputs that drive their surfaces."""
+    gaps = [(c, gap) for c in connections for gap in c.form.gaps]
+    numbers = [slices[c.name].start if gap.driven else -1 for c, gap in gaps]
+    return contacts._replace(driven=np.array(numbers, dtype=int))
 
 
 def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:

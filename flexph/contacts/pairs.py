@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind
+from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind, Input
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import BodyVector, Direction, Ground, Vector, along, fitting
 from ..numerics import checks as check
@@ -137,7 +137,15 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     if len(pairs) == 1:
         ports = (ordered[0][0].port, ordered[0][1].port)
     ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # moving ports first
-    return Connection("contact", ports, make, label=label)
+    return Connection("contact", ports, make, _speed_of(ordered, law), label=label)
+
+
+def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None:
+    """Input of the speed of driven surfaces."""
+    ports = [shape.port for pair in pairs for shape in pair if isinstance(shape, Plane) and shape.driven]
+    if ports and not (isinstance(law, Compliant) and law.friction):
+        raise ValueError(f"a driven plane needs a compliant law with friction, Hertz or KelvinVoigt, got {law}")
+    return Input("speed", str(ports[0])) if ports else None
 
 
 def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
@@ -225,7 +233,17 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             axis, radii = along(first.port, tuple(first.axis)), (first.radius, first.crown)
             return Gap("rim", (apart, normal, axis), 1.0, first.crown, law, sides, radii)
         way = along(second.port, second.way) if second.is_moving else none
-        return Gap("offset", (apart, normal, way), 1.0, radius, law, sides, (radius, 0.0), speed=second.speed)
+        return Gap(
+            "offset",
+            (apart, normal, way),
+            1.0,
+            radius,
+            law,
+            sides,
+            (radius, 0.0),
+            speed=second.speed,
+            driven=second.driven,
+        )
     if isinstance(first, Edge) and isinstance(second, Edge):
         if not isinstance(law, Compliant):
             raise ValueError("edges and capsules touch each other by a compliant law: take Hertz or KelvinVoigt")

@@ -142,7 +142,7 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     f"{what} takes contacts of points and balls, stops, and rims by the law Rigid; {contact.name!r} is "
                     "another one"
                 )
-            if gap.is_carried and gap.law.friction > 0.0:
+            if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
                     f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: integrate the motion"
                 )

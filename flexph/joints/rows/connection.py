@@ -53,7 +53,8 @@ class Gap:
     segments with half lengths W and U (:mod:`flexph.kernels.surfaces.segments`). Friction acts on the ports
     ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
     normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there. The surface of a plane
-    moves with ``speed`` along its third vector.
+    moves with ``speed`` along its third vector, and if it is ``driven`` with that of the input of its contact in
+    addition.
 
     ``shape`` is the distance to a surface ``shape`` at the coordinates V·W, V·U, V·D, with blends of width ``blend``
     between its faces.
@@ -69,6 +70,7 @@ class Gap:
     name: str = ""
     origin: float = 0.0
     speed: float | Callable[[float], float] = 0.0
+    driven: bool = False
     shape: Surfaces | None = field(default=None, compare=False)
     blend: float = 0.0
 
@@ -173,7 +175,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, or ``factor`` of a law.
+    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, ``factor`` of a law, ``speed``.
 
     A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
     axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of
@@ -245,7 +247,7 @@ class Connection(Remade):
     @property
     def is_load(self) -> bool:
         """True for an external port alone, without a joint or spring."""
-        return self.input is not None and self.input.kind != "factor"
+        return self.input is not None and self.input.kind not in ("factor", "speed")
 
     @property
     def rows(self) -> tuple[Row, ...]:

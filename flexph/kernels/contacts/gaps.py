@@ -60,16 +60,15 @@ def rates_of(c: Contacts, velocities: Array) -> Array:
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     """Gaps from the vectors (4, c, d) at both ends of a step."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
-    if len(kinds) == 1 and not kinds & {SHAPE, SEGMENTS}:
+    if len(kinds) == 1 and SHAPE not in kinds:
         return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
     for kind in kinds:
         own = np.flatnonzero(c.kind == kind)
-        if kind in (SHAPE, SEGMENTS):
-            single = _shaped if kind == SHAPE else _crossing
+        if kind == SHAPE:
             for k in own.tolist():
-                first[k], last[k], mean[:, k], end[:, k] = single(c, k, before[:, k], after[:, k])
+                first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
             continue
         at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own], c.share[0, own])
         first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
@@ -84,6 +83,8 @@ def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array,
     sign, offset, radius = given
     if kind == RIM:
         return _rims(*vectors, offset, radius)
+    if kind == SEGMENTS:
+        return _crossing(*vectors, offset)
     measure = {OFFSET: _offsets, DISTANCE: _distances, ANGLE: _angles, AXIAL: _axial}[kind]
     first, last, mean, end = measure(*vectors, sign * offset)
     return sign * first, sign * last, mean * sign[:, None], end * sign[:, None]
@@ -163,28 +164,29 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
     return near[0, VALUE] - c.offset[k], near[1, VALUE] - c.offset[k], mean, end
 
 
-def _crossing(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, float, Array, Array]:
-    """Gap of two segments at both ends, and its gradients, from the vectors (4, d)."""
-    near, bent, _ = _segments(before, after)
-    d0, d1 = np.sqrt(near[:, 0])
-    mean, end = (
-        np.array([2.0 * n[0] * v + n[1] * w + n[2] * u, n[1] * v + n[3] * u, n[2] * v + n[3] * w, 0.0 * v]) / total
-        for n, (v, w, u, _), total in (
-            (bent[0], 0.5 * (before + after), d0 + d1),
-            (near[1, 3:7], after, 2.0 * d1),
-        )
-    )
-    return float(d0 - c.offset[k]), float(d1 - c.offset[k]), mean, end
+def _crossing(before: Array, after: Array, offset: Array) -> Measured:
+    near, bent = _segments(before, after)
+    d0, d1 = np.sqrt(near[:, :, 0]).T
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    for out, n, (v, w, u, _), total in (
+        (mean, bent[:, 0], 0.5 * (before + after), d0 + d1),
+        (end, near[:, 1, 3:7], after, 2.0 * d1),
+    ):
+        n0, n1, n2, n3 = (n / total[:, None]).T[:, :, None]
+        out[:3] = 2.0 * n0 * v + n1 * w + n2 * u, n1 * v + n3 * u, n2 * v + n3 * w
+    return d0 - offset, d1 - offset, mean, end
 
 
-def _segments(before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """Squares of distances with their derivatives (2, entries), mean slopes (5, 4), and places on the first (2,)."""
-    both = [[v[0] @ v[0], v[0] @ v[1], v[0] @ v[2], v[1] @ v[2]] for v in (before, after)]
-    sizes = np.array([[v[1] @ v[1], v[2] @ v[2]] for v in (before, after)])
-    near, bent = np.zeros((2, PLACES)), np.zeros((5, 4))
-    squares(sizes, np.array(both), near, bent)
+def _segments(before: Array, after: Array) -> tuple[Array, Array]:
+    """Squares of distances with their derivatives (c, 2, entries), and mean slopes (c, 5, 4), of (4, c, d)."""
+    count, ends = before.shape[1], (before, after)
+    pairs = ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2))
+    products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in ends]).transpose(2, 0, 1)
+    rows = np.ascontiguousarray(products.reshape(2 * count, 6))
+    near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
+    squares(np.ascontiguousarray(rows[:, 4:]), np.ascontiguousarray(rows[:, :4]), near, bent)
     near[:, 0] = np.maximum(near[:, 0], TINY)
-    return near, bent, near[:, 1]
+    return near.reshape(count, 2, PLACES), bent.reshape(count, 5, 4)
 
 
 def tilts(vector: Array) -> tuple[Array, Array]:
@@ -218,11 +220,12 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
         )
         arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
         arm[1][own] = middle[own] - arm[0][own]
-    for k in np.flatnonzero(c.kind == SEGMENTS).tolist():
-        before, after = gaps.vectors[:, :, k]
-        _, _, place = _segments(before, after)
-        arm[0][k] = c.share[0, k] * normal[k] - place.mean() * 0.5 * (before[1] + after[1])
-        arm[1][k] = middle[k] - arm[0][k]
+    own = np.flatnonzero(c.kind == SEGMENTS)
+    if own.size:
+        before, after = gaps.vectors[:, :, own]
+        place = _segments(before, after)[0][:, :, 1].mean(axis=1)
+        arm[0][own] = c.share[0, own, None] * normal[own] - 0.5 * place[:, None] * (before[1] + after[1])
+        arm[1][own] = middle[own] - arm[0][own]
     return tangent * (c.friction > 0.0)[:, None], arm
 
 

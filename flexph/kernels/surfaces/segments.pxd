@@ -1,5 +1,5 @@
 from ...numerics.loops.binding cimport bind
-from ...numerics.loops.views cimport Mat, Vec, fill, larger
+from ...numerics.loops.views cimport Mat, Vec, fill, larger, part
 from libc.math cimport fabs
 
 cdef Py_ssize_t SQUARE

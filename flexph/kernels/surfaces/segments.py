@@ -20,7 +20,7 @@ from ...numerics.arrays import Array
 if not cython.compiled:
     from math import fabs
 
-    from ...numerics.loops.views import Mat, bind, fill, larger
+    from ...numerics.loops.views import Mat, bind, fill, larger, part
 
 SQUARE = cython.declare(cython.Py_ssize_t, 0)
 FIRST = cython.declare(cython.Py_ssize_t, 1)
@@ -128,11 +128,17 @@ def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> No
 
 
 def squares(sizes: Any, products: Any, out: Any, bent: Any) -> None:
-    """Write D at two products (2, 4) of segments with squares (2, 2), with derivatives, and mean slopes (5, 4)."""
+    """Write D at products (2 k, 4) of segments with squares (2 k, 2) and derivatives, and mean slopes (5 k, 4).
+
+    Two rows of the products are those of a pair at both ends of a step.
+    """
+    pairs = cython.declare(cython.Py_ssize_t, len(products) // 2)
     if not cython.compiled:
-        for i in range(2):
+        for i in range(2 * pairs):
             closest_points(sizes[i][0], sizes[i][1], products[i], out[i])
-        mean_slopes(products[0], products[1], out[0], out[1], bent)
+        for k in range(pairs):
+            both = products[2 * k : 2 * k + 2], out[2 * k : 2 * k + 2]
+            mean_slopes(both[0][0], both[0][1], both[1][0], both[1][1], bent[5 * k : 5 * k + 5])
         return
     size = cython.declare(Mat)
     x = cython.declare(Mat)
@@ -142,6 +148,7 @@ def squares(sizes: Any, products: Any, out: Any, bent: Any) -> None:
     bind(x, products)
     bind(near, out)
     bind(gradient, bent)
-    for i in range(2):
+    for i in range(2 * pairs):
         closest_points(size[i][0], size[i][1], x[i], near[i])
-    mean_slopes(x[0], x[1], near[0], near[1], gradient)
+    for k in range(pairs):
+        mean_slopes(x[2 * k], x[2 * k + 1], near[2 * k], near[2 * k + 1], part(gradient, 5 * k, 5 * k + 5))

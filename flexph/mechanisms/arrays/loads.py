@@ -158,8 +158,8 @@ def load_arrays(
             if c.input.against is not None:
                 torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
             count = spins(dim)
-        elif c.input.kind in ("along", "factor"):
-            count = 1  # force along a curve, whose arrays hold its point, or factor of the law of a spring
+        elif c.input.kind in ("along", "factor", "speed"):
+            count = 1  # force along a curve, whose arrays hold its point, factor of a law, or speed of a belt
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))

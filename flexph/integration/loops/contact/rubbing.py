@@ -54,7 +54,7 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
-    if m.contacts_surface[c] >= 0:
+    if m.contacts_surface[c] >= 0 or m.contacts_driven[c] >= 0:
         _carry(m, dim, c)
     for t in range(dim - 1):
         slip = 0.0
@@ -72,10 +72,13 @@ def _carry(m: Memory, dim: int, c: int) -> None:
     speed = m.contacts_speed[c]
     if m.contacts_timed[c] >= 0:
         speed = 0.5 * (timed(m, SURFACES, m.contacts_timed[c], 0) + timed(m, SURFACES, m.contacts_timed[c], 1))
+    if m.contacts_driven[c] >= 0:
+        speed += m.trial_given[m.contacts_driven[c]]
     for t in range(dim - 1):
         along = 0.0
         for i in range(dim):
             along += m.touch_tangent[c][t][i] * 0.5 * (m.touch_first[2][i] + m.touch_last[2][i])
+        m.touch_way[c][t] = along
         m.touch_carried[c][t] = speed * along
 
 

@@ -215,6 +215,7 @@ class Contacts(NamedTuple):
     struck: IndexMatrix  # (c, 6), of rigid contacts: columns of the flows for impulses and losses at impacts, see codes
     speed: Vector  # of a moving surface along U [m/s]
     timed: Index  # (c,), number of this speed among those that change with time, −1 if it is constant
+    driven: Index  # (c,), number of the input that is a speed of its surface, −1 for none
     rubbing: Index  # (c,), number of the factor of its friction among those that change with time, −1 for none
     surface: Index  # (c,), column of the flows for the work of a moving surface, −1 for none
     shape: Index  # (c,), number of the surface whose distance is the gap, −1 for none

@@ -248,6 +248,7 @@ cdef struct ComplexMemory:
     IMat contacts_struck
     Vec contacts_speed
     IVec contacts_timed
+    IVec contacts_driven
     IVec contacts_rubbing
     IVec contacts_surface
     IVec contacts_shape
@@ -577,6 +578,7 @@ cdef struct ComplexMemory:
     Mat touch_by_normal
     Ten touch_by_slip
     Mat touch_carried
+    Mat touch_way
     Vec touch_stored
     Mat touch_first
     Mat touch_last

@@ -249,6 +249,7 @@ cdef struct RecordedMemory:
     IMat contacts_struck
     RVec contacts_speed
     IVec contacts_timed
+    IVec contacts_driven
     IVec contacts_rubbing
     IVec contacts_surface
     IVec contacts_shape
@@ -578,6 +579,7 @@ cdef struct RecordedMemory:
     RMat touch_by_normal
     RTen touch_by_slip
     RMat touch_carried
+    RMat touch_way
     RVec touch_stored
     RMat touch_first
     RMat touch_last

@@ -242,6 +242,7 @@ class TouchSpace(NamedTuple):
     by_normal: Matrix
     by_slip: Tensor  # (c, t, t)
     carried: Matrix  # (c, t), velocity of a moving surface along the tangents
+    way: Matrix  # (c, t), its direction along the tangents
     stored: Vector  # energies by connection
     first: Matrix  # (4, d), V, W, U, D at the start of the step
     last: Matrix

@@ -17,7 +17,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fewest, fill, larger
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_away
-    from ..contact.forces import leaves_list, record_contacts, store_contacts
+    from ..contact.forces import add_surface_outputs, leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
     from ..mechanics.curves import add_curve_gaps
@@ -177,6 +177,8 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
     if kinds.friction > 0:
         record_friction(m, given.h)
     outputs(m, dim)
+    if kinds.contact > 0:
+        add_surface_outputs(m, dim, m.run_output)
     copy(m.run_output, m.run_step_output)
     if kinds.decay > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, dim)
