@@ -5,47 +5,57 @@ a_N = ∂Φ/∂x_N on, each step is taken back,
 
     r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + ∂Φ/∂x₀,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ,
 
-at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of some ten
-runs for any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and inputs,
-is known by differences of these, not of runs.
+at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of about
+one more run for any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and
+inputs, is known by differences of these, not of runs (:mod:`.parameters`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..integration.blocks.in_blocks import blocks_of
 from ..integration.integrate import integrate
 from ..integration.loops.memory.data import Index
-from ..integration.loops.memory.memory import Memory, address_of
-from ..integration.loops.memory.structures import Kinds, Table
+from ..integration.loops.memory.memory import address_of
 from ..integration.loops.recorded.backward import Backward, backward_of
 from ..integration.loops.recorded.sweeps import back
-from ..integration.loops.workspace import memory_of_single_bodies
-from ..integration.methods.exact import Exact
-from ..integration.schemes.of_method import scheme_from
+from ..integration.methods.exact import Exact, Exact4
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.state import State, configuration
+from ..mechanisms.model.state import configuration
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.loops.built import are_compiled
-from ..numerics.rotations import entry_count, from_entries, spins
 from ..sensors.quantities import Quantity
-from ..systems.inputs import Forcing, Input
 from .functionals import Functional
-from .readings import AGREED, WEIGHTS, change, readings, readings_apart, readings_by_state
+from .parameters import (
+    FEW,
+    SMALL,
+    STEP,
+    Along,
+    Origin,
+    Samples,
+    Weights,
+    by_small_steps,
+    one_by_one,
+    origin_of,
+    second_order,
+    sixth_order,
+    size_of,
+    step_of,
+    together,
+    varied_by,
+)
+from .problems import EXACT, Problem, in_loops, problem_of, steps_of
+from .readings import AGREED, readings, readings_by_state
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
-STEP = 1e-3
-"""Step of differences by a parameter, relative to its value (to one for zero): their error is of sixth order."""
-STEP = 1e-3
-"""Step of differences by a parameter, relative to its value (to one for zero): their error is of sixth order."""
+CONSISTENT = 1e-8
+"""Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class Gradient:
     by : mapping
         dΦ/dp of each parameter.
     by_input : mapping
-        Derivatives by the inputs of each port in the middle of each step, (N, d).
+        Derivatives by the inputs of each port in the middle of each step, (N, d); of each substep of Exact4, (6N, d).
     defect : float
         Largest defect of the transposed systems, relative to their right-hand sides.
     solution : Solution
@@ -80,12 +90,14 @@ def gradient(
     times: Sequence[float] | Array,
     functional: Functional,
     *,
+    method: Exact | Exact4 = EXACT,
     progress: bool = False,
 ) -> Gradient:
-    """Integrate a mechanism by :class:`~flexph.methods.Exact`, and compute the gradient of a functional of the run.
+    """Integrate a mechanism, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes 11 to 13 times the time of the run, and six calls of
-    ``make`` for each parameter, by whose differences it is known to about 1e-9 of the largest p dΦ/dp.
+    The gradient is that of the discrete run. It takes about the time of two runs, and two calls of ``make``
+    for each parameter (six up to two parameters, or where two do not suffice), by whose differences it is known to
+    about 1e-9 of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
 
     Parameters
     ----------
@@ -93,11 +105,14 @@ def gradient(
         Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
         :func:`flexph.integrate` if there are any. It must be smooth: no other joints, meshes or signs of modes.
     parameters : dict
-        Values of the parameters; the step of the differences is a thousandth of each, or 1e-3 for zero.
+        Values of the parameters; the steps of the differences are 1e-5 and 1e-3 of each, or these for zero.
     times : array
         Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
     functional : Functional
         :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states.
+    method : Exact or Exact4
+        :class:`~flexph.methods.Exact` without tolerance, or :class:`~flexph.methods.Exact4`, whose substeps are taken
+        once more.
     progress : bool
         Whether the run shows its progress.
 
@@ -129,7 +144,9 @@ def gradient(
     >>> abs(2.0 * found.by["mass"]) < 1e-6 * abs(0.5 * found.by["length"])  # a pendulum falls as any other
     True
     """
-    return gradients(make, parameters, times, {"functional": functional}, progress=progress)["functional"]
+    return gradients(make, parameters, times, {"functional": functional}, method=method, progress=progress)[
+        "functional"
+    ]
 
 
 @checked
@@ -139,6 +156,7 @@ def gradients(
     times: Sequence[float] | Array,
     functionals: Mapping[str, Functional],
     *,
+    method: Exact | Exact4 = EXACT,
     progress: bool = False,
 ) -> dict[str, Gradient]:
     """Gradients of several functionals of one run.
@@ -147,7 +165,7 @@ def gradients(
 
     Parameters
     ----------
-    make, parameters, times, progress
+    make, parameters, times, method, progress
         As of :func:`gradient`.
     functionals : dict
         Functionals by name.
@@ -171,16 +189,58 @@ def gradients(
     >>> both["end"].solution is both["mean"].solution
     True
     """
-    run = problem_of(make, parameters, times)
-    solution = integrate(run.mechanism, run.start, times, method=Exact(), inputs=run.inputs, progress=progress)
-    sensed = {name: _sensed(run.mechanism, functional, solution) for name, functional in functionals.items()}
+    if isinstance(method, Exact) and method.tolerance is not None:
+        raise ValueError(f"method must take the steps of times, got {method}: leave its tolerance out")
+    problem = problem_of(make, parameters, times, method=method)
+    solution = integrate(
+        problem.mechanism, problem.start, times, method=method, inputs=problem.inputs, progress=progress
+    )
+    sensed = {name: _sensed(problem.mechanism, functional, solution) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, solution.states[own.rows]) for name, own in sensed.items()}
-    samples = {name: samples_of(make, parameters, name, times, sensors) for name in parameters}
-    varied = varied_by(run, samples)
+    origin = origin_of(make, parameters, times, problem, sensors)
+    if len(parameters) > FEW:
+        samples, along = by_small_steps(origin), together(origin)
+        adjoints = _adjoints(origin, solution, (functionals, sensed), {**samples, "all": along.samples})
+        found = {name: _by_small_steps(origin, own.weights, samples) for name, own in adjoints.items()}
+        if _are_sums(origin, along, adjoints, found):
+            return {name: _gradient(problem, solution, own, found[name]) for name, own in adjoints.items()}
+    samples = one_by_one(origin)
+    adjoints = _adjoints(origin, solution, (functionals, sensed), samples)
     return {
-        name: _gradient(run, solution, (name, functionals[name], own), parameters, (samples, varied))
-        for name, own in sensed.items()
+        name: _gradient(problem, solution, own, _one_by_one(origin, own.weights, samples))
+        for name, own in adjoints.items()
     }
+
+
+def _by_small_steps(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
+    """Derivatives by differences of second order."""
+    sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
+    return {name: second_order(weights, samples[name], size) for name, size in sizes.items()}
+
+
+def _are_sums(
+    origin: Origin, along: Along, adjoints: Mapping[str, _Adjoint], found: Mapping[str, Mapping[str, float]]
+) -> bool:
+    """True if the derivatives along all parameters at once are sums of those by each."""
+    for name, own in adjoints.items():
+        whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
+        terms = [size * found[name][key] for key, size in along.direction.items()]
+        if not (rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))):
+            return False
+    return True
+
+
+def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
+    """Derivatives by differences of sixth order; ValueError where they are not smooth."""
+    by = {}
+    for name, value in origin.parameters.items():
+        by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
+        if rough > AGREED * largest:
+            raise ValueError(
+                f"parameter {name!r} changes mechanism, start or inputs not smoothly near {value:g}: "
+                f"the derivative {by[name]:.6g} by steps of {step_of(value):.2g} is uncertain by {rough:.2g}"
+            )
+    return by
 
 
 class _Sensed(NamedTuple):
@@ -207,130 +267,55 @@ def component_of(component: int, quantity: Quantity, values: Array) -> Array:
     return values[:, component]
 
 
-def varied_by(run: Problem, samples: Mapping[str, Any]) -> Index:
-    """Constants of the loops that parameters change."""
-    varied = np.zeros(run.memory.constants.reals.size, dtype=bool)
-    for name, sample in samples.items():
-        for arrays, _ in sample.values():
-            _refuse_other_shapes(name, run.arrays(), arrays)
-            varied |= arrays[0] != run.memory.constants.reals
-    return np.flatnonzero(varied)
-
-
-def _gradient(
-    run: Problem,
-    solution: Solution,
-    of: tuple[str, Functional, _Sensed],
-    parameters: Mapping[str, float],
-    by: tuple[Mapping[str, Any], Index],
-) -> Gradient:
-    """Gradient of one functional: a sweep back over the steps."""
-    (name, functional, own), (samples, varied) = of, by
-    by_reading = readings_by_state(run.mechanism, functional.quantity, solution.states, own.rows)
-    weighted = np.zeros_like(solution.states)
-    weighted[own.rows] = own.slopes[own.rows, None] * by_reading[:, functional.component]
-    adjoint = _adjoint(run, solution, in_loops(run.mechanism, weighted, weights=True), varied)
-    slopes = own.slopes[own.rows]
-    derivatives = {
-        key: _by_parameter(parameters, key, (adjoint, slopes, samples[key], (name, functional))) for key in parameters
-    }
-    by_input = {port: adjoint.inputs[:, part] for port, part in run.mechanism.network.input_slices.items()}
-    return Gradient(own.value, derivatives, by_input, adjoint.defect, solution)
-
-
-class Problem(NamedTuple):
-    """A run before its steps: mechanism, start, memory of the loops, kinds of steps, and their table."""
-
-    mechanism: Mechanism
-    start: State
-    inputs: Mapping[str, Input]
-    memory: Memory
-    kinds: Kinds
-    table: Table
-
-    def arrays(self) -> list[Array]:
-        """All that a parameter may change, but what a sensor reads: constants, start, and the table."""
-        t = self.table
-        own = [self.memory.constants.reals, in_loops(self.mechanism, self.start.x[None])[0]]
-        return [*own, t.coefficient, t.offset, t.inputs, t.moved]
-
-
-def problem_of(make: Callable[..., Any], parameters: Mapping[str, float], times: Sequence[float] | Array) -> Problem:
-    """Make a mechanism and its start, and all that its steps begin with."""
-    if not are_compiled():
-        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
-    mechanism, start, inputs = made(make, parameters)
-    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    blocks = blocks_of(scheme_from(mechanism, start, Exact(), forcing)[0])
-    memory = memory_of_single_bodies(mechanism)
-    _refuse(mechanism, blocks.parts.kinds, memory)
-    grid = np.asarray(times, dtype=float)
-    grid = grid if grid[0] == start.time else np.append(start.time, grid)
-    table = cast(Table, blocks.table(grid))
-    return Problem(mechanism, start, inputs, memory, blocks.parts.kinds, table)
-
-
-def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
-    """Mechanism, start and inputs of a run, of a function of its parameters."""
-    own = make(**parameters)
-    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
-        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
-    mechanism, start, inputs = (*own, {})[:3]
-    return mechanism, start, inputs
-
-
-def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
-    """Raise ValueError for mechanisms whose steps have no adjoint here."""
-    a = mechanism.network.arrays
-    for of, found in (
-        ("contacts", a.contacts.number),
-        ("dry friction of joints", kinds.friction),
-        ("dependent constraints", kinds.redundant),
-        ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
-        ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
-    ):
-        if found:
-            raise ValueError(f"gradients do not know {of}: take differences of runs, flexph.studies.sensitivities")
-
-
-def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
-    """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
-    layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
-    dim, frames = layout.dim, layout.frames
-    r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))
-    kept = rho.reshape(count, len(turning), entry_count(dim))
-    R = np.tile((not weights) * np.eye(dim), (count, frames, 1, 1))
-    if weights and dim == 2:
-        R[..., 0][:, turning] = kept  # the second column follows from the first
-    else:
-        R[:, turning] = from_entries(kept, dim)
-    spin = np.zeros((count, frames, spins(dim)))
-    spin[:, turning] = omega.reshape(count, len(turning), spins(dim))
-    return np.concatenate([part.reshape(count, -1) for part in (r, R, u, v, spin, du, sigma, spring)], axis=1)
-
-
 class _Adjoint(NamedTuple):
-    """Derivatives by constants, start and table, in the order of :meth:`Problem.arrays`, and the largest defect."""
+    """Value of a functional, its weights, derivatives by inputs, and the largest defect."""
 
-    constants: Array
-    start: Array
-    coefficient: Array
-    offset: Array
+    value: float
+    weights: Weights
     inputs: Array
-    moved: Array
     defect: float
+
+
+def _adjoints(
+    origin: Origin,
+    solution: Solution,
+    of: tuple[Mapping[str, Functional], Mapping[str, _Sensed]],
+    samples: Samples,
+) -> dict[str, _Adjoint]:
+    """Sweeps back over the steps, one for each functional."""
+    problem, varied = origin.problem, varied_by(origin.problem, samples)
+    adjoints = {}
+    for name, functional in of[0].items():
+        own = of[1][name]
+        by_reading = readings_by_state(problem.mechanism, functional.quantity, solution.states, own.rows)
+        weighted = np.zeros_like(solution.states)
+        weighted[own.rows] = own.slopes[own.rows, None] * by_reading[:, functional.component]
+        by_state = in_loops(problem.mechanism, weighted, weights=True)
+        arrays, defect = _back(problem, solution, by_state, varied)
+        weights = Weights(name, functional.quantity, functional.component, arrays, own.slopes[own.rows])
+        adjoints[name] = _Adjoint(own.value, weights, arrays[4], defect)
+    return adjoints
+
+
+def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mapping[str, float]) -> Gradient:
+    """Gradient of a functional."""
+    by_input = {port: adjoint.inputs[:, part] for port, part in problem.mechanism.network.input_slices.items()}
+    return Gradient(adjoint.value, by, by_input, adjoint.defect, solution)
 
 
 def recorded_run(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> tuple[Backward, Index]:
     """Arrays with which the loops go over the steps of a run again, and the addresses of their recorded numbers."""
     mechanism, steps = problem.mechanism, len(problem.table.times) - 1
-    states = in_loops(mechanism, solution.states)
-    ends = np.cumsum([0, *(part.size for part in configuration(mechanism, solution.states[0]))])
+    flat_states, multipliers = steps_of(problem, solution)
+    states = in_loops(mechanism, flat_states)
+    ends = np.cumsum([0, *(part.size for part in configuration(mechanism, flat_states[0]))])
     velocities = states[:, ends[3] : ends[6]]
-    means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), solution.stage_multipliers], axis=1)
+    means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), multipliers], axis=1)
+    weights = np.zeros_like(states)
+    weights[:: steps // (len(by_state) - 1)] = by_state
     inputs = np.ascontiguousarray(np.broadcast_to(problem.table.inputs, (steps, problem.table.inputs.shape[1])))
     table = problem.table._replace(inputs=inputs)
-    return backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied)
+    return backward_of(problem.memory, problem.kinds, table, (states, means, weights), varied)
 
 
 def refuse_bent(of: Backward) -> None:
@@ -342,8 +327,8 @@ def refuse_bent(of: Backward) -> None:
         )
 
 
-def _adjoint(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> _Adjoint:
-    """Take all steps back; ``varied`` are the constants by which derivatives are wanted."""
+def _back(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> tuple[list[Array], float]:
+    """Take all steps back; derivatives by the arrays of the problem, of ``varied`` constants only, and the defect."""
     of, addresses = recorded_run(problem, solution, by_state, varied)
     steps = len(of.means)
     failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)
@@ -355,68 +340,4 @@ def _adjoint(problem: Problem, solution: Solution, by_state: Array, varied: Inde
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved
-    return _Adjoint(by_constants, of.carried, *by_table, float(of.audit[0]))
-
-
-Sample = tuple[list[Array], dict[str, Array]]
-"""Arrays of a problem, and readings of sensors at given states."""
-
-
-def samples_of(
-    make: Callable[..., Any],
-    parameters: Mapping[str, float],
-    name: str,
-    times: Any,
-    sensors: Mapping[str, tuple[Quantity, Array]],
-) -> dict[int, Sample]:
-    """Problems, and readings of sensors at given states, with a parameter changed by −3 to 3 steps."""
-    size = step_of(parameters[name])
-    samples: dict[int, Sample] = {}
-    for k in (-3, -2, -1, 1, 2, 3):
-        own = problem_of(make, {**parameters, name: parameters[name] + k * size}, times)
-        read = {key: readings_apart(own.mechanism, *sensor) for key, sensor in sensors.items()}
-        samples[k] = own.arrays(), read
-    return samples
-
-
-def step_of(value: float) -> float:
-    """Step of the differences by a parameter."""
-    return STEP * (abs(value) or 1.0)
-
-
-def _refuse_other_shapes(name: str, first: list[Array], second: list[Array]) -> None:
-    """Raise ValueError if a parameter changes more than values."""
-    if [part.shape for part in first] != [part.shape for part in second]:
-        raise ValueError(f"parameter {name!r} changes the number of coordinates, joints or inputs")
-
-
-def _by_parameter(parameters: Mapping[str, float], name: str, of: tuple[Any, ...]) -> float:
-    """Derivative by a parameter: the adjoint times the differences of all that it changes."""
-    adjoint, slopes, samples, sensor = of
-    size = step_of(parameters[name])
-    changes = [_change(adjoint, slopes, samples[k], samples[-k], sensor) for k in WEIGHTS]
-    found = sum(weight * change for weight, (change, _) in zip(WEIGHTS.values(), changes, strict=True)) / size
-    coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
-    largest = max(terms for _, terms in changes) / size
-    if abs(found - coarse) > AGREED * largest:
-        raise ValueError(
-            f"parameter {name!r} changes mechanism, start or inputs not smoothly near {parameters[name]:g}: "
-            f"differences of sixth and fourth order are {found:.6g} and {coarse:.6g}"
-        )
-    return float(found)
-
-
-def _change(
-    adjoint: _Adjoint, slopes: Array, after: Sample, before: Sample, sensor: tuple[str, Functional]
-) -> tuple[float, float]:
-    """Change of the functional by the change of all arrays and readings, to first order, and the sum of its sizes."""
-    name, functional = sensor
-    terms = [slopes * change(functional.quantity, after[1][name], before[1][name])[:, functional.component]]
-    for weights, last, first in zip(adjoint[:-1], after[0], before[0], strict=True):
-        terms.append(weights * array_change(last, first))
-    return float(sum(term.sum() for term in terms)), float(sum(np.abs(term).sum() for term in terms))
-
-
-def array_change(last: Array, first: Array) -> Array:
-    """Difference of arrays, zero where they are equal, as infinite constants are."""
-    return np.subtract(last, first, out=np.zeros_like(last), where=last != first)
+    return [by_constants, of.carried, *by_table], float(of.audit[0])

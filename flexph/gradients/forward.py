@@ -23,18 +23,9 @@ from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .adjoint import (
-    Problem,
-    Sample,
-    array_change,
-    in_loops,
-    problem_of,
-    recorded_run,
-    refuse_bent,
-    samples_of,
-    step_of,
-    varied_by,
-)
+from .adjoint import recorded_run, refuse_bent
+from .parameters import Sample, array_change, one_by_one, origin_of, step_of, varied_by
+from .problems import Problem, in_loops, problem_of
 from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
 
 if TYPE_CHECKING:
@@ -131,7 +122,7 @@ def forward_sensitivities(
     )
     values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
-    samples = {name: samples_of(make, parameters, name, times, at) for name in parameters}
+    samples = one_by_one(origin_of(make, parameters, times, problem, at))
     changes = {name: _changes(sensors, step_of(parameters[name]), own) for name, own in samples.items()}
     along, defect = _along(problem, solution, changes, varied_by(problem, samples))
     rows = np.arange(len(solution.states))
@@ -169,11 +160,13 @@ def _changes(sensors: Mapping[str, Quantity], size: float, samples: Mapping[int,
 def _change(sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample]) -> _Change:
     """Weighted sum of differences between changes of a parameter to both sides."""
     arrays = [
-        sum(weight * array_change(samples[k][0][i], samples[-k][0][i]) for k, weight in weights.items())
-        for i in range(len(samples[1][0]))
+        sum(weight * array_change(samples[k].arrays[i], samples[-k].arrays[i]) for k, weight in weights.items())
+        for i in range(len(samples[1].arrays))
     ]
     sensed = {
-        name: sum(weight * change(own, samples[k][1][name], samples[-k][1][name]) for k, weight in weights.items())
+        name: sum(
+            weight * change(own, samples[k].readings[name], samples[-k].readings[name]) for k, weight in weights.items()
+        )
         for name, own in sensors.items()
     }
     return _Change(arrays, sensed)

@@ -45,8 +45,9 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, states: Array, r
     """Derivatives (rows, c, n) of the readings at some states by the entries of these: exact for measures."""
     panel, at = Panel(mechanism, {MARK: quantity}), states[rows]
     if quantity.of_state is None:
-        exact = [panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK]))]
-        if all(own is not None for own in exact):
+        every = (panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK])))
+        exact = [own for own in every if own is not None]
+        if exact:
             return np.stack(exact, axis=1)
     return _by_differences(panel, quantity, states, at)
 

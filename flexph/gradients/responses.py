@@ -14,9 +14,11 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .adjoint import component_of, gradients, made, step_of
+from .adjoint import component_of, gradients
 from .forward import ForwardSensitivities, forward_sensitivities
 from .functionals import Functional
+from .parameters import step_of
+from .problems import made
 from .readings import AGREED, WEIGHTS, readings
 
 FEW = 3

@@ -12,8 +12,9 @@ from ..numerics.arrays import Array
 from ..numerics.memo import once
 from ..sensors.quantities import Quantity
 from ..systems.inputs import Table
-from .adjoint import Gradient, gradients, made
+from .adjoint import Gradient, gradients
 from .functionals import Functional, Last
+from .problems import made
 
 COST, END = "the cost", "end"
 Ends = Mapping[str, tuple[Quantity, float | Sequence[float]]]

@@ -111,6 +111,16 @@ class Panel:
         readings = {name: measured[:, own] for name, own in self._readings.items()}
         return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
 
+    def turned_rows(self, states: Array) -> dict[str, Array] | None:
+        """Readings by name at consecutive flat states (k, n), angles with turns; None if some are read in Python."""
+        if self._loop is None or self._states or not self.size:
+            return None
+        measured = self._loop.rows(states[:, self.entries])
+        angles = measured[:, 0, self.angles :]
+        angles[1:] -= FULL * np.cumsum(np.round(np.diff(angles, axis=0) / FULL), axis=0)
+        whole = measured.reshape(len(states), -1)
+        return {name: whole[:, own] for name, own in self._readings.items()}
+
     def gradients(self, name: str, component: int, states: Array) -> Array | None:
         """Gradients (k, n) of a component of a sensor by flat states (k, n); None if it is read in Python."""
         if name not in self._readings or self._loop is None:
@@ -242,6 +252,9 @@ class _Loop:
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:
     """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns."""
     panel, near, rows = Panel(mechanism, sensors), None, []
+    known = panel.turned_rows(states)
+    if known is not None:
+        return known
     for x in states:
         row, near = panel.read(x, near)
         rows.append(row)

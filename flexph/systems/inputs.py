@@ -41,6 +41,17 @@ class Table:
         share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
+    def over(self, times: Array) -> Array:
+        """Values at many times [s] within the table, (times, m), the same bits."""
+        k = np.minimum(np.searchsorted(self.times, times, side="right"), self.times.size - 1)
+        share, values = (times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]), self.values
+        values = values[:, None] if values.ndim == 1 else values
+        return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
+
+    def covers(self, times: Array) -> bool:
+        """True if all times [s] are within the table."""
+        return bool(self.times[0] <= times.min() and times.max() <= self.times[-1])
+
 
 def _is_table(given: Any) -> bool:
     """True for a pair whose first entry is a list of times; a pair of numbers is a constant vector."""
@@ -130,8 +141,11 @@ class Forcing:
     def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
         """Values of an input at times, (k, entries)."""
         part = self._slices[name]
-        if isinstance(function, Adjustable | PiecewiseConstant):
-            values = function.over(np.array(times))
+        many = np.array(times)
+        if isinstance(function, Adjustable | PiecewiseConstant) or (
+            isinstance(function, Table) and many.size and function.values.ndim <= 2 and function.covers(many)
+        ):
+            values = function.over(many)
             if values.shape[1] == part.stop - part.start:
                 return values
         try:

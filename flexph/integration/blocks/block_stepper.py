@@ -83,6 +83,18 @@ EACH = Save(1, 0)
 """One row for every step."""
 
 
+def table_over(scheme: Scheme, times: Array) -> Table:
+    """Table of prescribed quantities over the substeps of the steps between the times."""
+    fine = times
+    if len(scheme.shares) > 1:
+        ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(scheme.shares)
+        ends[:, -1] = times[1:]
+        fine = np.append(times[0], ends.ravel())
+    table, inputs = scheme.table, scheme.forcing.over(0.5 * (fine[1:] + fine[:-1]))
+    given = fine, *table.over(fine), inputs, table.references.over(fine)
+    return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
+
+
 class BlockStepper:
     """Stepper that takes many steps in one call of the compiled loops; a workspace without memory between blocks.
 
@@ -157,15 +169,7 @@ class BlockStepper:
 
     def table(self, times: Array) -> Table | GaussTable:
         """Table of prescribed quantities over the steps between the times."""
-        shares = self.parts.shares
-        fine = times
-        if len(shares) > 1:
-            ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
-            ends[:, -1] = times[1:]
-            fine = np.append(times[0], ends.ravel())
-        table, inputs = self.scheme.table, self.scheme.forcing.over(0.5 * (fine[1:] + fine[:-1]))
-        given = fine, *table.over(fine), inputs, table.references.over(fine)
-        return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
+        return table_over(self.scheme, times)
 
     def spans(self) -> dict[str, tuple[int, int]]:
         """Row stride and row count of a step in each field of a table."""
@@ -280,6 +284,14 @@ class BlockStepper:
         calls = no_calls()._replace(within=self.compiled.within(coupling))
         self.compiled.take(table, 1, 0, rows=rows, solved=solved, calls=calls)
         return rows, int(solved[0])
+
+    def take(self, start: State, table: Table | GaussTable) -> Rows:
+        """Take the steps of a table from the initial state of a run, a row each; raises StepFailed."""
+        begin = self.start(start)
+        rows, solved = self._taken(begin, table.times, table, EACH)
+        if solved < len(table.times) - 1:
+            raise self.failed(begin, float(table.times[solved + 1]))
+        return rows
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
         """Take steps of a run between the times, up to one that is not solved; the block has the rows that are saved.

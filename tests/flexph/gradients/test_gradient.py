@@ -9,6 +9,7 @@ from flexph import GROUND, connect, drive, hinge, integrate, revolute, spherical
 from flexph.contacts import KelvinVoigt, Plane, contact
 from flexph.gradients import Integral, Last, MeanSquare, gradient
 from flexph.laws import bouc_wen, polynomial
+from flexph.methods import Exact, Exact4
 from flexph.sensors import energy, joint_angle, joint_torque, position
 from flexph.systems import PiecewiseConstant
 
@@ -113,13 +114,13 @@ CASES = {
 }
 
 
-def differences(make, parameters, name, functional, times=TIMES):
+def differences(make, parameters, name, functional, times=TIMES, method=Exact()):  # noqa: B008
     """Derivative by a difference of sixth order of runs."""
     size = 1e-3 * parameters[name]
 
     def at(k):
         mechanism, start, *inputs = make(**{**parameters, name: parameters[name] + k * size})
-        run = integrate(mechanism, start, times, inputs=inputs[0] if inputs else None, progress=False)
+        run = integrate(mechanism, start, times, method=method, inputs=inputs[0] if inputs else None, progress=False)
         values = run.measured(functional.quantity).reshape(len(run.times), -1)[:, functional.component]
         return functional.value(run.times, values)
 
@@ -135,6 +136,55 @@ def test_gradients_are_the_differences_of_runs(make, parameters, quantity):
     largest = max(abs(parameters[name] * value) for name, value in expected.items())
     for name, value in expected.items():
         assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+def test_gradients_of_compositions_are_the_differences_of_their_runs():
+    parameters, times, functional = {"young": 2.1e9, "length": 0.3}, TIMES[:21], MeanSquare(position("b.tip"), 1)
+    found = gradient(pendulum, parameters, times, functional, method=Exact4())
+    expected = {name: differences(pendulum, parameters, name, functional, times, Exact4()) for name in parameters}
+    largest = max(abs(parameters[name] * value) for name, value in expected.items())
+    for name, value in expected.items():
+        assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+    with pytest.raises(ValueError, match=r"method must take the steps of times, got Exact\(tolerance=0.001\)"):
+        gradient(pendulum, parameters, times, functional, method=Exact(tolerance=1e-3))
+
+
+def test_many_parameters_take_two_calls_each():
+    """A chain of four links: small steps agree with the differences of sixth order of each parameter by itself."""
+    parameters = {"young": 2.1e9, "density": 7850.0, "length": 0.3, "speed": 2.0}
+    calls = []
+
+    def counted(**own):
+        calls.append(own)
+        return pendulum(**own)
+
+    functional, times = Last(position("b.tip"), 1), TIMES[:21]
+    found = gradient(counted, parameters, times, functional)
+    assert len(calls) == 1 + 2 * 4 + 6
+    single = {
+        name: gradient(lambda **own: pendulum(**{**parameters, **own}), {name: parameters[name]}, times, functional).by
+        for name in parameters
+    }
+    largest = max(abs(parameters[name] * value) for name, value in found.by.items())
+    for name, value in found.by.items():
+        assert abs(parameters[name] * (value - single[name][name])) < 1e-8 * largest, name
+
+
+def test_a_noisy_parameter_among_many_is_changed_by_larger_steps():
+    """Noise of 1e-11 in a length, which steps of 1e-5 do not bear, and a kink, which none do."""
+    parameters, times = {"young": 2.1e9, "density": 7850.0, "length": 0.3}, TIMES[:11]
+    functional = Last(position("b.tip"), 1)
+    noisy = gradient(
+        lambda **own: pendulum(**{**own, "length": own["length"] + 1e-11 * np.sin(1e9 * own["length"])}),
+        parameters,
+        times,
+        functional,
+    )
+    exact = gradient(pendulum, parameters, times, functional)
+    assert noisy.by["length"] == pytest.approx(exact.by["length"], rel=1e-6)
+    bent = lambda **own: pendulum(**{**own, "length": own["length"] + abs(own["length"] - 0.3)})  # noqa: E731
+    with pytest.raises(ValueError, match=r"'length' changes .* not smoothly"):
+        gradient(bent, parameters, times, functional)
 
 
 @pytest.mark.parametrize("functional", [Integral(position("b.tip"), 1), MeanSquare(position("b.tip"), 1, target=0.1)])

@@ -17,6 +17,7 @@ cdef struct Backward:
     Mat states
     Mat means
     Mat by_state
+    Mat by_unknown
     Mat by_coefficient
     Mat by_offset
     Mat by_inputs

@@ -42,6 +42,7 @@ class Backward(NamedTuple):
     states: Array  # (N + 1, n)
     means: Array  # (N, y), mean velocities and multipliers
     by_state: Array  # (N + 1, n), ∂Φ/∂x of each state
+    by_unknown: Array  # (N, y), ∂Φ/∂y of each step, or one row for all
     by_coefficient: Array
     by_offset: Array
     by_inputs: Array
@@ -64,7 +65,12 @@ class Backward(NamedTuple):
 
 
 def backward_of(
-    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index
+    m: Memory,
+    kinds: Kinds,
+    table: Table,
+    run: tuple[Array, Array, Array],
+    varied: Index,
+    by_unknown: Array | None = None,
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
@@ -86,6 +92,7 @@ def backward_of(
         states=states,
         means=means,
         by_state=by_state,
+        by_unknown=np.zeros((1, y)) if by_unknown is None else by_unknown,
         by_coefficient=out[0],
         by_offset=out[1],
         by_inputs=out[2],

@@ -1,9 +1,9 @@
 """Discrete adjoint of the steps of a run.
 
 A step solves r(x₀, y; p) = 0 for y = (v̄, ω̄, u̇̄, λ) and ends at x₁ = X(x₀, y; p). For a functional Φ with the partial
-derivatives φ_x by states, the steps are taken back from a₁ = dΦ/dx₁:
+derivatives φ_x by states and φ_y by unknowns, the steps are taken back from a₁ = dΦ/dx₁:
 
-    r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
+    r_yᵀ μ = X_yᵀ a₁ + φ_y,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
 
 The transposed system is solved by the factors of the Jacobian at the solution. All products with transposes are sweeps
 back through a program of residual and end (numerics/loops/program.hpp), which is recorded at one step and computes the
@@ -40,7 +40,7 @@ if not cython.compiled:
     from ..mechanics.residual import residual as record_residual
     from ..memory.given import given_of
     from ..memory.memory import Memory
-    from ..memory.structures import Given, Kinds
+    from ..memory.structures import Given
     from ..steps.newton import begin, evaluate, factor_step
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
@@ -59,11 +59,11 @@ DIVERGED = cython.declare(cython.double, 1e6)
 SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a transposed system, relative to its largest right-hand side, at which it is solved."""
 ENDS = cython.declare(cython.Py_ssize_t, 0)
-"""Sweep from the end to the unknowns, and the following two: from the defects to these, and from both to all numbers."""
+"""Sweep from the end to the unknowns; the next ones are from the defects to these, and from both to all numbers."""
 DEFECTS = cython.declare(cython.Py_ssize_t, 1)
 ALL = cython.declare(cython.Py_ssize_t, 2)
 SPACE = cython.declare(cython.Py_ssize_t, 0)
-"""Group of given numbers: the work space, and in this order terms before and after, offsets, inputs, constants and h."""
+"""Group of given numbers: the work space; the next ones are terms before and after, offsets, inputs, constants, h."""
 BEFORE = cython.declare(cython.Py_ssize_t, 1)
 AFTER = cython.declare(cython.Py_ssize_t, 2)
 OFFSET = cython.declare(cython.Py_ssize_t, 3)
@@ -107,8 +107,9 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     set_program(m, r, dim, b, k, given)
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
+    _add(row_of(b.by_unknown, k), 0, b.wanted)
     copy(b.wanted, b.missed)
-    if not _correct(m, dim, b, given.h) and not _solve(m, b):
+    if not _correct(m, dim, b, k, given.h) and not _solve(m, b, k):
         return 1
     s = m.at_state.size
     for i in range(s):
@@ -143,7 +144,7 @@ def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
     factor_step(m, dim, b.kinds, given)
 
 
-def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
+def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
     """Solve the transposed system, and set the adjoint; False if corrections do not come to the solution."""
     size = largest(b.wanted)
     left = size
@@ -151,7 +152,7 @@ def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
     while used == 0 or not left <= SETTLED * size:
         before = left
         solve_transposed(m, dim, h, b.missed, b.covector)
-        left = _miss(m, b)
+        left = _miss(m, b, k)
         used += 1
         if left > 0.5 * before and left <= ROUNDED * size:
             break
@@ -163,17 +164,17 @@ def _correct(m: Memory, dim: int, b: Backward, h: float) -> bool:
     return True
 
 
-def _miss(m: Memory, b: Backward) -> float:
+def _miss(m: Memory, b: Backward, k: int) -> float:
     """Set the adjoint, and what the covector misses in the transposed system; return its largest value."""
     for i in range(b.covector.size):
         b.opposite[i] = -b.covector[i]
     pull(ALL, b.carried, b.opposite, b.adjoint)
     for i in range(b.missed.size):
-        b.missed[i] = b.adjoint[m.at_state.size + i]
+        b.missed[i] = b.adjoint[m.at_state.size + i] + row_of(b.by_unknown, k)[i]
     return largest(b.missed)
 
 
-def _solve(m: Memory, b: Backward) -> bool:
+def _solve(m: Memory, b: Backward, k: int) -> bool:
     """Solve the transposed system by its dense matrix, a row a sweep; False if that is singular or too large."""
     n = b.wanted.size
     if b.dense.shape[0] != n:
@@ -193,7 +194,7 @@ def _solve(m: Memory, b: Backward) -> bool:
     factor_dense(b.dense, b.pivot)
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
-    left = _miss(m, b)
+    left = _miss(m, b, k)
     watch(b.audit, 0, left / size)
     b.audit[2] += n
     return left <= ROUNDED * size

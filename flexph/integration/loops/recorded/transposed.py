@@ -19,7 +19,7 @@ if not cython.compiled:
 
 
 def solve_transposed(m: Memory, dim: int, h: float, given: Array, out: Array) -> None:
-    """Add the solution of the transposed equations with the factored Jacobian to ``out``, which is of conservative steps."""
+    """Add the solution of the transposed equations, with the factored Jacobian of a conservative step, to ``out``."""
     copy(given, m.defect)
     _gather(m, dim, h)
     solve_band(m.system_border, m.system_border_pivot, m.border_size[1], m.system_x)

@@ -1,0 +1,180 @@
+"""Derivatives by parameters of all that these change, the arrays of a run and the readings of sensors, by differences.
+
+A few parameters are changed one by one, by 1, 2 and 3 steps to both sides. Of many, each is changed by one small step
+to both sides, and all of them together, with arbitrary signs, by the larger ones: where that derivative is not the sum
+of the others, as functions are noisy or bend, all are changed one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..integration.loops.memory.data import Index
+from ..numerics.arrays import Array
+from ..sensors.quantities import Quantity
+from .problems import Problem, problem_of
+from .readings import WEIGHTS, change, readings_apart
+
+STEP = 1e-3
+"""Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
+SMALL = 1e-5
+"""Step of differences of second order, likewise: their error is some 1e-10 for powers of a parameter."""
+FEW = 2
+"""Number of parameters up to which all are changed one by one."""
+STEPS = (-3, -2, -1, 1, 2, 3)
+"""Changes of a parameter in steps."""
+
+
+class Sample(NamedTuple):
+    """Arrays of a problem, and readings of sensors at given states."""
+
+    arrays: list[Array]
+    readings: dict[str, Array]
+
+
+Samples = Mapping[str, Mapping[int, Sample]]
+"""Samples by parameter and number of steps."""
+
+
+class Along(NamedTuple):
+    """Direction in which all parameters change, and samples along it."""
+
+    direction: Mapping[str, float]
+    samples: Mapping[int, Sample]
+
+
+class Origin(NamedTuple):
+    """Function that makes a run, its parameters, the problem at these, and states at which sensors are read."""
+
+    make: Callable[..., Any]
+    parameters: Mapping[str, float]
+    times: Sequence[float] | Array
+    problem: Problem
+    sensors: Mapping[str, tuple[Quantity, Array]]
+    sample: Sample
+
+
+def origin_of(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    problem: Problem,
+    sensors: Mapping[str, tuple[Quantity, Array]],
+) -> Origin:
+    """Sample at the parameters."""
+    read = {key: readings_apart(problem.mechanism, *sensor) for key, sensor in sensors.items()}
+    return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), read))
+
+
+def size_of(value: float) -> float:
+    """Size of a parameter, one for zero."""
+    return abs(value) or 1.0
+
+
+def step_of(value: float) -> float:
+    """Step of the differences of sixth order by a parameter."""
+    return STEP * size_of(value)
+
+
+def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
+    """Samples with parameters changed by multiples of ``changes``; equal arrays are those of the origin."""
+    samples = {}
+    for k in counts:
+        moved = {name: value + k * changes.get(name, 0.0) for name, value in origin.parameters.items()}
+        own = problem_of(origin.make, moved, origin.times, origin.problem)
+        arrays = own.arrays()
+        _refuse_other_shapes(" and ".join(map(repr, changes)), origin.sample.arrays, arrays)
+        shared = zip(arrays, origin.sample.arrays, strict=True)
+        read = origin.sample.readings
+        if own.mechanism is not origin.problem.mechanism:
+            read = {key: readings_apart(own.mechanism, *sensor) for key, sensor in origin.sensors.items()}
+        samples[k] = Sample([old if new is old or np.array_equal(new, old) else new for new, old in shared], read)
+    return samples
+
+
+def one_by_one(origin: Origin) -> dict[str, dict[int, Sample]]:
+    """Samples of each parameter by itself, for differences of sixth order."""
+    return {name: samples_of(origin, {name: step_of(value)}) for name, value in origin.parameters.items()}
+
+
+def by_small_steps(origin: Origin) -> dict[str, dict[int, Sample]]:
+    """Samples of each parameter by itself, for differences of second order."""
+    sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
+    return {name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()}
+
+
+def together(origin: Origin) -> Along:
+    """Samples with all parameters changed by their sizes, with arbitrary signs."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(origin.parameters))
+    direction = {
+        name: sign * size_of(value) for (name, value), sign in zip(origin.parameters.items(), signs, strict=True)
+    }
+    return Along(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
+
+
+def varied_by(problem: Problem, samples: Samples) -> Index:
+    """Constants of the loops that parameters change."""
+    first = problem.memory.constants.reals
+    varied = np.zeros(first.size, dtype=bool)
+    for sample in samples.values():
+        for own in sample.values():
+            varied |= own.arrays[0] != first
+    return np.flatnonzero(varied)
+
+
+def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
+    """Raise ValueError if a parameter changes more than values."""
+    if [part.shape for part in first] != [part.shape for part in second]:
+        raise ValueError(f"parameter {names} changes the number of coordinates, joints or inputs")
+
+
+class Weights(NamedTuple):
+    """Derivatives of a functional by all arrays of a run, and by the readings of its sensor at some states."""
+
+    name: str
+    quantity: Quantity
+    component: int
+    arrays: Sequence[Array]
+    slopes: Array
+
+
+def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
+    """Change of the functional by the change of all arrays and readings, to first order, and the sum of its sizes."""
+    total = size = 0.0
+    pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
+    terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]
+    last, first = after.readings[weights.name], before.readings[weights.name]
+    if last is not first:
+        terms.append(weights.slopes * change(weights.quantity, last, first)[:, weights.component])
+    for term in terms:
+        total += float(term.sum())
+        size += float(np.abs(term).sum())
+    return total, size
+
+
+def sixth_order(
+    weights: Weights, samples: Mapping[int, Sample], size: float, here: Sample
+) -> tuple[float, float, float]:
+    """Derivative by differences of sixth order for steps of ``size``, how rough the function is, and the largest terms.
+
+    Rough is what those of fourth order miss, and what the second difference of 3 steps misses of 9 times that of one.
+    """
+    changes = [change_of(weights, samples[k], samples[-k]) for k in WEIGHTS]
+    fine = sum(weight * own for weight, (own, _) in zip(WEIGHTS.values(), changes, strict=True)) / size
+    coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
+    second = {k: change_of(weights, samples[k], here)[0] + change_of(weights, samples[-k], here)[0] for k in (1, 3)}
+    rough = max(abs(fine - coarse), abs(second[3] - 9.0 * second[1]) / size)
+    return fine, rough, max(terms for _, terms in changes) / size
+
+
+def second_order(weights: Weights, samples: Mapping[int, Sample], size: float) -> float:
+    """Derivative by a central difference for a step of ``size``."""
+    return change_of(weights, samples[1], samples[-1])[0] / (2.0 * size)
+
+
+def array_change(last: Array, first: Array) -> Array:
+    """Difference of arrays, zero where they are equal, as infinite constants are."""
+    return np.subtract(last, first, out=np.zeros_like(last), where=last != first)

@@ -1,0 +1,134 @@
+"""Runs before their steps: what a function of parameters makes, and all arrays of the loops that parameters change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..integration.blocks.block_stepper import BlockStepper, table_over
+from ..integration.blocks.in_blocks import blocks_of
+from ..integration.loops.memory.memory import Memory
+from ..integration.loops.memory.structures import Kinds, Table
+from ..integration.loops.workspace import memory_of_single_bodies
+from ..integration.methods.exact import Exact, Exact4
+from ..integration.schemes.of_method import scheme_from
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.arrays import Array
+from ..numerics.loops.built import are_compiled
+from ..numerics.rotations import entry_count, from_entries, spins
+from ..systems.inputs import Forcing, Input
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
+
+EXACT = Exact()
+"""Method of a run by default."""
+REPEATED = 1e-8
+"""Largest gap between states of a run and those of its substeps, taken again, relative to the largest entry."""
+
+
+class Problem(NamedTuple):
+    """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table."""
+
+    mechanism: Mechanism
+    start: State
+    state: Array
+    inputs: Mapping[str, Input]
+    memory: Memory
+    kinds: Kinds
+    table: Table
+    method: Exact | Exact4
+
+    def arrays(self) -> list[Array]:
+        """All that a parameter may change, but what a sensor reads: constants, start, and the table."""
+        t = self.table
+        return [self.memory.constants.reals, self.state, t.coefficient, t.offset, t.inputs, t.moved]
+
+
+def problem_of(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    like: Problem | None = None,
+    method: Exact | Exact4 = EXACT,
+) -> Problem:
+    """Make a mechanism and its start, and all that its steps begin with.
+
+    One ``like`` another one, with other values of its parameters, has the same method and kinds of steps.
+    """
+    if not are_compiled():
+        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
+    mechanism, start, inputs = made(make, parameters)
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    known = like if like is not None and mechanism is like.mechanism else None
+    if known is not None and start is known.start:
+        grid = known.table.times
+        rows = np.ascontiguousarray(forcing.over(0.5 * (grid[1:] + grid[:-1])))
+        return known._replace(inputs=inputs, table=known.table._replace(inputs=rows))
+    scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
+    memory = memory_of_single_bodies(mechanism) if known is None else known.memory
+    kinds = blocks_of(scheme).parts.kinds if like is None else like.kinds
+    _refuse(mechanism, kinds, memory)
+    grid = np.asarray(times, dtype=float)
+    grid = grid if grid[0] == start.time else np.append(start.time, grid)
+    table = table_over(scheme, grid)
+    state = in_loops(mechanism, start.x[None])[0]
+    return Problem(mechanism, start, state, inputs, memory, kinds, table, method if like is None else like.method)
+
+
+def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
+    """Flat states (N + 1, n) between all steps of a run, and their multipliers (N, g); those of compositions again."""
+    if len(problem.table.times) - 1 == len(solution.stage_multipliers):
+        return solution.states, solution.stage_multipliers
+    mechanism, start = problem.mechanism, problem.start
+    forcing = Forcing(mechanism.network.input_slices, problem.inputs, mechanism.layout.dim)
+    rows = BlockStepper(scheme_from(mechanism, start, EXACT, forcing)[0]).take(start, problem.table)
+    steps = len(problem.table.times) - 1
+    states = np.vstack([start.x, rows.state[:steps]])
+    each = steps // len(solution.stage_multipliers)
+    gap, size = np.abs(states[::each] - solution.states).max(), np.abs(solution.states).max()
+    if not gap <= REPEATED * size:
+        raise ValueError(f"the substeps of {problem.method} are not those of the run when they are taken again")
+    return states, rows.stage[:steps]
+
+
+def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
+    """Mechanism, start and inputs of a run, of a function of its parameters."""
+    own = make(**parameters)
+    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
+        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
+    mechanism, start, inputs = (*own, {})[:3]
+    return mechanism, start, inputs
+
+
+def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
+    """Raise ValueError for mechanisms whose steps have no adjoint here."""
+    a = mechanism.network.arrays
+    for of, found in (
+        ("contacts", a.contacts.number),
+        ("dry friction of joints", kinds.friction),
+        ("dependent constraints", kinds.redundant),
+        ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
+        ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
+    ):
+        if found:
+            raise ValueError(f"gradients do not know {of}: take differences of runs, flexph.studies.sensitivities")
+
+
+def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
+    """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
+    layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
+    dim, frames = layout.dim, layout.frames
+    r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))
+    kept = rho.reshape(count, len(turning), entry_count(dim))
+    R = np.tile((not weights) * np.eye(dim), (count, frames, 1, 1))
+    if weights and dim == 2:
+        R[..., 0][:, turning] = kept  # the second column follows from the first
+    else:
+        R[:, turning] = from_entries(kept, dim)
+    spin = np.zeros((count, frames, spins(dim)))
+    spin[:, turning] = omega.reshape(count, len(turning), spins(dim))
+    return np.concatenate([part.reshape(count, -1) for part in (r, R, u, v, spin, du, sigma, spring)], axis=1)
