@@ -71,7 +71,7 @@ def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> No
 
 
 def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, Array]:
-    """Coordinate numbers of nodes; their corners, the edges with the middle among them, and shear-angle numbers."""
+    """Coordinate numbers of nodes, corners among the nodes, edges whose middles are nodes, and shear-angle numbers."""
     corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
     plane = 2 * nodes[:, None] + np.arange(2)
     shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)

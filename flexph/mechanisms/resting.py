@@ -78,6 +78,6 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         if round_ := [touch.name for touch in held if not touch.has_tangents]:
             raise ArithmeticError(
                 "no equilibrium was found without friction, and friction holds points on planes only, not "
-                f"{', '.join(map(repr, round_))}: hold the bodies by a joint, or integrate to the rest"
+                f"{', '.join(map(repr, round_))}: hold the bodies by a joint, or integrate with damping until they rest"
             ) from None
         return search.settled(held=held)

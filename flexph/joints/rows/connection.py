@@ -395,7 +395,9 @@ def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
     """Raise ValueError for springs with hysteresis, whose force at rest depends on the path."""
     for name, measure in measures(connections):
         if isinstance(measure.law, HysteresisLaw):
-            raise ValueError(f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate to the rest")
+            raise ValueError(
+                f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate until the motion ends"
+            )
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
