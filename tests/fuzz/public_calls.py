@@ -245,7 +245,7 @@ def _bodies() -> dict[str, Call]:
         "fem.box_mesh": Call(fem.box_mesh, {"lengths": (1.0, 0.1), "counts": (2, 1), "simplices": False}),
         "fem.Cut": Call(fem.Cut, {"region": parts["left"], "normal": (1.0, 0.0)}),
         "fem.Load": Call(fem.Load, {"region": parts["left"], "on": None, "uniform": True}),
-        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None}),
+        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05)}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
                                               "momenta": "full", "damping": fem.Damping(), "strain": "linear",
