@@ -54,6 +54,8 @@ from .readings import AGREED, readings, readings_by_state
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
+SOLVED = 1e-6
+"""Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 CONSISTENT = 1e-8
 """Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
 
@@ -124,8 +126,8 @@ def gradient(
     Raises
     ------
     ValueError
-        For contacts, dry friction, dependent constraints, large bodies, sensors of runs, parameters or sensors that
-        are not smooth, and a step that has no adjoint.
+        For impacts, dry friction of joints, dependent constraints, large bodies, sensors of runs, parameters or
+        sensors that are not smooth, and a step that has no adjoint.
     IntegrationError
         If the run fails.
 
@@ -337,6 +339,8 @@ def _back(problem: Problem, solution: Solution, by_state: Array, varied: Index) 
     if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
         raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
     refuse_bent(of)
+    if of.audit[6] > SOLVED:
+        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved
