@@ -93,7 +93,7 @@ def crank_slider(
     ]
     bodies = {"crank": rigid.bar(crank, CRANK_MASS), "rod": beam, "slider": rigid.point(load)}
     mechanism = connect(bodies, joints)
-    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)}, guess={"rod": 0.0, "slider": (crank + rod, 0.0)})
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)}, guess={"rod": 0.0})
     return mechanism, mechanism.consistent_state(pose, elastic="quasi_static")
 
 
