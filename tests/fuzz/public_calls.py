@@ -174,7 +174,7 @@ def swung(length: float) -> tuple[flexph.Mechanism, flexph.State]:
 
 
 @cache
-def pushed(length: float) -> tuple[flexph.Mechanism, flexph.State]:
+def motorised(length: float) -> tuple[flexph.Mechanism, flexph.State]:
     """A bar with a motor in its hinge."""
     joints = [flexph.hinge("bar.root", GROUND), flexph.torque("bar.root", name="motor")]
     made = flexph.connect({"bar": rigid.bar(length, 1.0)}, joints)
@@ -858,7 +858,7 @@ def _studies() -> dict[str, Call]:
         "gradients.Peak": Call(gradients.Peak, {
             "quantity": sensors.position("bar.tip"), "component": 1, "margin": 0.1, "side": "size"}),
         "gradients.optimal_control": Call(gradients.optimal_control, {
-            "make": pushed, "times": [0.0, 0.05, 0.1], "inputs": {"motor": ([0.0, 0.1], [0.0, 0.0])},
+            "make": motorised, "times": [0.0, 0.05, 0.1], "inputs": {"motor": ([0.0, 0.1], [0.0, 0.0])},
             "cost": gradients.MeanSquare(sensors.joint_angle("bar.root")), "effort": {"motor": 1.0},
             "ends": {"angle": (sensors.joint_angle("bar.root"), 0.01)},
             "limits": {"high": (gradients.Last(sensors.joint_angle("bar.root")), None, 1.0)},

@@ -113,5 +113,5 @@ def test_what_cannot_be_optimised_is_said():
         optimal_control(bar, TIMES, guess(), effort={"brake": 1.0}, ends=REST)
     with pytest.raises(ValueError, match="component must be below 1"):
         optimal_control(bar, TIMES, guess(), cost=Last(ANGLE, 1))
-    with pytest.raises(ArithmeticError, match="did not converge.*largest relative violation"):
+    with pytest.raises(ArithmeticError, match=r"did not converge.*largest relative violation"):
         optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, bounds={"motor": (-0.01, 0.01)}, most=4)
