@@ -25,7 +25,7 @@ import numpy as np
 import rigid
 from flexph import Mechanism, Solution, Trajectory, connect, force, integrate
 from flexph.case import Case, Check, Option
-from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from flexph.drawing import Shape, box_shape, cylinder_shape, merged_shapes, sphere_shape
 from flexph.export.tables import write_table
 from flexph.joints import wheel
 from flexph.numerics import checks as check
@@ -125,7 +125,7 @@ def drawn() -> Shape:
     ]
     axle = cylinder_shape(TRACK, 0.01, axis=(0.0, 1.0, 0.0), centre=(0.0, 0.0, 0.07))
     chassis = box_shape((0.3, 0.26, 0.08), centre=(0.09, 0.0, 0.09))
-    return joined_shapes([*wheels, axle, chassis, sphere_shape(0.025, centre=(0.21, 0.0, 0.025))])
+    return merged_shapes([*wheels, axle, chassis, sphere_shape(0.025, centre=(0.21, 0.0, 0.025))])
 
 
 @dataclass(frozen=True)

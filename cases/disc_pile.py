@@ -17,7 +17,7 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes
+from flexph.drawing import Shape, box_shape, cylinder_shape, merged_shapes
 from flexph.export.tables import write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
@@ -43,7 +43,7 @@ class Result:
 def disc(radius: float) -> Shape:
     """Shape of a disc with a bar across it, which shows its rotation."""
     round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
-    return joined_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
+    return merged_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
 
 
 def pile(radii: Array, width: float, law: Rigid) -> Mechanism:

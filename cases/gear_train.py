@@ -16,7 +16,7 @@ import numpy as np
 import rigid
 from flexph import GROUND, Body, Mechanism, Solution, connect, gear, hinge, integrate, torque, weld
 from flexph.case import Case, Check, Option
-from flexph.drawing import Shape, cylinder_shape, joined_shapes
+from flexph.drawing import Shape, cylinder_shape, merged_shapes
 from flexph.export.tables import write_table
 from flexph.laws import coulomb
 from flexph.numerics.arrays import Array
@@ -96,7 +96,7 @@ def train() -> Mechanism:
     bodies = {
         "motor": wheel(0.8, INERTIA["motor"], shape=disc(0.5 * MODULE * PINION, -1)),
         "shaft": wheel(
-            3.0, INERTIA["shaft"], shape=joined_shapes([disc(0.5 * MODULE * WHEEL, -1), disc(0.5 * MODULE * SUN)])
+            3.0, INERTIA["shaft"], shape=merged_shapes([disc(0.5 * MODULE * WHEEL, -1), disc(0.5 * MODULE * SUN)])
         ),
         "output": wheel(6.0, INERTIA["output"], *pins, shape=disc(1.1 * ARM, 1, inner=0.9 * ARM)),
         "ring": wheel(4.0, 0.1, shape=disc(0.55 * MODULE * RING, inner=0.5 * MODULE * RING)),

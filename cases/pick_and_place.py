@@ -2,15 +2,16 @@
 
 Inverse kinematics of the undeformed arm gives the joints above and at both places, quintic polynomials join them, and
 computed torque with a rigid model of the arm makes the joints follow; the links bend and swing. At its place the block
-is locked to the ground and the grip is released. Inverse kinematics are compared with the closed form of three joints
-(B. Siciliano et al., Robotics, Springer (2009), sec. 2.12), the arm at rest with its equilibrium at the same angles.
+is locked to the ground, the grip is released, and the controller goes on with a model without the block. Inverse
+kinematics are compared with the closed form of three joints (B. Siciliano et al., Robotics, Springer (2009), sec.
+2.12), the arm at rest with its equilibrium at the same angles.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -64,8 +65,8 @@ def closed_form(place: Iterable[float]) -> Array:
     return np.array([yaw, shoulder, elbow])
 
 
-def arm(young: float = 1.0, elements: int = 3) -> Mechanism:
-    """The arm with its block; ``young`` multiplies the stiffness of the links."""
+def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mechanism:
+    """The arm with its block [kg]; ``young`` multiplies the stiffness of the links."""
     metal = fem.Material(young=young * ALLOY.young, density=ALLOY.density, poisson=ALLOY.poisson)
     upper, fore = (fem.beam(length, metal, TUBE, elements=elements, dim=3, damping=LOSS) for length in (UPPER, FORE))
     bodies = {
@@ -74,7 +75,7 @@ def arm(young: float = 1.0, elements: int = 3) -> Mechanism:
         ),
         "upper": upper.with_mass("root", 2.0, inertia=0.3).with_mass("tip", 1.0, inertia=0.15),
         "fore": fore.with_mass("root", 0.8, inertia=0.15).with_mass("tip", 0.2, inertia=0.002),
-        "block": rigid.body(BLOCK, inertia=(0.002, 0.002, 0.002), ports={"top": (0, 0, 0)}),
+        "block": rigid.body(block, inertia=(0.002, 0.002, 0.002), ports={"top": (0, 0, 0)}),
     }
     joints = [
         revolute("tower.foot", GROUND.at(0, 0, 0), axis=(0, 0, 1)),
@@ -123,6 +124,18 @@ def motion(kinematics: Kinematics) -> tuple[Motion, float]:
     return sequence(*moves, polynomial(stops[-1], stops[0], duration=RETURN, begin=down)), down
 
 
+@dataclass(frozen=True)
+class _Laws:
+    """Law of the controller with the block, and from the time at which it is put down without it."""
+
+    loaded: Callable[..., Any]
+    empty: Callable[..., Any]
+    down: float
+
+    def __call__(self, t: float, readings: Any) -> Any:
+        return (self.loaded if t < self.down else self.empty)(t, readings)
+
+
 def run(
     *,
     step: Annotated[float, Option("time step", "s")] = 2e-3,
@@ -136,7 +149,11 @@ def run(
     wanted, down = motion(kinematics)
     times = equal_steps(step, end)
     start = mechanism.consistent_state(kinematics.pose(wanted(0.0)), elastic="quasi_static")
-    servo = computed_torque(kinematics, wanted, period=period, ports=MOTORS, stiffness=STIFFNESS, damping=DAMPING)
+    gains: dict[str, Any] = {"period": period, "ports": MOTORS, "stiffness": STIFFNESS, "damping": DAMPING}
+    loaded = computed_torque(kinematics, wanted, **gains)
+    nothing = 1e-3 * BLOCK  # [kg], with the same ports and coordinates
+    empty = computed_torque(kinematics_of(arm(stiffness, block=nothing)), wanted, **gains)
+    servo = replace(loaded, function=_Laws(loaded.function, empty.function, down))
     put = [lock(weld("block.top", GROUND, name="table"), at=down), release("grip", at=down)]
     solution = integrate(mechanism, start, times, controllers={"servo": servo}, changes=put if down < end else [])
     return Result(solution, kinematics, wanted, down)
@@ -174,16 +191,16 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for port, places in (("hand", hand), ("block", block)):
         columns |= {f"{port}_{x}_m": places[:, k] for k, x in enumerate("xyz")}
     write_table(folder / "motion.csv", columns)
-    figure = new_figure(9.0, 4.0)
-    left, right = figure.subplots(1, 2)
-    left.plot(solution.times, angles, label=MOTORS)
-    left.plot(solution.times, wanted, "k--", linewidth=0.6)
-    left.set(xlabel="t [s]", ylabel="angle [°]")
-    left.legend()
-    right.plot(hand[:, 1], hand[:, 2], label="hand")
-    right.plot(block[:, 1], block[:, 2], label="block")
-    right.set(xlabel="y [m]", ylabel="z [m]", aspect="equal")
-    right.legend()
+    figure = new_figure(7.0, 6.5)
+    upper, lower = figure.subplots(2, 1, height_ratios=(2, 1))
+    upper.plot(solution.times, angles, label=MOTORS)
+    upper.plot(solution.times, wanted, "k--", linewidth=0.6, label=[*["_"] * 2, "wanted"])
+    upper.set(xlabel="t [s]", ylabel="angle [°]")
+    upper.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    lower.plot(hand[:, 1], hand[:, 2], label="hand")
+    lower.plot(block[:, 1], block[:, 2], "--", label="block")
+    lower.set(xlabel="y [m]", ylabel="z [m]", aspect="equal")
+    lower.legend(ncols=2, loc="center", frameon=False)
     figure.savefig(folder / "motion.png")
     return figures(result)
 

@@ -25,7 +25,7 @@ from flexph.bodies.fields import View
 from flexph.bodies.inertia import Inertia
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, contact
-from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from flexph.drawing import Shape, box_shape, cylinder_shape, merged_shapes, sphere_shape
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
@@ -85,12 +85,12 @@ def bird() -> Body:
 
 def drawn() -> View:
     """View of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
-    sleeve = joined_shapes(
+    sleeve = merged_shapes(
         [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
         + [box_shape((L_M - R_M, 0.0015, 0.0015), centre=(0.5 * (L_M + R_M), 0.0, 0.0))]
     )
     tip = L_M + L_G - L_S
-    bird = joined_shapes(
+    bird = merged_shapes(
         [
             box_shape((L_G, 0.001, 0.001), centre=(L_M + 0.5 * L_G, 0.0, 0.0)),
             _oval((0.006, 0.013, 0.006), (L_M + L_G, -0.002)),
@@ -98,7 +98,7 @@ def drawn() -> View:
             cylinder_shape(L_S - 0.005, 0.001, centre=(tip + 0.5 * (L_S - 0.005), H_S, 0.0)),
         ]
     )
-    surface, own = joined_shapes([sleeve, bird]), len(sleeve.points)
+    surface, own = merged_shapes([sleeve, bird]), len(sleeve.points)
     x, y, z = surface.points.T
     rows = np.zeros((len(x), 2, 2))
     rows[:own, :, 0] = np.column_stack([-y, x])[:own]

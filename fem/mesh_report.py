@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flexph.bodies.inertia import contract
 from flexph.meshes.cell_types import DIMENSION, EDGES, dimension
-from flexph.meshes.contents import MeshContents, refuse_left_out, shortened
+from flexph.meshes.contents import MeshContents, ProposedPort, refuse_left_out, shortened
+from flexph.meshes.drawings.drawing import PLAIN, MeshRequest, is_drawing
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
+from .drawing_report import port_values, port_words, vector, with_size
 from .materials.elastic import Elastic
 from .materials.file_materials import element_notes, file_densities, law_notes, unread_notes
 from .materials.materials import Material
@@ -67,22 +71,27 @@ class MeshReport:
     regions: tuple[RegionReport, ...]
     mass_unit: str = "kg"
     notes: tuple[str, ...] = ()
+    ports: tuple[ProposedPort, ...] = ()
 
 
 def mesh_report(
-    mesh: Source, density: float | None = None, *, unit: float = 1.0, omit: Sequence[str] = ()
+    mesh: Source, density: float | None = None, *, omit: Sequence[str] = (), request: MeshRequest = PLAIN
 ) -> MeshReport:
-    """Report on a mesh with coordinates in ``unit`` [m], for a density [kg/m³] or, if None, the densities of the file.
+    """Report on a mesh or drawing, for a density [kg/m³] or, if None, the densities of the file.
 
-    A density of the file counts in the units of the file, and so does the mass then, with all masses of the file.
-    ``omit`` leaves out keywords, cards and element types. Raises ValueError if :func:`fem.solid` would refuse the mesh,
-    except for its regions, for constraints and for several pieces: a warning and a note report the latter two.
+    A density of a mesh file counts in the units of the file, and so does the mass then, with all masses of the file.
+    ``omit`` leaves out keywords, cards and element types; ``request`` has the unit of lengths, and the cells of a
+    drawing. Raises ValueError if :func:`fem.solid` would refuse the mesh, except for its regions, for constraints and
+    for several pieces: a warning and a note report the latter two.
     """
-    held = read_contents(mesh, omit)
+    request, sized = with_size(mesh, request)
+    drawn = isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request)
+    held = read_contents(mesh, omit, request if drawn or request.given() else PLAIN)
+    unit = 1.0 if drawn or request.unit is None else request.unit
     refuse_left_out(held, ("mass",))
     constraints = _constraint_notes(held)
     given = copy(held.mesh)
-    given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
+    given.points = unit * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
     read = solid_mesh(given, plane=plane, degree=None, one_piece=False)
     refused = [*constraints, *_piece_notes(read)]
@@ -112,7 +121,8 @@ def mesh_report(
         worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
-        notes=(*element_notes(held), *law_notes(held), *unread_notes(held), *refused),
+        notes=(*sized, *held.notes, *element_notes(held), *law_notes(held), *unread_notes(held), *refused),
+        ports=held.ports,
     )
 
 
@@ -204,7 +214,8 @@ def values(report: MeshReport) -> dict[str, Any]:
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
-    return {**kept, "low": low, "high": high, "worst": {"cell": cell, "number": number}}
+    ports = [port_values(port) for port in report.ports]
+    return {**kept, "low": low, "high": high, "worst": {"cell": cell, "number": number}, "ports": ports}
 
 
 def words(report: MeshReport) -> str:
@@ -214,7 +225,7 @@ def words(report: MeshReport) -> str:
     lines = [
         f"a {'solid' if space else 'plane body'} of {report.points} points",
         "cells: " + ", ".join(f"{count} {name}" for name, count in report.cells.items()),
-        f"extent: from {_vector(low)} to {_vector(high)} m",
+        f"extent: from {vector(low)} to {vector(high)} m",
         f"{'volume' if space else 'area'}: {report.measure:.6g} {'m³' if space else 'm²'}",
         *_mass_lines(report),
         f"worst cell: {report.worst[0]} {report.worst[1]}, quality {report.quality:.3g} (1 is the best)",
@@ -230,6 +241,7 @@ def words(report: MeshReport) -> str:
         }
         port = f"; {use[r.kind]}" if r.count else ""
         lines.append(f"region {r.name!r}: {r.count} {what.get(r.kind, r.kind)}{size}{port}")
+    lines += [port_words(port_values(port)) for port in report.ports if port.kind != "plane"]
     if not report.regions:
         lines.append("no named regions: take functions of x as ports")
     lines += [f"note: {note}" for note in report.notes]
@@ -241,7 +253,7 @@ def _mass_lines(report: MeshReport) -> list[str]:
     if report.mass is None or report.inertia is None:
         return [
             "mass: no density is known; --density gives mass and inertia",
-            f"centre of {'volume' if report.dim == 3 else 'area'}: {_vector(report.centre)} m",
+            f"centre of {'volume' if report.dim == 3 else 'area'}: {vector(report.centre)} m",
         ]
     plane, unit = report.dim == 2, report.mass_unit
     per, names = (" per thickness", "zz") if plane else ("", "xx, yy, zz, yz, xz, xy")
@@ -249,10 +261,6 @@ def _mass_lines(report: MeshReport) -> list[str]:
     short = unit if unit == "kg" else f"({unit})"
     return [
         f"mass{per}: {report.mass:.6g} {unit}{'/m' if plane else ''}",
-        f"centre of mass: {_vector(report.centre)} m",
-        f"inertia about it{per}, {names}: {_vector(inertia)} {short} {'m' if plane else 'm²'}",
+        f"centre of mass: {vector(report.centre)} m",
+        f"inertia about it{per}, {names}: {vector(inertia)} {short} {'m' if plane else 'm²'}",
     ]
-
-
-def _vector(values: Array) -> str:
-    return "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(values)) + ")"

@@ -295,6 +295,10 @@ class SolidEntry(BodyEntry):
     strain: Literal["linear", "finite"] = "linear"
     law: Law = None
     omit: list[Word] = Field(default_factory=list)
+    size: Length = None
+    select: Word = None
+    unit: Length = None
+    max_cells: Annotated[int, Field(ge=1, le=10_000_000)] = None
 
 
 class PlateEntry(BodyEntry):

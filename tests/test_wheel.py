@@ -57,7 +57,7 @@ def site(wheel, tmp_path_factory):
     """Install the wheel into a folder of its own."""
     folder = tmp_path_factory.mktemp("site")
     offline = ("--no-deps", "--no-index", "--disable-pip-version-check")
-    python("-m", "pip", "install", *offline, "--target", folder, wheel, cwd=folder)
+    python("-m", "pip", "install", *offline, "--no-compile", "--target", folder, wheel, cwd=folder)
     return folder
 
 

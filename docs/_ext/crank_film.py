@@ -32,7 +32,7 @@ from flexph import (
     weld,
 )
 from flexph.bodies import reduce_body
-from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes
+from flexph.drawing import Shape, box_shape, cylinder_shape, merged_shapes
 from flexph.numerics.arrays import Array
 from flexph.scenes import motion_scene
 from flexph.view import write_film
@@ -121,7 +121,7 @@ def flywheel() -> Body:
     spokes = [box_shape((0.142, 0.008, 0.012)), box_shape((0.012, 0.008, 0.142))]
     shaft = cylinder_shape(2.0 * BEHIND + 0.02, 0.0079, axis=Y)
     ports = {"axle": (0.0, 0.0, 0.0), "crank": (0.0, CRANK_AT - BEHIND, 0.0)}
-    return rigid.body(1.2, inertia=(3e-3, 6e-3, 3e-3), ports=ports, shape=joined_shapes([rim, hub, *spokes, shaft]))
+    return rigid.body(1.2, inertia=(3e-3, 6e-3, 3e-3), ports=ports, shape=merged_shapes([rim, hub, *spokes, shaft]))
 
 
 def crank_pin() -> Body:
@@ -137,7 +137,7 @@ def crosshead() -> Body:
     pin = cylinder_shape(0.034, 0.0074, axis=Y)
     piston = cylinder_shape(0.03, 0.028, axis=X, centre=(0.054, 0.0, 0.0))
     ports = {"pin": (0.0, 0.0, 0.0), "head": (0.069, 0.0, 0.0)}
-    return rigid.body(0.12, inertia=(5e-5,) * 3, ports=ports, shape=joined_shapes([*cheeks, pin, piston]))
+    return rigid.body(0.12, inertia=(5e-5,) * 3, ports=ports, shape=merged_shapes([*cheeks, pin, piston]))
 
 
 def mechanism() -> Mechanism:

@@ -28,6 +28,8 @@ def file_material(name: str, contents: MeshContents) -> Material:
         raise ValueError(
             f"material {name!r} of the mesh must be isotropic and constant, got {given.refused}: give material="
         )
+    if given.young is None and not contents.types:
+        raise ValueError(f"material must be given: {name!r} of the drawing has no Young's modulus")
     lacking = [word for word, value in (("*DENSITY", given.density), ("*ELASTIC", given.young)) if value is None]
     if lacking or given.density is None or given.young is None:
         raise ValueError(f"material {name!r} of the mesh must have {' and '.join(lacking)}: give material=")

@@ -59,6 +59,8 @@ def cable(
     sections. A slack cable bends, and carries compression up to its bending stiffness. The mass is that of the
     curve, represented by as many points as there are positions and slopes (:mod:`fem.rods.hermite`).
 
+    In the plane the curvature has a sign, K = (J r')·r''/(r'·r') with a quarter turn J, and may have a law M(K).
+
     A run preserves energy, momenta and joints to round-off at any step size, in compiled loops; joints act at the
     borders of the elements.
 
@@ -82,8 +84,9 @@ def cable(
     damping : Damping, optional
         Stiffness damping: the tension gets β times its rate. Other damping is refused.
     laws : mapping of str to ElasticLaw, optional
-        Law N of :mod:`flexph.laws`, in place of EA: the tension against the elongation |r'| − 1, with V the energy per
-        length. ``one_sided`` is slack in compression, ``scheduled`` changes with time. Of bending take
+        Laws of :mod:`flexph.laws` with V the energy per length: ``N``, in place of EA, the tension against the
+        elongation |r'| − 1, and in the plane ``M3``, in place of EI, the bending moment against the curvature K.
+        ``one_sided`` is slack in compression, ``scheduled`` changes with time. Of bending in space take
         :func:`fem.rod`.
     flow : Flow, optional
         Fluid that flows through the cable, a hose, :class:`fem.Flow`.
@@ -118,21 +121,22 @@ def cable(
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
     fluid = 0.0 if flow is None else flow.mass_per_length
     line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m") + fluid)
-    places, law = _placed(line, curve, dim), checked_laws("cable", laws, ("N",), dim).get(0)
+    places, own = _placed(line, curve, dim), checked_laws("cable", laws, ("N", "M3")[: 4 - dim], dim)
+    energy, rows = _strain(line, places, stiffness, stiffness_damping(damping, "cable"), own), 2 if 1 in own else 6
     named = ports_along("cable", length, ports or {})
     return NodalBody(
         frames=tuple(_point(mass, dim) for mass in line.mass),
         places=places,
-        elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable"), law),
+        elasticity=energy,
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, dim, dim)),
-        view=_view(line, places, stiffness[0]),
+        view=_view(line, places, stiffness[0], rows),
         loads={"load": _load(line, dim)},
         weights={name: line.at(np.array([s]))[0] for name, s in named.items()},
         slopes={name: line.at(np.array([s]), 1)[0] for name, s in named.items()},
         tangents=_tangents(line),
         coordinates=line.points,
-        pieces=_pieces(line),
+        pieces=_pieces(line, rows),
         flow=flow_of_cable(flow, line),
     )
 
@@ -185,27 +189,35 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
     return s, w
 
 
-def _pieces(line: HermiteLine) -> Pieces:
-    """Elements with their shares in the strain rows: of tensions at borders by the lengths on both sides."""
+def _pieces(line: HermiteLine, rows: int) -> Pieces:
+    """Elements with their shares in the strain rows: of tensions at borders by the lengths on both sides.
+
+    Each element has a number of ``rows`` of bending.
+    """
     lengths, count = np.diff(line.borders), line.borders.size - 1
-    shares = np.zeros((count, 2 * count + 1 + 6 * count))
+    shares = np.zeros((count, 2 * count + 1 + rows * count))
     for e in range(count):
         shares[e, 2 * e + 1] = 1.0
         shares[e, 2 * e] = 1.0 if e == 0 else lengths[e] / (lengths[e - 1] + lengths[e])
         shares[e, 2 * e + 2] = 1.0 if e == count - 1 else lengths[e] / (lengths[e] + lengths[e + 1])
-        shares[e, 2 * count + 1 + 6 * e :][:6] = 1.0
+        shares[e, 2 * count + 1 + rows * e :][:rows] = 1.0
     return Pieces(line.borders, sparse.csr_array(shares), np.arange(2 * count + 1))
 
 
 def _strain(
-    line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float, law: ElasticLaw | None
+    line: HermiteLine,
+    places: Array,
+    stiffness: tuple[float, float],
+    damping: float,
+    laws: Mapping[int, ElasticLaw],
 ) -> DirectorStrain:
     """Strain rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
 
     The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
     stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is
     the energy, a quadratic form like the others, of an indefinite compliance; the third row subtracts its part. The sum
-    of all is not negative. With a law the first rows are w (|r'| − 1) instead, |r'|² divided by its root.
+    of all is not negative. With a law of tension the first rows are w (|r'| − 1) instead, |r'|² divided by its root.
+    With one of bending the others are w (J r')·r''/|r'|², one at each Gauss point.
     """
     (EA, EI), (xi, weights) = stiffness, leggauss(2)
     (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]
@@ -213,6 +225,13 @@ def _strain(
     root = np.sqrt(0.5 * w)[:, None]
     stretched = np.sqrt(0.5 * length)[:, None] * line.at(at, 1)
     bent = np.stack([root * line.at(s, 1), root * line.at(s, 2)], axis=1).reshape(2 * s.size, -1)
+    if 1 in laws:
+        energy = _bent_by_law(sparse.csr_array(np.vstack([stretched, bent])), (length, w), EA, damping, laws[1])
+        energy = energy if 0 not in laws else _with_law(energy, laws[0], length)
+        strain = energy.strain_at(places)
+        initial = energy.stiffness_of_stress @ strain
+        initial[at.size :] = [float(laws[1].force(x)) for x in strain[at.size :] / w]
+        return replace(energy, initial=initial)
     points, own = np.arange(at.size), np.arange(s.size)[:, None]
     vector, product = at.size + 2 * own, at.size + 3 * own  # r'·r', r'·r'', r''·r''
     blocks = np.zeros((s.size, 3, 3))
@@ -228,9 +247,33 @@ def _strain(
         stiffness_damping=damping,
         undamped=np.arange(at.size + 3 * s.size) >= at.size,
     )
-    if law is not None:
-        energy = _with_law(energy, law, length)
+    if 0 in laws:
+        energy = _with_law(energy, laws[0], length)
     return replace(energy, initial=energy.stiffness_of_stress @ energy.strain_at(places))
+
+
+def _bent_by_law(
+    vectors: sparse.csr_array, widths: tuple[Array, Array], axial: float, damping: float, law: ElasticLaw
+) -> DirectorStrain:
+    """Strain rows in the plane: those of tension, and w (J r')·r''/|r'|² with the energies of a law of bending."""
+    length, w = widths
+    points, own = np.arange(length.size), np.arange(w.size)[:, None]
+    square = length.size + 2 * own  # of vectors r', r'' the first, of products r'·r', (J r')·r''
+    rows = length.size + np.arange(w.size)
+    return DirectorStrain(
+        vectors=vectors,
+        first=np.append(points, square + np.array([0, 0])),
+        second=np.append(points, square + np.array([0, 1])),
+        product=np.append(points, square + 1),
+        directors=np.vstack([np.full((length.size, 2), -1), square.repeat(2, axis=1)]),
+        factor=np.append(np.ones(length.size), w),
+        reference=np.append(0.5 * length, np.zeros(w.size)),
+        compliance=sparse.diags_array(np.append(length / axial, w / float(law.stiffness(0.0)))).tocsr(),
+        stiffness_damping=damping,
+        undamped=np.arange(length.size + w.size) >= length.size,
+        laws=(PointLaw(rows[:, None], w, LineEnergy(law)),),
+        crossed=np.append(np.zeros(length.size, dtype=bool), np.tile([False, True], w.size)),
+    )
 
 
 def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> DirectorStrain:
@@ -246,7 +289,7 @@ def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> Directo
         factor=factor,
         reference=reference,
         compliance=energy.compliance + sparse.diags_array(compliance - energy.compliance.diagonal()),
-        laws=(PointLaw(rows[:, None], length, LineEnergy(law)),),
+        laws=(PointLaw(rows[:, None], length, LineEnergy(law)), *energy.laws),
     )
 
 
@@ -260,7 +303,7 @@ def _load(line: HermiteLine, dim: int) -> NodalLoad:
     return NodalLoad(np.arange(count), np.zeros((count, dim)), sparse.csr_array(forces))
 
 
-def _view(line: HermiteLine, places: Array, axial: float) -> View:
+def _view(line: HermiteLine, places: Array, axial: float, rows: int) -> View:
     """View as lines with the tension, which is linear between borders and middles of the elements."""
     elements = line.borders.size - 1
     s = np.interp(np.arange(DRAWN * elements + 1) / DRAWN, np.arange(elements + 1), line.borders)
@@ -268,7 +311,7 @@ def _view(line: HermiteLine, places: Array, axial: float) -> View:
     first = np.repeat(np.arange(2 * elements), DRAWN // 2)
     part = (np.arange(count) % (DRAWN // 2) + 0.5) / (DRAWN // 2)
     entries = np.append(1.0 - part, part), (np.tile(np.arange(count), 2), np.append(first, first + 1))
-    tension = sparse.csr_array(entries, shape=(count, 2 * elements + 1 + 6 * elements))
+    tension = sparse.csr_array(entries, shape=(count, 2 * elements + 1 + rows * elements))
     pairs = np.arange(s.size - 1)[:, None] + np.arange(2)
     field = StressField("N", tension, np.full(count, 1.0 / axial))
     return View(shape @ places, pairs, "line", sparse.csr_array(shape), {"tension": field})

@@ -14,7 +14,8 @@ from scipy import sparse
 from flexph.bodies.body import Body, Momenta
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.bodies.nodal_body import NodalBody
-from flexph.meshes.contents import MeshContents, refuse_left_out
+from flexph.meshes.contents import refuse_left_out
+from flexph.meshes.drawings.drawing import PLAIN, MeshRequest
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
@@ -59,6 +60,10 @@ def solid(
     damping: Damping = UNDAMPED,
     strain: Literal["linear"] = "linear",
     omit: Sequence[str] = (),
+    size: float | None = None,
+    select: str | None = None,
+    unit: float | None = None,
+    max_cells: int | None = None,
 ) -> Body: ...
 
 
@@ -76,10 +81,14 @@ def solid(
     strain: Literal["finite"],
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
     omit: Sequence[str] = (),
+    size: float | None = None,
+    select: str | None = None,
+    unit: float | None = None,
+    max_cells: int | None = None,
 ) -> NodalBody: ...
 
 
-@quantities(thickness="m")
+@quantities(thickness="m", size="m", unit="m")
 @checked
 def solid(
     mesh: Source | skfem.Mesh,
@@ -97,6 +106,10 @@ def solid(
     strain: Strain = "linear",
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
     omit: Sequence[str] = (),
+    size: float | None = None,
+    select: str | None = None,
+    unit: float | None = None,
+    max_cells: int | None = None,
 ) -> Body | NodalBody:
     """A linear elastic body that fills a mesh, with the axes of the mesh and P at its origin: [flex] eq. (24)-(29).
 
@@ -116,7 +129,8 @@ def solid(
     Parameters
     ----------
     mesh : meshio.Mesh, path or skfem.Mesh
-        A mesh, or a file that meshio reads; lengths in [m]. The body consists of its cells of highest dimension: tetra,
+        A mesh, a file that meshio reads, or a drawing (STEP, IGES, BREP, STL), which gmsh meshes by tetra10 (extra
+        ``cad``); lengths in [m]. The body consists of its cells of highest dimension: tetra,
         tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body triangle, triangle6, quad, quad8, quad9. Cells
         of lower dimension only name regions.
     material : Material, Orthotropic, Anisotropic or mapping, optional
@@ -154,6 +168,15 @@ def solid(
         the density of the material is used.
     omit : sequence of str, optional
         Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``TIE``.
+    size : float, optional
+        For a drawing: length of its cells [m]; smaller ones at curved faces and over thin walls.
+    select : str, optional
+        For a drawing of several parts: the name of the part.
+    unit : float, optional
+        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres; required for BREP and STL, which have none,
+        and refused for STEP and IGES, which have one. The materials of the file are then not read.
+    max_cells : int, optional
+        For a drawing: largest number of cells, by default 100 000.
 
     Returns
     -------
@@ -168,6 +191,8 @@ def solid(
         (the message lists the cells); for an unknown region (it lists the known ones); for cells without a material or
         with two; for ν = 0.5 except in plane stress; for rigid regions that share nodes; for sections that are not a
         surface, or in a rigid region.
+    ImportError
+        For a drawing, if gmsh or libraries that it needs are missing.
 
     Examples
     --------
@@ -178,7 +203,8 @@ def solid(
     (0.314, 36)
     """
     check.choice("strain", strain, get_args(Strain))
-    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness, omit=omit)
+    request = MeshRequest(size, select, unit, max_cells)
+    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness, omit=omit, request=request)
     if strain == "finite":
         _refuse_linear(reference, sections, momenta)
         return finite_solid(model, ports or {}, loads or {}, damping, law)
@@ -211,16 +237,20 @@ def read_model(
     plane: Plane | None,
     thickness: float | None,
     omit: Sequence[str] = (),
+    request: MeshRequest = PLAIN,
 ) -> SolidModel:
     """Model of a mesh with its materials for :func:`solid`; warn of ignored contents of a file, and of locking."""
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
-    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh, omit)
+    scikit = isinstance(mesh, skfem.Mesh)
+    held = read_contents(meshio.Mesh([], []) if scikit else mesh, omit, request)
     refuse_left_out(held, ("mass", "stiffness"))
     warn_of_elements(held)
     if material is None:
         warn_of_laws(held)
-    read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
+    if scikit and request != PLAIN:
+        raise ValueError("unit must be left out for a mesh of scikit-fem: scale its points, mesh.scaled(1e-3)")
+    read = solid_mesh(mesh if scikit else held.mesh, plane=plane is not None, degree=degree)
     model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
     model = with_file_masses(model, held)
     _warn_of_locking(model)

@@ -6,6 +6,8 @@ from .constrained_state_space import ReducedLinear as ReducedLinear
 from .constrained_state_space import change_chart as change_chart
 from .constrained_state_space import eliminate_index_one as eliminate_index_one
 from .constrained_state_space import eliminate_kinematics as eliminate_kinematics
+from .fatigue import LoadCycles as LoadCycles
+from .fatigue import load_cycles as load_cycles
 from .impasse import ImpassePoint as ImpassePoint
 from .impasse import impasse_points as impasse_points
 from .impasse import turning_points as turning_points

@@ -97,6 +97,8 @@ CORRECTIONS, INDEPENDENT = 4, 1e-10
 
 A correction reduces a gap to about the reach times its size.
 """
+CLOSED = 1e-15
+"""Correction, relative to the size of the mechanism, after which the gaps are those of round-off."""
 
 
 class Variations(NamedTuple):
@@ -179,7 +181,10 @@ class LinearisedSteps:
         if step.closing.size:
             for _ in range(CORRECTIONS):
                 gap = constraint_gap(self.blocks.mechanism, c, self.blocks.scheme.table, step.start.time)
-                c = corrected(self.blocks.mechanism, c, -step.closing @ gap)
+                correction = step.closing @ gap
+                c = corrected(self.blocks.mechanism, c, -correction)
+                if np.abs(correction / self.sizes.displaced).max() <= CLOSED:
+                    break
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:

@@ -69,7 +69,11 @@ class ElasticEnergy(Memo):
 
     def operator(self, u: Array) -> Any:
         """Strain operator D(u), sparse (m, n)."""
-        return self.strain + self.weights @ sparse.diags_array(self.slopes @ u) @ self.slopes
+        if not self.slopes.shape[0]:
+            return self.strain
+        weights = sparse.csr_array(self.weights)
+        own = weights.data * (self.slopes @ u)[weights.indices]
+        return self.strain + sparse.csr_array((own, weights.indices, weights.indptr), shape=weights.shape) @ self.slopes
 
     @property
     def is_damped(self) -> bool:

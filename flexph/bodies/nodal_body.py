@@ -63,8 +63,9 @@ class DirectorStrain(ElasticEnergy):
     Each of the ``vectors``, sparse (v, k), is a weighted sum of the k points and directions of the nodes. Products are
     pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` (by default 1) times the product
     ``product[e]``, divided by the lengths of one or two directors, whose squares are the products ``directors[e]``
-    (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Rows with ``laws`` have their energies instead; their
-    compliance is that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
+    (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Products that are ``crossed``, in the plane, are
+    (J V)·W with a quarter turn J. Rows with ``laws`` have their energies instead; their compliance is that at zero
+    strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
     """
 
     vectors: Any
@@ -79,6 +80,7 @@ class DirectorStrain(ElasticEnergy):
     initial: Array | None = None  # (m,), initial stresses; None for none
     undamped: Array | None = None  # (m,), True for undamped rows; None for none
     laws: tuple[PointLaw, ...] = ()
+    crossed: Array | None = None  # (p,), True for crossed products; None for none
     gradients: bool = False  # True if the vectors are the columns of deformation gradients, point by point
 
     mass_damping: float = 0.0
@@ -101,7 +103,10 @@ class DirectorStrain(ElasticEnergy):
     def strain_at(self, places: Array) -> Array:
         """Strains (e,) at points and directions ``places`` (k, d)."""
         vector = self.vectors @ places
-        product = np.append(np.vecdot(vector[self.first], vector[self.second]), 1.0)
+        first, second = vector[self.first], vector[self.second]
+        if self.crossed is not None:
+            first = np.where(self.crossed[:, None], first[:, ::-1] * (-1.0, 1.0), first)
+        product = np.append(np.vecdot(first, second), 1.0)
         lengths = np.sqrt(product[self.directors])
         strain: Array = self.factors * product[self.product] / lengths.prod(axis=1)
         return strain - self.reference

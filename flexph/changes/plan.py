@@ -13,7 +13,7 @@ from ..mechanisms.poses.locked_joints import can_lock
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .change import Change, Tension, place_of
-from .held import held
+from .joint_lock import joint_lock
 
 
 class Action(NamedTuple):
@@ -78,7 +78,7 @@ class Plan:
                 f"{', '.join(map(repr, lockable)) or 'there is none'}"
             )
         self._refuse_held(change, joint.name)
-        lock = held(joint, self.base.bodies, name).formed(dim)
+        lock = joint_lock(joint, self.base.bodies, name).formed(dim)
         self._added.append(lock)
         self._holding[joint.name] = lock.name
         return Action(change, name, lock.name, joint.name)

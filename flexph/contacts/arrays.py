@@ -21,6 +21,7 @@ from ..kernels.contacts.gap_arrays import (
     DISTANCE,
     OFFSET,
     RIM,
+    SEGMENTS,
     SHAPE,
     VECTORS,
     Contacts,
@@ -30,7 +31,10 @@ from ..kernels.contacts.gap_arrays import (
 from ..numerics.arrays import Array
 from .laws import Hertz, KelvinVoigt, Rigid
 
-KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM, "shape": SHAPE}
+KINDS = {
+    "offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM, "shape": SHAPE,
+    "segments": SEGMENTS,
+}  # fmt: skip
 
 HOLDING = {2: 4, 3: 10}
 """Largest number of sticking pairs in a group, for each of its members, by dimension."""
@@ -51,6 +55,7 @@ class _Moves(NamedTuple):
 
 Owned = tuple[int, Connection, Gap]
 Moves = Callable[[str], _Moves]
+Factor = tuple[str, Callable[[float], float]]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
@@ -76,18 +81,25 @@ def contact_arrays(
     for connection in touching:
         _check_bodies(connection, moves)
     first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
-    contacts = _arrays(own, places, moves, dim, first) if own else no_contacts(dim)
+    frictions = friction_factors(connections)
+    contacts = _arrays(own, places, (moves, frictions), dim, first) if own else no_contacts(dim)
     first += dim * int((contacts.holding > 0.0).sum())
     groups = []
     for i, connection in enumerate(touching):
         if connection.form.group is not None:
-            groups.append(_group((i, connection, connection.form.group), places, moves, dim, first))
+            groups.append(_group((i, connection, connection.form.group), places, (moves, frictions), dim, first))
             first += (1 + dim) * groups[-1].rows
     return contacts._replace(groups=tuple(groups))
 
 
-def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int) -> Contacts:
-    """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs."""
+def _arrays(
+    own: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, list[Factor]], dim: int, first: int
+) -> Contacts:
+    """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs.
+
+    ``given`` are how ports move, and the factors of friction of all connections.
+    """
+    moves, frictions = given
     for _, connection, gap in own:
         _check_restitution(connection, gap, moves)
     laws, shapes = [gap.law for _, _, gap in own], np.empty(len(own), dtype=object)
@@ -96,6 +108,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in own]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
     zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in own]))}
+    rubbing = {id(factor): k for k, (_, factor) in enumerate(frictions)}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in own]),
@@ -121,18 +134,24 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
         rows=np.zeros(len(own), dtype=int),
         speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in own]),
         timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in own]),
+        driven=np.full(len(own), -1),
+        rubbing=np.array([rubbing.get(id(getattr(law, "friction_factor", None)), -1) for law in laws]),
         shape=shapes,
         blend=np.array([gap.blend for _, _, gap in own]),
     )
 
 
 def _group(
-    owned: tuple[int, Connection, GapGroup], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int
+    owned: tuple[int, Connection, GapGroup],
+    places: Mapping[BodyVector, int],
+    given: tuple[Moves, list[Factor]],
+    dim: int,
+    first: int,
 ) -> Group:
     """Arrays of a group of balls, from the gaps between neighbours in its list; ``first``: index of its anchors."""
     i, connection, group = owned
     own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
-    neighbours = _arrays(own, places, moves, dim, first)
+    neighbours = _arrays(own, places, given, dim, first)
     whole = Group(
         node=np.append(neighbours.plus[0], neighbours.minus[0, -1]),
         radius=np.array(group.radii),
@@ -141,7 +160,7 @@ def _group(
         rows=_rows_of(group, dim),
         left_out=np.zeros(0, dtype=np.int64),
     )
-    return whole._replace(left_out=_within_bodies(whole, [moves(port) for port in group.ports]))
+    return whole._replace(left_out=_within_bodies(whole, [given[0](port) for port in group.ports]))
 
 
 def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
@@ -158,6 +177,13 @@ def _rows_of(group: GapGroup, dim: int) -> int:
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
 
 
+def driven_gaps(contacts: Contacts, connections: Sequence[Connection], slices: Mapping[str, slice]) -> Contacts:
+    """Contacts with the numbers of the inputs that drive their surfaces."""
+    gaps = [(c, gap) for c in connections for gap in c.form.gaps]
+    numbers = [slices[c.name].start if gap.driven else -1 for c, gap in gaps]
+    return contacts._replace(driven=np.array(numbers, dtype=int))
+
+
 def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:
     """Names and functions of time of the speeds of moving surfaces, each function once."""
     own: dict[int, tuple[str, Callable[[float], float]]] = {}  # by identity: functions need no hash
@@ -165,6 +191,20 @@ def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callabl
         for gap in connection.form.gaps:
             if callable(gap.speed):
                 own.setdefault(id(gap.speed), (f"{connection.name}: the speed of the surface", gap.speed))
+    return list(own.values())
+
+
+def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
+    """Names and functions of the factors of time of friction, of contacts and of joints, each function once."""
+    own: dict[int, Factor] = {}
+    for connection in connections:
+        laws = [gap.law for gap in connection.form.gaps]
+        laws += [] if connection.form.group is None else [connection.form.group.law]
+        given = [getattr(law, "friction_factor", None) for law in laws]
+        given += [] if connection.form.bearing is None else [connection.form.bearing.friction.factor]
+        for factor in given:
+            if factor is not None:
+                own.setdefault(id(factor), (f"{connection.name}: the factor of its friction", factor))
     return list(own.values())
 
 
@@ -200,7 +240,7 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
         return -1
     port: PortName = gap.sides[side]
     if isinstance(port, Ground) or (
-        gap.radii[side] == 0.0 and not (side == 1 and gap.kind in ("offset", "rim", "shape"))
+        gap.radii[side] == 0.0 and gap.kind != "segments" and not (side == 1 and gap.kind in ("offset", "rim", "shape"))
     ):
         return -1
     own = moves(port)
@@ -221,6 +261,13 @@ def _check_bodies(connection: Connection, moves: Moves) -> None:
     group, pairs = connection.form.group, [gap.sides for gap in connection.form.gaps if gap.sides is not None]
     if group is not None and len({moves(port).body for port in group.ports}) == 1:
         pairs = [] if any(moves(port).deforms for port in group.ports) else [(group.ports[0], group.ports[1])]
+    for gap in connection.form.gaps if group is None else ():
+        for port in gap.sides or ():
+            if gap.kind == "segments" and not isinstance(port, Ground) and moves(port).bends:
+                raise ValueError(
+                    f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: weld "
+                    "a rigid body to it, and give that the edges"
+                )
     for one, other in pairs:
         if isinstance(one, Ground) or isinstance(other, Ground) or moves(one).body != moves(other).body:
             continue

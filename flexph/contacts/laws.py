@@ -25,6 +25,7 @@ class Compliant(ContactLaw):
     friction: float
     tangential_stiffness: float | None
     slip_velocity: float | None
+    friction_factor: Callable[[float], float] | None
 
     @property
     def holding(self) -> float:
@@ -88,6 +89,8 @@ class Hertz(Compliant):
     slip_velocity : float, optional
         Use a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s] in place of the anchor; bodies that should
         stick then creep with less than this velocity.
+    friction_factor : callable, optional
+        Factor of μ, at least 0, as a function of time [s]. A step takes the mean of both ends.
     restitution, speed : float, optional
         Set the loss c so that a head-on impact with this ``speed`` [m/s] has this coefficient of restitution, see
         :func:`restitution_loss`.
@@ -99,6 +102,7 @@ class Hertz(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
+    friction_factor: Callable[[float], float] | None = None
     restitution: float | None = None
     speed: float | None = None
 
@@ -130,7 +134,7 @@ class KelvinVoigt(Compliant):
         k [N/m]; for stops of angles [N m/rad].
     damping : float
         d [N s/m].
-    friction, tangential_stiffness, slip_velocity
+    friction, tangential_stiffness, slip_velocity, friction_factor
         See :class:`Hertz`; the default stiffness of the anchor is that of the contact.
     restitution, mass : float, optional
         Set the damping d so that head-on impacts of a mass [kg] have this coefficient of restitution, see
@@ -143,6 +147,7 @@ class KelvinVoigt(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
+    friction_factor: Callable[[float], float] | None = None
     restitution: float | None = None
     mass: float | None = None
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind
+from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind, Input
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, fitting
+from ..joints.rows.vectors import BodyVector, Direction, Ground, Vector, along, fitting
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from .laws import ContactLaw
-from .shapes import Cylinder, Hole, Plane, Rim, Round, Shape, Sphere
+from .laws import Compliant, ContactLaw
+from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
-from .surfaces import Surface
+from .surfaces import Capsule, Surface
 
 POINTS = "two points have no side from which they touch: give one of them a radius"
 
@@ -29,8 +29,11 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
         Shapes at ports; the name of a port is a point. Supported are a point or sphere against a point, sphere, plane,
         cylinder, hole, box, capsule or mesh, a cylinder (a pin) in a hole, and the rim of a disc on a plane. In space
         the contact acts at the port of the pin, so that a clearance joint takes one contact at each end. With lists,
-        each shape of the first is in contact with each of the second: the nodes of a rod against a plane, the corners
-        of a box.
+        each shape of the first is in contact with each of the second: the nodes of a rod against a plane.
+
+        Boxes, capsules and meshes touch planes, cylinders, holes and each other, too: by the corners of boxes, the ends
+        of capsules and the nodes of meshes, and in space by the edges of boxes with a ``round`` and of capsules. Their
+        forces add up where several of them touch.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -126,7 +129,7 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     ordered = [_ordered(*pair) for pair in pairs]
 
     def make(dim: int) -> Form:
-        gaps = tuple(_gap(a, b, dim, law) for a, b in ordered)
+        gaps = tuple(_gap(a, b, dim, law) for pair in ordered for a, b in _parts(*pair))
         return Form(gaps=gaps, signs=_signs(ordered, dim))
 
     ports = tuple(dict.fromkeys(shape.port for pair in ordered for shape in pair))
@@ -134,7 +137,15 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     if len(pairs) == 1:
         ports = (ordered[0][0].port, ordered[0][1].port)
     ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # moving ports first
-    return Connection("contact", ports, make, label=label)
+    return Connection("contact", ports, make, _speed_of(ordered, law), label=label)
+
+
+def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None:
+    """Input of the speed of driven surfaces."""
+    ports = [shape.port for pair in pairs for shape in pair if isinstance(shape, Plane) and shape.driven]
+    if ports and not (isinstance(law, Compliant) and law.friction):
+        raise ValueError(f"a driven plane needs a compliant law with friction, Hertz or KelvinVoigt, got {law}")
+    return Input("speed", str(ports[0])) if ports else None
 
 
 def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
@@ -150,6 +161,10 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     """Pair of shapes with the round one first; raises ValueError for pairs that are not supported."""
     if isinstance(first, Rim) or isinstance(second, Rim):
         return _ordered_rim(first, second)
+    if _are_bodies(first, second):
+        if isinstance(first.port, Ground) and isinstance(second.port, Ground):
+            raise ValueError("at least one shape of a contact must be on a body, got both on the ground")
+        return (first, second) if isinstance(first, Surface) else (second, first)
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
     if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
         first, second, round_ = second, first, True
@@ -165,6 +180,32 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
         if isinstance(second, Sphere):
             first, second = second, first
     return first, second
+
+
+def _are_bodies(first: Shape, second: Shape) -> bool:
+    """True if one shape is a box, a capsule or a mesh, and the other is no ball."""
+    kinds = Surface | Plane | Round
+    return (isinstance(first, Surface) and isinstance(second, kinds)) or (
+        isinstance(second, Surface) and isinstance(first, kinds)
+    )
+
+
+def _parts(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
+    """Pairs of balls, edges and others by which two shapes of an ordered pair touch."""
+    if not isinstance(first, Surface):
+        return [(first, second)]
+    if not isinstance(second, Surface):
+        return [(spot, second) for spot in first.spots()]
+    lines = [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
+    if isinstance(first, Capsule) and isinstance(second, Capsule):
+        if not lines:
+            raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
+        return lines  # their ends are part of the distance
+    pairs: list[tuple[Shape, Shape]] = []
+    for own, other in ((first, second), (second, first)):
+        if not (isinstance(other, Capsule) and own.edges()):  # whose edges touch it with their ends
+            pairs += [(spot, other) for spot in own.spots()]
+    return pairs + lines
 
 
 def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
@@ -184,7 +225,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
     if dim == 2 and isinstance(first, Rim):
         raise ValueError("a Rim exists in three dimensions only: in the plane take a Sphere for a disc")
-    apart, none = _between(first.port, second.port), Vector(fixed=(0.0,) * dim)
+    apart, none = _between(first, second), Vector(fixed=(0.0,) * dim)
     sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):
         normal = along(second.port, fitting("normal", tuple(second.normal), dim))
@@ -192,7 +233,24 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             axis, radii = along(first.port, tuple(first.axis)), (first.radius, first.crown)
             return Gap("rim", (apart, normal, axis), 1.0, first.crown, law, sides, radii)
         way = along(second.port, second.way) if second.is_moving else none
-        return Gap("offset", (apart, normal, way), 1.0, radius, law, sides, (radius, 0.0), speed=second.speed)
+        return Gap(
+            "offset",
+            (apart, normal, way),
+            1.0,
+            radius,
+            law,
+            sides,
+            (radius, 0.0),
+            speed=second.speed,
+            driven=second.driven,
+        )
+    if isinstance(first, Edge) and isinstance(second, Edge):
+        if not isinstance(law, Compliant):
+            raise ValueError("edges and capsules touch each other by a compliant law: take Hertz or KelvinVoigt")
+        halves = (along(shape.port, fitting("axis", shape.half, dim)) for shape in (first, second))
+        return Gap(
+            "segments", (apart, *halves), 1.0, first.radius + second.radius, law, sides, (first.radius, second.radius)
+        )
     if isinstance(second, Surface):
         return _to_surface(first, second, dim, law)
     kind: GapKind = "distance"
@@ -217,7 +275,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
 
 def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap:
     """Gap between a point or sphere and a surface, by the coordinates of its centre in the axes of the surface."""
-    radius, apart = first.reach, _between(first.port, second.port)
+    radius, apart = first.reach, _between(first, second)
     if radius == 0.0 and not second.encloses:
         raise ValueError(
             f"a point passes through a {type(second).__name__.lower()} without an inside: give it a radius, "
@@ -230,10 +288,17 @@ def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap
     )
 
 
-def _between(first: PortName, second: PortName) -> Vector:
-    """Vector from the second port to the first; either may be on the ground."""
-    if isinstance(first, Ground):
-        back = between(second, GROUND)
-        assert first.position is not None
-        return Vector(minus=back.plus, fixed=first.position)
-    return between(first, second)
+def _between(first: Shape, second: Shape) -> Vector:
+    """Vector from the centre of the second shape to that of the first; either may be on the ground."""
+    (plus, ahead), (minus, back) = _centre(first), _centre(second)
+    fixed = ahead if back is None else tuple(-x for x in back)
+    return Vector(plus, minus, fixed)
+
+
+def _centre(shape: Shape) -> tuple[BodyVector | None, Direction | None]:
+    """Centre of a shape, on a body or on the ground."""
+    offset: Direction | None = getattr(shape, "offset", None)
+    if not isinstance(shape.port, Ground):
+        return BodyVector(shape.port, offset=offset if offset and any(offset) else None), None
+    assert shape.port.position is not None
+    return None, shape.port.position if not offset else tuple(map(sum, zip(shape.port.position, offset, strict=True)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -68,6 +69,34 @@ class Sphere(Shape):
         return self.radius
 
 
+@dataclass(frozen=True)
+class Spot(Sphere):
+    """A ball beside a port, at an ``offset`` fixed in its section [m]: a corner of another shape."""
+
+    offset: Direction = ()
+
+
+@dataclass(frozen=True)
+class Edge(Shape):
+    """A bar with round ends beside a port: an edge of another shape.
+
+    Its centre is at an ``offset`` [m] and ``half`` leads from there to one of its ends, both fixed in the section.
+    """
+
+    offset: Direction
+    half: Direction
+    radius: float
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return math.hypot(*self.half) + self.radius
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Ball(self.port, self.radius, dim)
+
+
 @quantities(radius="m", crown="m")
 @checked
 @dataclass(frozen=True)
@@ -125,6 +154,9 @@ class Plane(Shape):
         Speed of the surface along itself [m/s], as of a conveyor belt, or a function of time [s]. The plane stays where
         it is; friction is against the slip relative to the surface, Δs − h u over a step h. The ledger books the work
         that the drive of the surface does through friction as ``NAME: surface``.
+    driven : bool
+        True for a speed that is an input [m/s], named by the contact, in addition to ``speed``; for compliant laws. The
+        output of this port is the friction that acts along the direction [N], and the ledger books its work.
     direction : sequence of float, optional
         Direction of the speed, in the axes of the section at the port, perpendicular to the normal; in the plane by
         default the normal turned by −90°.
@@ -147,6 +179,7 @@ class Plane(Shape):
     _: KW_ONLY
     speed: float | Callable[[float], float] = 0.0
     direction: Sequence[float] | None = None
+    driven: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,7 +199,7 @@ class Plane(Shape):
     @property
     def is_moving(self) -> bool:
         """True if the surface has a speed."""
-        return callable(self.speed) or self.speed != 0.0
+        return callable(self.speed) or self.speed != 0.0 or self.driven
 
     @property
     def way(self) -> Direction:

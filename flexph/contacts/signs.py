@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, merged_shapes, sphere_shape
 from ..joints.rows.signs import Moving, Places, Sign
 from ..joints.rows.vectors import Direction, PortName
 from ..numerics.arrays import Array
@@ -112,7 +112,7 @@ class Barriers(Sign):
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
-        return carried(joined_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
+        return carried(merged_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Spokes(Sign):
             along = np.cos(angle) * first + np.sin(angle) * second
             bars.append(bar.moved(axes=np.column_stack([along, np.cross(np.cross(first, second), along),
                                                         np.cross(first, second)])))  # fmt: skip
-        return carried(joined_shapes(bars), places, self.port, axes=self.section)
+        return carried(merged_shapes(bars), places, self.port, axes=self.section)
 
 
 _OUT = (0.0, 0.0, 1.0)

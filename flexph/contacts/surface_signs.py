@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, merged_shapes, sphere_shape
 from ..joints.rows.signs import Moving, Places, Sign
 from ..joints.rows.vectors import Direction, PortName
 from ..numerics.arrays import Array
@@ -72,4 +72,4 @@ class RoundedBar(Sign):
         radius, axes = max(self.radius, THIN * size), axes_along(self.axis)
         parts = [cylinder_shape(self.length, radius)] if self.length else []
         parts += [sphere_shape(radius, centre=(x, 0.0, 0.0)) for x in (-0.5 * self.length, 0.5 * self.length)]
-        return carried(joined_shapes(parts).moved(axes=axes), places, self.port)
+        return carried(merged_shapes(parts).moved(axes=axes), places, self.port)

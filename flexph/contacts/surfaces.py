@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Memo, once
 from ..units.arguments import quantities
-from .shapes import Shape
+from .shapes import Edge, Shape, Spot
 from .signs import Touching
 from .surface_signs import Block, Faces, RoundedBar
 
@@ -44,6 +45,14 @@ class Surface(Shape, Memo):
         """Radius by which the surface is larger than what the distance is measured to [m]."""
         return 0.0
 
+    @abstractmethod
+    def spots(self) -> tuple[Spot, ...]:
+        """Corners, nodes or round ends."""
+
+    def edges(self) -> tuple[Edge, ...]:
+        """Edges with a radius."""
+        return ()
+
     @property
     @abstractmethod
     def encloses(self) -> bool:
@@ -63,13 +72,14 @@ class Surface(Shape, Memo):
         return 0.0
 
 
-@quantities(size="m")
+@quantities(size="m", round="m")
 @checked
 @dataclass(frozen=True)
 class Box(Surface):
     """A box about a port, in the plane a rectangle, with faces, edges and corners.
 
-    A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar.
+    A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
+    ``round`` its edges and corners are round, and its edges touch those of other boxes and capsules.
 
     Parameters
     ----------
@@ -80,11 +90,13 @@ class Box(Surface):
     axes : sequence of sequence of float, optional
         Rotation matrix whose columns are the directions of the edges in the section at the port; by default the edges
         are along the axes of the section.
+    round : float
+        Radius of edges and corners [m], less than half of each length.
 
     Raises
     ------
     ValueError
-        For lengths that are negative or all zero, and axes that are no rotation matrix.
+        For lengths that are negative or all zero, axes that are no rotation matrix, and a radius that is too large.
 
     Examples
     --------
@@ -98,6 +110,7 @@ class Box(Surface):
     size: Sequence[float]
     _: KW_ONLY
     axes: Sequence[Sequence[float]] | None = None
+    round: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,6 +120,10 @@ class Box(Surface):
         if not (size >= 0.0).all() or not size.any():
             raise ValueError(f"size must have lengths of zero or more, not all zero, got {tuple(size.tolist())} m")
         object.__setattr__(self, "size", tuple(size.tolist()))
+        if check.not_negative("round", self.round, "m") and not 2.0 * self.round < size.min():
+            raise ValueError(
+                f"round must be less than half of each length {tuple(size.tolist())} m, got {self.round} m"
+            )
         if self.axes is not None:
             matrix = check.array("axes", self.axes, (size.size, size.size))
             if np.abs(matrix.T @ matrix - np.eye(size.size)).max() > ORTHOGONAL or np.linalg.det(matrix) < 0.0:
@@ -128,7 +145,34 @@ class Box(Surface):
     @property
     def arrays(self) -> Surfaces:
         """See :class:`Surface`."""
-        return box_surface(tuple(0.5 * x for x in self.size))
+        return box_surface(tuple(self._half.tolist()))
+
+    @property
+    def _half(self) -> Array:
+        """Half sizes of the box without its roundings [m]."""
+        return 0.5 * np.array(self.size) - self.round
+
+    @property
+    def rounding(self) -> float:
+        """See :class:`Surface`."""
+        return self.round
+
+    def spots(self) -> tuple[Spot, ...]:
+        """See :class:`Surface`."""
+        axes, half = np.array(self.directions(len(self.size))), self._half
+        ways = product(*((-x, x) if x else (0.0,) for x in half))
+        return tuple(Spot(self.port, self.round, tuple((np.array(way) @ axes).tolist())) for way in ways)
+
+    def edges(self) -> tuple[Edge, ...]:
+        """See :class:`Surface`."""
+        if len(self.size) == 2 or not self.round:
+            return ()
+        axes, half, made = np.array(self.directions(3)), self._half, []
+        for k in range(3):
+            for way in product((-1.0, 1.0), repeat=2):
+                at = np.insert(np.array(way), k, 0.0) * half @ axes
+                made.append(Edge(self.port, tuple(at.tolist()), tuple((half[k] * axes[k]).tolist()), self.round))
+        return tuple(made)
 
     @property
     def reach(self) -> float:
@@ -200,6 +244,16 @@ class Capsule(Surface):
     def arrays(self) -> Surfaces:
         """See :class:`Surface`."""
         return box_surface((0.5 * self.length, 0.0, 0.0))
+
+    def spots(self) -> tuple[Spot, ...]:
+        """See :class:`Surface`."""
+        half = tuple(0.5 * self.length * x for x in self.axis)
+        return tuple(Spot(self.port, self.radius, tuple(sign * x for x in half)) for sign in (1.0, -1.0))
+
+    def edges(self) -> tuple[Edge, ...]:
+        """See :class:`Surface`."""
+        half = tuple(0.5 * self.length * x for x in self.axis)
+        return (Edge(self.port, (0.0,) * len(half), half, self.radius),)
 
     @property
     def reach(self) -> float:
@@ -298,6 +352,11 @@ class Mesh(Surface):
     def arrays(self) -> Surfaces:
         """See :class:`Surface`."""
         return mesh_surface(self.topology, closed=self.encloses)
+
+    def spots(self) -> tuple[Spot, ...]:
+        """See :class:`Surface`."""
+        used = np.unique(self.cells)
+        return tuple(Spot(self.port, 0.0, tuple(point)) for point in self.points[used].tolist())
 
     def blend(self, radius: float) -> float:
         """See :class:`Surface`."""

@@ -111,7 +111,7 @@ class ControllerStep(NamedTuple):
     rates: Array
 
 
-class ControllerSteps(Protocol):
+class ControllersStep(Protocol):
     """Time stepping of a controller under inputs that are constant in a step and forces of the laws at its other ports.
 
     A step takes the inputs (m,) and the forces of the laws, which act against their ports.
@@ -137,7 +137,7 @@ class ControllerSteps(Protocol):
         """Rates of the ports closed by laws, as far as the state stores them."""
 
 
-def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerSteps:
+def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllersStep:
     """Energy-conserving stepper of a controller."""
     if isinstance(system, Terminated):
         return LinearSteps(system.system, system.acting)
@@ -175,7 +175,7 @@ class LinearSteps:
         return both[:, : self._size], both[:, self._size :]
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         from_state, from_input = self._matrices(h)
         mean = from_state @ x + from_input @ (np.concatenate([u, -forces]) if self.laws else u)
         n, output = self._size, self.B.T @ mean
@@ -184,12 +184,12 @@ class LinearSteps:
         return ControllerStep(end, self.energy(end), output[: self._open], lost, output[self._open :])
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         change = -self.B.T @ self._matrices(h)[1][:, self._open :]
         return change[: self._open], change[self._open :]
 
     def rates(self, x: Array) -> Array:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         stored = np.where(self.moving[: self._size], x, 0.0)
         return np.asarray(stored @ self.B[: self._size, self._open :])
 
@@ -208,15 +208,15 @@ class _GeneralSteps:
         return float(self.system.H(x))
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         return np.zeros((self.system.inputs_size, 0)), np.zeros((0, 0))
 
     def rates(self, x: Array) -> Array:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         return np.zeros(0)
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """See :class:`ControllerSteps`."""
+        """See :class:`ControllersStep`."""
         size = np.maximum(np.abs(x), self.system.floor(x)) if x.any() else self._at_rest(x, h, u)
         solved = self._pair.step(x, h, u, size)
         output, lost = np.asarray(solved.output), float(solved.dissipated)

@@ -40,8 +40,8 @@ class ContinuousLoop:
                     f"controller {name!r}: port {own!r} has {widths[0]} components, "
                     f"{port!r} of the mechanism {widths[1]}"
                 )
-        self.joined = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
-        self.entries = np.concatenate([np.arange(into.start, into.stop) for _, _, into, _ in self.joined])
+        self.coupled = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
+        self.entries = np.concatenate([np.arange(into.start, into.stop) for _, _, into, _ in self.coupled])
         self.size = max(s.stop for s in ports.values())
         self._references = Forcing(ports, given.references)
         self._inputs = Forcing(ports, given.inputs)
@@ -83,14 +83,14 @@ class ContinuousLoop:
         references = self._references.over(times)
         return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
-    def whole_input(self, acting: Array, output: Array) -> Array:
+    def total_input(self, acting: Array, output: Array) -> Array:
         """External inputs plus the outputs of the mechanism, (m,)."""
         u = acting.copy()
-        for _, own, _, seen in self.joined:
+        for _, own, _, seen in self.coupled:
             u[own] += output[seen]
         return u
 
-    def worked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
+    def external_work(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
         """Work of the external inputs by port [J]."""
         return [h * float(step.output[part] @ acting[part]) for part in self.spans]
 

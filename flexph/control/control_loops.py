@@ -16,7 +16,7 @@ from ..numerics.factors.memory_cost import available_memory
 from ..numerics.step_failed import TimedError
 from ..sensors.quantities import LastStep
 from .continuous import Continuous
-from .joined import Joined
+from .coupled_controllers import CoupledControllers
 from .sampled import FITS, CalledLoop, Sampled
 from .state_feedback import FeedbackLoop, StateFeedback
 
@@ -54,7 +54,7 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """Controllers of a run: the inputs of the mechanism that they hold, and their call times.
 
-    Two controllers that set one port are refused. ``joined`` are the controllers that act within a step, or None;
+    Two controllers that set one port are refused. ``coupled`` are the controllers that act within a step, or None;
     ``last`` is the result of the last step, kept if ``read_steps``.
     """
 
@@ -65,7 +65,7 @@ class ControlLoops:
                 kinds = "a Sampled, Continuous or StateFeedback"
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
-        self.joined = Joined(model, within, start.controllers) if within else None
+        self.coupled = CoupledControllers(model, within, start.controllers) if within else None
         self.last = LastStep.none(start.multipliers, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
@@ -75,7 +75,7 @@ class ControlLoops:
         self.read_steps = any(loop.reads_steps for loop in self.called)
         for loop in self.called:
             if loop.name in start.controllers:
-                loop.go_on(start.controllers[loop.name], start.time, self._held)
+                loop.resume(start.controllers[loop.name], start.time, self._held)
                 self.last = loop.last or self.last
         self._check()
 
@@ -83,7 +83,7 @@ class ControlLoops:
         """Slices of all ports that controllers may set: of the mechanism, and free ones of continuous controllers."""
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
-        within = [] if self.joined is None or not called else self.joined.controllers
+        within = [] if self.coupled is None or not called else self.coupled.controllers
         self._held = np.zeros(count + sum(c.size for c in within))
         for c in within:
             c.hold(self._held[end : end + c.size])
@@ -97,7 +97,7 @@ class ControlLoops:
 
     def memories(self) -> dict[str, Any]:
         """Restart data of all but the continuous controllers, by name."""
-        within = {} if self.joined is None else {c.name: {"near": c.near} for c in self.joined.feedback}
+        within = {} if self.coupled is None else {c.name: {"near": c.near} for c in self.coupled.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
     @cached_property
@@ -113,7 +113,7 @@ class ControlLoops:
 
     def answer(self, k: int, seen: list[float]) -> None:
         """Call the k-th called controller with the time and all readings."""
-        if self.called[k].ask(seen, self._held):
+        if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
@@ -125,19 +125,19 @@ class ControlLoops:
     @cached_property
     def is_compiled(self) -> bool:
         """True if compiled loops can evaluate all controllers that act within the steps."""
-        from .agreement import is_compiled
+        from .coupling import is_compiled
 
-        return self.joined is not None and is_compiled(self.joined)
+        return self.coupled is not None and is_compiled(self.coupled)
 
     @property
     def is_driven(self) -> bool:
         """True if a continuous controller has external inputs."""
-        return self.joined is not None and any(c.outside for c in self.joined.controllers)
+        return self.coupled is not None and any(c.outside for c in self.coupled.controllers)
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:
         """Ports set by each controller except continuous ones; for a sampled one, the ports of its calls so far."""
-        within = () if self.joined is None else self.joined.feedback
+        within = () if self.coupled is None else self.coupled.feedback
         return {loop.name: loop.outputs for loop in self.called} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
@@ -200,8 +200,8 @@ class ControlLoops:
             loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
             for loop in self.called
         }
-        joined = {} if self.joined is None else {"joined": self.joined.kept()}
-        return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
+        coupled = {} if self.coupled is None else {"coupled": self.coupled.kept()}
+        return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **coupled}
 
     def restore(self, kept: Any) -> None:
         """Restore a checkpoint."""
@@ -209,8 +209,8 @@ class ControlLoops:
         last = kept["last"]
         multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))
         self.last = LastStep(multipliers, flows, float(last["length"]), before)
-        if self.joined is not None:
-            self.joined.restore(kept["joined"])
+        if self.coupled is not None:
+            self.coupled.restore(kept["coupled"])
         for loop in self.called:
             own = kept["loops"][loop.name]
             loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]

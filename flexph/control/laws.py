@@ -178,15 +178,15 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
     Newton's method on the distance from the points at which each law is met alone, with the tangents of the laws there
     and a line search: gyroscopic slopes, as of current and spin of a motor, would let the full step cycle.
     """
-    forces, point = guess, _alone(laws, line, guess)
+    forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):
         off, terms = line.free - line.slopes @ point.forces - point.rates, np.abs(line.slopes) @ np.abs(point.forces)
         left = float(np.abs(off).max(initial=0.0))
         if left <= MET * float(np.max(np.abs(line.free) + terms)) or len(laws) == 1:
             return point.rates, point.forces
-        step, share, before = _together(laws, line, point) - forces, 1.0, point.apart
+        step, share, before = _newton_step(laws, line, point) - forces, 1.0, point.apart
         while share > SHORTEST:
-            point = _alone(laws, line, forces + share * step)
+            point = _solve_separately(laws, line, forces + share * step)
             if point.apart < before:
                 break
             share *= 0.5
@@ -202,7 +202,7 @@ class _Point(NamedTuple):
     apart: float
 
 
-def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
+def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
     """Solve each law alone, with the forces of all others given."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
@@ -213,7 +213,7 @@ def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
     return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
 
 
-def _together(laws: Sequence[Law], line: Line, point: _Point) -> Array:
+def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
     """Forces where the line meets the tangents of all laws; the point's forces if the matrix is singular."""
     pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
     stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])

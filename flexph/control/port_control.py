@@ -76,10 +76,10 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
     ValueError
         If the ports differ in width or both systems have a name in common.
     """
-    return joined(plant, controller, {controller_port: port})
+    return coupled(plant, controller, {controller_port: port})
 
 
-def joined(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
+def coupled(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
     """:func:`feedback` at several ports, given as a mapping from controller ports to plant ports."""
     pairs = [
         (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))

@@ -146,13 +146,13 @@ class CalledLoop:
     @property
     def is_read_compiled(self) -> bool:
         """True if compiled loops can read all its sensors."""
-        return not self.reads_steps and self.panel.seen is not None
+        return not self.reads_steps and self.panel.arrays is not None
 
     def due(self) -> float:
         """Time of the next call [s]."""
         return self.start + self.calls * self.given.period
 
-    def go_on(self, known: Mapping[str, Any], time: float, held: Array) -> None:
+    def resume(self, known: Mapping[str, Any], time: float, held: Array) -> None:
         """Resume at a time from the restart data that a controller of this name had at the end of another run."""
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
             raise ValueError(f"state of {self._label} must be what the final state of a run has of one that is called")
@@ -170,7 +170,7 @@ class CalledLoop:
             self.last = LastStep(*known["last"])
 
     def left(self, held: Array, last: LastStep) -> dict[str, Any]:
-        """Restart data for :meth:`go_on`."""
+        """Restart data for :meth:`resume`."""
         own = {
             "memory": self.memory,
             "inputs": {port: held[self.ports[port]].copy() for port in self.outputs},
@@ -186,7 +186,7 @@ class CalledLoop:
         readings, self.near = self._sensors.read(time, x, last, self.near)
         return self._ask(time, readings, held)
 
-    def ask(self, seen: list[float], held: Array) -> bool:
+    def call_feedback(self, seen: list[float], held: Array) -> bool:
         """Call the controller with the time and the readings that loops took; see :meth:`call`."""
         time, *numbers = seen
         if self._spans is None:

@@ -120,7 +120,7 @@ class FeedbackLoop:
         self._ends = np.cumsum([part.stop - part.start for part in parts])[:-1]
         self.near: list[float] | None = None
 
-    def go_on(self, known: Mapping[str, Any] | None) -> None:
+    def resume(self, known: Mapping[str, Any] | None) -> None:
         """Resume angle unwrapping from an earlier run, if that had a controller of this name."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):

@@ -86,14 +86,14 @@ class TrialSteps(NamedTuple):
     def __call__(self, inputs: Array, forces: Array) -> TrialStep:
         """Try the step with inputs (q,) at the ports of the controllers and forces (m,) of their laws."""
         result, end, every = self.take(self.widened(inputs))
-        return self._answered(inputs, forces, result, end, every[self.outputs.among])
+        return self._trial_result(inputs, forces, result, end, every[self.outputs.among])
 
-    def _answered(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> TrialStep:
+    def _trial_result(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> TrialStep:
         steps, parts, rates, first = [], [], [], 0
         for c, own, acting in zip(self.controllers, self.states, self.acting, strict=True):
-            last, u = first + len(c.steps.laws), c.whole_input(acting, output)
+            last, u = first + len(c.steps.laws), c.total_input(acting, output)
             step = c.steps.step(own, self.h, u, forces[first:last])
-            parts += [-step.output[part] for _, part, *_ in c.joined]
+            parts += [-step.output[part] for _, part, *_ in c.coupled]
             steps.append((step, u))
             rates.append(step.rates)
             first = last
@@ -119,7 +119,7 @@ class TrialSteps(NamedTuple):
         for c in self.controllers:
             outputs, rates = c.steps.by_forces(self.h)
             last = first + len(c.steps.laws)
-            for _, part, _, _ in c.joined:
+            for _, part, _, _ in c.coupled:
                 width = part.stop - part.start
                 change[into : into + width, first:last] = outputs[part]
                 into += width

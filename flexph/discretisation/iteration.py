@@ -98,7 +98,7 @@ def is_last(c: Correction) -> bool:
 
 def relative(correction: Array, x: Array, size: Array) -> float:
     """Largest correction of an unknown, relative to its size."""
-    return float(np.max(np.abs(correction) / np.maximum(np.abs(x), size)))
+    return float((np.abs(correction) / np.maximum(np.abs(x), size)).max())
 
 
 def update(inverse: Array, step: Array, change: Array) -> None:
@@ -115,7 +115,7 @@ def invert(matrix: Array, inverse: Array) -> bool:
     False if it is singular. Rows are scaled by their largest entries.
     """
     rows = np.abs(matrix).max(axis=1)
-    if not np.all(np.isfinite(matrix)) or np.any(rows == 0.0):
+    if not (np.isfinite(rows).all() and rows.all()):
         return False
     try:
         inverse[:] = np.linalg.inv(matrix / rows[:, None]) / rows

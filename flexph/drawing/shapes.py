@@ -140,7 +140,7 @@ def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) ->
 
 
 @checked
-def joined_shapes(shapes: Sequence[Shape]) -> Shape:
+def merged_shapes(shapes: Sequence[Shape]) -> Shape:
     """One shape of the surfaces of several.
 
     Parameters

@@ -7,6 +7,7 @@ scenes.
 from .envelope import StressEnvelope, stress_envelope, write_envelope
 from .modes import write_modes
 from .series import Series, read_series, write_series
+from .surface import write_surface
 
 __all__ = [
     "Series",
@@ -16,4 +17,5 @@ __all__ = [
     "write_envelope",
     "write_modes",
     "write_series",
+    "write_surface",
 ]

@@ -1,4 +1,4 @@
-"""Mechanisms as functional mock-up units (FMI 2, co-simulation) for other simulators (extra ``fmi``).
+"""Mechanisms as functional mock-up units (FMI 2 and 3, co-simulation) for other simulators (extra ``fmi``).
 
 Imports: console, control, files, integration, integration.methods, mechanisms, mechanisms.model, models, models.schema,
 numerics, sensors.

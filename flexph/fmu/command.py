@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -27,10 +27,11 @@ NAMES = ("mechanism", "start", "method", "inputs", "outputs", "controllers", "st
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="the unit, NAME.fmu")
 @click.option("--run", "run", metavar="NAME", help="the run of a model file whose start and method it takes")
+@click.option("--fmi", type=click.IntRange(2, 3), default=2, show_default=True, help="version of the standard")
 @SETTINGS
 @TRUST
-def command(file: Path, out: Path, run: str | None, settings: Sequence[str], trust: bool) -> None:
-    """Write FILE as a functional mock-up unit (FMI 2, co-simulation).
+def command(file: Path, out: Path, run: str | None, fmi: Literal[2, 3], settings: Sequence[str], trust: bool) -> None:
+    """Write FILE as a functional mock-up unit (FMI 2 or 3, co-simulation).
 
     FILE is a model file, or a Python file, which is run: with a function co_simulation(**numbers) that returns a
     flexph.fmu.CoSimulation, or with the names mechanism, start, method, inputs, outputs and controllers.
@@ -40,7 +41,7 @@ def command(file: Path, out: Path, run: str | None, settings: Sequence[str], tru
         simulation = of_python(file) if is_python else of_model(loaded(file, settings, trust=trust), run)
         from .export import write_fmu
 
-        written = write_fmu(out, simulation)
+        written = write_fmu(out, simulation, version=fmi)
     tell([f"{written}: a unit of {file}"])
 
 

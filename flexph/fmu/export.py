@@ -9,8 +9,9 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import cloudpickle
 
@@ -19,24 +20,48 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .co_simulation import CoSimulation
 
-SCRIPT = '''"""A mechanism of flexph as a functional mock-up unit."""
+SCRIPTS = {
+    2: '''"""A mechanism of flexph as a functional mock-up unit."""
 
-from flexph.fmu.slave import MechanismSlave
+from flexph.fmu.fmi2 import Fmi2Mechanism
 
 
-class {name}(MechanismSlave):
+class {name}(Fmi2Mechanism):
     """The mechanism."""
 
     def __init__(self, **options):  # pythonfmu 0.7 loses the class, and the process, where it has none of its own
         super().__init__(**options)
-'''
+''',
+    3: '''"""A mechanism of flexph as a functional mock-up unit."""
+
+from flexph.fmu.fmi3 import Fmi3Mechanism
+from pythonfmu3 import Fmi3Slave
+
+
+class {name}(Fmi3Mechanism, Fmi3Slave):
+    """The mechanism."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+''',
+}
+"""Programs of units, by the version of the standard."""
+STATES = {
+    2: {"canGetAndSetFMUstate": True, "canSerializeFMUstate": True},
+    3: {"canGetAndSetFMUState": True, "canSerializeFMUState": True},
+}
+"""Options of the builders with which states are kept; the two standards spell them differently."""
 
 
 @checked
 def write_fmu(
-    path: str | Path, simulation: CoSimulation | Callable[..., CoSimulation], *, name: str | None = None
+    path: str | Path,
+    simulation: CoSimulation | Callable[..., CoSimulation],
+    *,
+    name: str | None = None,
+    version: Literal[2, 3] = 2,
 ) -> Path:
-    """Write a mechanism as a functional mock-up unit: FMI 2, co-simulation, with get, set and serialisation of states.
+    """Write a mechanism as a functional mock-up unit for co-simulation, with get, set and serialisation of states.
 
     The unit runs in the Python installation of flexph, which pythonfmu makes known to the simulator. A step of the
     simulation is a step of the method, with results identical to ``integrate`` over the same times.
@@ -50,6 +75,8 @@ def write_fmu(
         the unit.
     name : str, optional
         Name of the model, by default that of the file.
+    version : {2, 3}
+        Version of the standard: FMI 2 (pythonfmu) or 3 (pythonfmu3); units of both need processes of their own.
 
     Returns
     -------
@@ -61,11 +88,11 @@ def write_fmu(
     ValueError
         For arguments of the function without a numerical default, and for another suffix.
     ImportError
-        Without pythonfmu (extra ``fmi``).
+        Without pythonfmu or pythonfmu3 (extra ``fmi``).
     """
     target = Path(path)
     refuse_suffix("a unit", path, (".fmu",))
-    builder = _builder()
+    builder = _builder(version)
     make, parameters = _made_of(simulation)
     plan = make(**parameters)
     if not isinstance(plan, CoSimulation):
@@ -74,28 +101,26 @@ def write_fmu(
     module = f"{word if word[:1].isalpha() else f'unit_{word}'}_of_flexph"
     with tempfile.TemporaryDirectory() as folder, staged(target) as part:
         script, held = Path(folder) / f"{module}.py", Path(folder) / "co_simulation.pkl"
-        script.write_text(SCRIPT.format(name=module.removesuffix("_of_flexph")))
+        script.write_text(SCRIPTS[version].format(name=module.removesuffix("_of_flexph")))
         held.write_bytes(cloudpickle.dumps((make, parameters, plan)))
-        unit = Path(folder) / "unit.fmu"
+        units = Path(folder) / "units"
         before = list(sys.path)
         with contextlib.redirect_stdout(io.StringIO()):
             try:
-                builder.build_FMU(
-                    script, unit, project_files=[held], canGetAndSetFMUstate=True, canSerializeFMUstate=True
-                )
+                unit = builder.build_FMU(script, units, project_files=[held], **STATES[version])
             finally:
                 sys.path[:] = before
                 sys.modules.pop(module, None)
-        part.write_bytes(unit.read_bytes())
+        part.write_bytes(Path(unit).read_bytes())
     return target
 
 
-def _builder() -> Any:
+def _builder(version: int) -> Any:
+    library = "pythonfmu" if version == 2 else "pythonfmu3"
     try:
-        from pythonfmu import FmuBuilder
+        return import_module(library).FmuBuilder
     except ImportError as error:
-        raise ImportError("functional mock-up units need pythonfmu: pip install 'flexph[fmi]'") from error
-    return FmuBuilder
+        raise ImportError(f"functional mock-up units need {library}: pip install 'flexph[fmi]'") from error
 
 
 def _made_of(simulation: Any) -> tuple[Callable[..., CoSimulation], dict[str, float]]:

@@ -1,4 +1,7 @@
-"""Slave of a functional mock-up unit, run by pythonfmu: variables, steps and saved states."""
+"""Functional mock-up units of mechanisms in FMI 2 and 3: variables, steps and saved states.
+
+pythonfmu and pythonfmu3 run them; their classes have the same methods for what the two standards share.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ import pickle
 from functools import partial
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import SubElement
 
 import numpy as np
-from pythonfmu import DefaultExperiment, Fmi2Causality, Fmi2Slave, Fmi2Variability, Real
 
 from ..files.trees import from_bytes, to_bytes
 from ..mechanisms.model.state import State
@@ -22,8 +23,10 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 """Arrays of a saved state."""
 
 
-class MechanismSlave(Fmi2Slave):
-    """FMI 2 slave of a mechanism; the written units derive a class of it and set its name."""
+class MechanismUnit:
+    """Mechanism as a unit, apart from the standard: a class derives from it and from a slave of pythonfmu."""
+
+    resources: str
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -32,18 +35,9 @@ class MechanismSlave(Fmi2Slave):
         self._own = dict(self._parameters)
         self._offset = 0.0
         self._begin(self._plan)
-        self.default_experiment = DefaultExperiment(
+        self.default_experiment = self._experiment(
             start_time=self._plan.start.time, stop_time=self._plan.end, step_size=self._plan.step
         )
-        self._register()
-
-    def _begin(self, plan: CoSimulation) -> None:
-        self._plan, self._simulator = plan, plan.simulator()
-        slices = plan.mechanism.network.input_slices
-        self._inputs = {port: np.zeros(slices[port].stop - slices[port].start) for port in plan.inputs or ()}
-        self._readings: Any = None
-
-    def _register(self) -> None:
         for name in self._parameters:
             self._add(name, "parameter", partial(self._own.get, name), partial(self._own.__setitem__, name))
         for name, entry in self._plan.input_variables.items():
@@ -51,11 +45,19 @@ class MechanismSlave(Fmi2Slave):
         for name, entry in self._plan.output_variables.items():
             self._add(name, "output", partial(self._output, entry))
 
+    def _experiment(self, **times: float) -> Any:
+        """Default experiment of the standard."""
+        raise NotImplementedError
+
     def _add(self, name: str, causality: str, getter: Any, setter: Any = None) -> None:
-        variability = Fmi2Variability.fixed if causality == "parameter" else Fmi2Variability.continuous
-        kind = Fmi2Causality[causality]
-        variable = Real(name, causality=kind, variability=variability, getter=getter, setter=setter)
-        self.register_variable(variable, nested=False)
+        """Register a variable of the standard; parameters are fixed."""
+        raise NotImplementedError
+
+    def _begin(self, plan: CoSimulation) -> None:
+        self._plan, self._simulator = plan, plan.simulator()
+        slices = plan.mechanism.network.input_slices
+        self._inputs = {port: np.zeros(slices[port].stop - slices[port].start) for port in plan.inputs or ()}
+        self._readings: Any = None
 
     def _input(self, entry: tuple[str, int]) -> float:
         return float(self._inputs[entry[0]][entry[1]])
@@ -68,17 +70,7 @@ class MechanismSlave(Fmi2Slave):
             self._readings = self._simulator.readings
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
-    def to_xml(self, *options: Any) -> Any:
-        """XML description of the unit, with the outputs among the initial unknowns, as FMI 2 requires."""
-        root = super().to_xml(*options)
-        outputs = root.find("ModelStructure/Outputs")
-        if outputs is not None:
-            known = SubElement(root.find("ModelStructure"), "InitialUnknowns")
-            for unknown in outputs:
-                SubElement(known, "Unknown", attrib=dict(unknown.attrib))
-        return root
-
-    def setup_experiment(self, start_time: float, stop_time: float | None, tolerance: float | None) -> None:
+    def setup_experiment(self, start_time: float, *_: Any) -> None:
         """Store the offset between the start time of the simulator and that of the mechanism."""
         self._offset = self._plan.start.time - start_time
 
@@ -89,11 +81,10 @@ class MechanismSlave(Fmi2Slave):
             self._begin(self._make(**self._own))
             self._inputs = inputs
 
-    def do_step(self, current_time: float, step_size: float) -> bool:
+    def _step(self, current_time: float, step_size: float) -> None:
         """Take one step of the method with the present inputs."""
         self._simulator.advance_to(current_time + step_size + self._offset, self._inputs)
         self._readings = None
-        return True
 
     def _get_fmu_state(self) -> dict[str, Any]:
         _ = self._simulator.readings  # updates the turn counters

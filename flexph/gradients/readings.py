@@ -17,6 +17,8 @@ AGREED = 1e-5
 """Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
 SENSED = 1e-3
 """Step of differences of a sensor, relative to the size of the entries of the state."""
+ROUNDED = 1e-12
+"""Change of a reading, relative to the largest one, that is round-off."""
 MARK = "sensor"
 """Name of the sensor in its panel."""
 
@@ -64,6 +66,7 @@ def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, sta
         return read(states)
 
     here = read(at)
+    noise = ROUNDED * np.abs(here).max(initial=0.0)
     derivative = np.zeros((*here.shape, at.shape[1]))
     for j in range(at.shape[1]):
         first = moved(j, 1)
@@ -73,7 +76,7 @@ def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, sta
         changes = [change(quantity, *pair) for pair in pairs]
         fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
         coarse = (8.0 * changes[0] - changes[1]) / 12.0
-        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0):
+        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0) + noise:
             raise ValueError(f"the sensor of the functional, {quantity}, is not smooth along the run")
         derivative[:, :, j] = fine / size[j]
     return derivative

@@ -26,26 +26,26 @@ def loops_of(
             f"controllers that are called between steps, such as {loops.called[0].name!r}, need steps that are given, "
             f"got {method}: leave its tolerance out"
         )
-    if loops.joined is not None:
-        _check_joined(mechanism, loops, method)
+    if loops.coupled is not None:
+        _check_coupled(mechanism, loops, method)
         if isinstance(method, ExactGauss):
-            loops.joined.answer_at(method.stages)
+            loops.coupled.evaluate_at(method.stages)
         fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
-        loops.joined.check_starts(start.x, start.time, fastest)
+        loops.coupled.check_starts(start.x, start.time, fastest)
     return loops
 
 
-def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
+def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
     """Raise ValueError if controllers cannot act within steps, or share the name of an energy account."""
-    joined = loops.joined
-    assert joined is not None
-    name = (joined.controllers or joined.feedback)[0].name
+    coupled = loops.coupled
+    assert coupled is not None
+    name = (coupled.controllers or coupled.feedback)[0].name
     if isinstance(method, Exact4):
         raise ValueError(
             f"Exact4() has steps back in time, in which nothing may dissipate, as controller {name!r} may within the "
             "step: take Exact(), or a Sampled, which is called between steps"
         )
-    if isinstance(method, ExactGauss) and joined.controllers:
+    if isinstance(method, ExactGauss) and coupled.controllers:
         raise ValueError(
             f"ExactGauss() does not take the Continuous {name!r}, which has states within the step: take Exact(), or a "
             "StateFeedback"
@@ -53,17 +53,17 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
     if not (_takes_any(method) or loops.is_compiled):
         raise ValueError(
             f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not know its "
-            f"{'sensors' if joined.feedback else 'system'}: take Exact(), or a Sampled, which is called between steps"
+            f"{'sensors' if coupled.feedback else 'system'}: take Exact(), or a Sampled, which is called between steps"
         )
     accounts = mechanism.once(Accounts)
-    for controller in joined.controllers:
+    for controller in coupled.controllers:
         if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
             raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
 
 
 def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
     """Raise ValueError for controllers that would set the stiffness of a spring within steps."""
-    within = [] if loops.joined is None else loops.joined.entries.tolist()
+    within = [] if loops.coupled is None else loops.coupled.entries.tolist()
     for spring in mechanism.once(controlled_springs):
         if spring.entry in within:
             raise ValueError(

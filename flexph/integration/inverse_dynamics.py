@@ -190,6 +190,8 @@ def _drive(port: Connection, given: Motion) -> Connection:
         raise ValueError(f"{told}: a distributed load has no motion; take the port of a torque or a force")
     if element.kind == "factor":
         raise ValueError(f"{told}: the stiffness of a spring has no motion; take the port of a torque or a force")
+    if element.kind == "speed":
+        raise ValueError(f"{told}: the speed of a surface has no motion; take the port of a torque or a force")
     if element.kind == "along":
         raise ValueError(
             f"{told}: write point_on_curve(..., place=function of time) in place of its motor: the multiplier "

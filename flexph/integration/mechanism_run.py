@@ -45,14 +45,14 @@ from .times.recorder import COUNTS, Column, Recorder
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
 from .times.step_size import StepSizeControl
-from .with_controllers.agreed_steps import AgreedPairs, held_in_loops
+from .with_controllers.coupled_steps import CoupledPairs, stepper_with_controllers
 from .with_controllers.sampled_steps import in_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ..control.joined import Joined
+    from ..control.coupled_controllers import CoupledControllers
     from ..mechanisms.mechanism import Mechanism
     from ..mechanisms.model.time_table import Anchors
     from ..systems.piecewise import Recorded
@@ -110,13 +110,13 @@ class _Task(NamedTuple):
         every, estimate = self.options.save_every, blocks.estimate
         if self.loops is not None:
             if estimate is not None:
-                pairs = AgreedPairs(blocks, self.loops, estimate)
+                pairs = CoupledPairs(blocks, self.loops, estimate)
                 if self._in_loops(run, blocks) and not self.loops.is_driven:
                     by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
                     return self._controlled(run, blocks, by)
                 return self._controlled(run, pairs, partial(controlled, memory=self.loops))
             if run.watch.active or self.mechanism.once(controlled_springs):
-                return one_by_one(run, blocks, self.loops, self.grid, every, held_by=held_in_loops)
+                return one_by_one(run, blocks, self.loops, self.grid, every, held_by=stepper_with_controllers)
             return in_chunks(run, blocks, self.loops, self.grid, every)
         if estimate is None:
             return in_blocks(run, blocks, self.grid, every)
@@ -139,7 +139,7 @@ class _Task(NamedTuple):
         values = self.scheme.forcing.at(time)
         if self.loops is None:
             return huge_inputs(ports, values, {})
-        for c in () if self.loops.joined is None else self.loops.joined.feedback:
+        for c in () if self.loops.coupled is None else self.loops.coupled.feedback:
             with suppress(Unusable):
                 values[c.entries] += c.answer(time, c.read(run.start.x, c.near)[0])
         return huge_inputs(ports, values, self.loops.ports)
@@ -244,14 +244,14 @@ def recorder_of(
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")
     first = {"time": start.time, "state": start.x, "energy": start.energy}
-    if loops is not None and loops.joined is not None:
-        energies, flows, work = loops.joined.widths
+    if loops is not None and loops.coupled is not None:
+        energies, flows, work = loops.coupled.widths
         columns["controller_energy"] = Column(energies, "last")
         columns["controller_flows"], columns["controller_work"] = Column(flows, "sum"), Column(work, "sum")
-        columns["controller_held"] = Column(loops.joined.held.size, "last")
-        first["controller_energy"] = loops.joined.energy
-        first["controller_state"] = np.concatenate([np.zeros(0), *loops.joined.states])
-        columns["controller_state"] = Column(sum(x.size for x in loops.joined.states), "last")
+        columns["controller_held"] = Column(loops.coupled.held.size, "last")
+        first["controller_energy"] = loops.coupled.energy
+        first["controller_state"] = np.concatenate([np.zeros(0), *loops.coupled.states])
+        columns["controller_state"] = Column(sum(x.size for x in loops.coupled.states), "last")
     return Recorder(columns, first, expected, folder=folder)
 
 
@@ -278,7 +278,7 @@ def solution_of(
     resolved = resolution(mechanism, states, (times[1:] - times[:-1]) / counts[:, 1], weight=weight)
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
     if loops is not None:
-        ledger = ledger if loops.joined is None else _with_controllers(ledger, loops.joined, rows)
+        ledger = ledger if loops.coupled is None else _with_controllers(ledger, loops.coupled, rows)
         ledger = replace(ledger, controllers={**_work_by_controller(ledger, loops), **ledger.controllers})
     if "complementarity" in rows:
         ledger = replace(ledger, complementarity_residual=rows["complementarity"][1:, 0])
@@ -296,7 +296,7 @@ def solution_of(
         controls={} if loops is None else _held_inputs(mechanism, loops, rows),
         sliders=sliders or {},
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
-        controller_states={} if loops is None or loops.joined is None else _controller_states(loops.joined, rows),
+        controller_states={} if loops is None or loops.coupled is None else _controller_states(loops.coupled, rows),
         controller_memories={} if loops is None else loops.memories(),
     )
 
@@ -307,12 +307,12 @@ def _work_by_controller(ledger: Ledger, loops: ControlLoops) -> dict[str, Array]
     return {name: sum((ledger.work[port] for port in ports), none) for name, ports in loops.ports.items()}
 
 
-def _with_controllers(ledger: Ledger, joined: Joined, rows: Mapping[str, Array]) -> Ledger:
+def _with_controllers(ledger: Ledger, coupled: CoupledControllers, rows: Mapping[str, Array]) -> Ledger:
     """Ledger of mechanism and continuous controllers; energy that they exchange is no external work."""
     energy, flows, given = rows["controller_energy"].T, rows["controller_flows"][1:].T, rows["controller_work"][1:].T
     work, controllers, dissipation = dict(ledger.work), dict(ledger.controllers), dict(ledger.dissipation)
     works, accounts = iter(given), iter(flows)
-    for c in joined.controllers:
+    for c in coupled.controllers:
         dissipation[c.name] = next(accounts)
         work |= {f"{c.name}: {port}": next(accounts) for port in c.outside}
         controllers[c.name] = np.zeros(len(ledger.residual))
@@ -320,29 +320,29 @@ def _with_controllers(ledger: Ledger, joined: Joined, rows: Mapping[str, Array])
             done = next(works)
             work[port] = work[port] - done
             controllers[c.name] = controllers[c.name] + done
-    stored = {f"stored {c.name}": own for c, own in zip(joined.controllers, energy, strict=True)}
+    stored = {f"stored {c.name}": own for c, own in zip(coupled.controllers, energy, strict=True)}
     return replace(
         ledger, energy={**ledger.energy, **stored}, work=work, controllers=controllers, dissipation=dissipation
     )
 
 
-def _controller_states(joined: Joined, rows: Mapping[str, Array]) -> dict[str, Array]:
+def _controller_states(coupled: CoupledControllers, rows: Mapping[str, Array]) -> dict[str, Array]:
     """States of continuous controllers at the saved times."""
-    ends = np.cumsum([0, *(x.size for x in joined.states)]).tolist()
-    spans = zip(joined.controllers, ends[:-1], ends[1:], strict=True)
+    ends = np.cumsum([0, *(x.size for x in coupled.states)]).tolist()
+    spans = zip(coupled.controllers, ends[:-1], ends[1:], strict=True)
     return {c.name: rows["controller_state"][:, first:last].copy() for c, first, last in spans}
 
 
 def _held_inputs(mechanism: Mechanism, loops: ControlLoops, rows: Mapping[str, Array]) -> dict[str, Array]:
     """Held inputs by port: ports of the mechanism that controllers set, and free ports of continuous controllers."""
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
-    if loops.joined is not None:
-        ports += [port for c in loops.joined.controllers for port in c.given.ports.values()]
+    if loops.coupled is not None:
+        ports += [port for c in loops.coupled.controllers for port in c.given.ports.values()]
     held = {port: rows["held"][1:, slices[port]].copy() for port in ports if port in slices}
-    if loops.joined is None:
+    if loops.coupled is None:
         return held
-    ends = np.cumsum([0, *(c.size for c in loops.joined.controllers)])
-    for c, first in zip(loops.joined.controllers, ends[:-1].tolist(), strict=True):
+    ends = np.cumsum([0, *(c.size for c in loops.coupled.controllers)])
+    for c, first in zip(loops.coupled.controllers, ends[:-1].tolist(), strict=True):
         for port in c.free:
             if (name := f"{c.name}: {port}") in ports:
                 part = c.given.system.ports[port]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+
 from ..control.control_loops import Controller, check_known
 from ..control.trial_steps import outputs_at
+from ..kernels.state import derive
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.consistency import shortest_step
 from ..mechanisms.model.references import controlled_springs
-from ..mechanisms.model.state import State
+from ..mechanisms.model.state import State, configuration
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
@@ -24,7 +28,6 @@ from .methods.method import MechanismMethod
 from .schemes.failures import explain_step
 from .schemes.of_method import scheme_from
 from .simulator_steps import ControlledSteps, HeldInputs, OuterInputs, PlainSteps, Steps, forcing_of
-from .step_account import AccountBook
 from .times.options import SPACINGS
 
 
@@ -88,7 +91,7 @@ class Simulator:
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)
         self._sensors = StepPanel(mechanism, sensors or {}, start.anchors)
         self._near: list[float] | None = None
-        self._book: AccountBook | None = None
+        self._accounting: _Accounting | None = None
         self.restore(start)
 
     @checked
@@ -149,10 +152,10 @@ class Simulator:
         if self.controllers:
             raise ValueError("account is of simulators without controllers: integrate, a run has the whole ledger")
         steps = self._steps
-        if self._book is None:
-            self._book = AccountBook(self.mechanism, decaying=isinstance(self.method, Decaying))
-        before = self._book.energies(steps.time - steps.last.length, steps.last.before)
-        return self._book.account(before, self._book.energies(steps.time, steps.x), steps.last.flows)
+        if self._accounting is None:
+            self._accounting = _Accounting(self.mechanism, decaying=isinstance(self.method, Decaying))
+        before = self._accounting.energies(steps.time - steps.last.length, steps.last.before)
+        return self._accounting.account(before, self._accounting.energies(steps.time, steps.x), steps.last.flows)
 
     @checked
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
@@ -187,3 +190,29 @@ class Simulator:
             self._steps.take(h, self._inputs.values, end)
         except StepFailed as error:
             raise ArithmeticError(explain_step(error, error.span or (self.time, self.time + h))) from error
+
+
+class _Accounting:
+    """Energy accounts of single steps of a mechanism."""
+
+    def __init__(self, mechanism: Mechanism, *, decaying: bool) -> None:
+        self._mechanism = mechanism
+        self._rows = Accounts(mechanism, decaying=decaying)
+
+    def energies(self, time: float, x: Array) -> Array:
+        """Energies by part at a flat state [J]."""
+        c = configuration(self._mechanism, x)
+        return self._rows.energies(c, derive(self._mechanism.network.arrays, c), time)
+
+    def account(self, before: Array, after: Array, flows: Array) -> StepAccount:
+        """Account of a step from its energies before and after, and its flows."""
+        own, first = self._rows, len(self._rows.work)
+        flows = flows if flows.size else np.zeros(own.flow_count)
+        work = dict(zip(own.work, flows[:first].tolist(), strict=True))
+        lost = flows[own.flow_count - len(own.dissipation) :]
+        return StepAccount(
+            dict(zip(own.energy, after.tolist(), strict=True)),
+            work,
+            dict(zip(own.dissipation, lost.tolist(), strict=True)),
+            own.balance(before, after, flows),
+        )

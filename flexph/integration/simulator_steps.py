@@ -205,8 +205,10 @@ class ControlledSteps:
     @property
     def controllers(self) -> Mapping[str, Any]:
         """States and memories of the controllers."""
-        joined = self.loops.joined
-        states = {} if joined is None else {c.name: x for c, x in zip(joined.controllers, joined.states, strict=True)}
+        coupled = self.loops.coupled
+        states = (
+            {} if coupled is None else {c.name: x for c, x in zip(coupled.controllers, coupled.states, strict=True)}
+        )
         return states | self.loops.memories()
 
 

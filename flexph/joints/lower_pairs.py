@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..laws.resistive_relations import Relation
+from ..laws.resistive_relations import Relation, ScheduledRelation
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
@@ -48,7 +48,7 @@ def hinge(
     *,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
-    friction: Relation | CoulombFriction | None = None,
+    friction: Relation | ScheduledRelation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
     """Hinge: a joint at one point that leaves one rotation free, ``0 = p₁ − p₂`` ([flex] eq. (41)).
@@ -65,7 +65,7 @@ def hinge(
         Axis in the section at the first port, in space only; in the plane leave it out.
     second_axis : sequence of float, optional
         The same axis in the section at the second port (world axes for GROUND); by default the same components.
-    friction : Relation or CoulombFriction, optional
+    friction : Relation, ScheduledRelation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.laws.Relation`), or dry friction in
         proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
@@ -112,7 +112,7 @@ def pin(
     second: PortName,
     *,
     axes: Callable[[int], Axes | None],
-    friction: Relation | CoulombFriction | None,
+    friction: Relation | ScheduledRelation | CoulombFriction | None,
     name: str | None,
 ) -> Connection:
     """Joint at one point that turns about ``axes(dim)``: the common form of hinges and revolute joints."""
@@ -137,7 +137,7 @@ def revolute(
     *,
     axis: Sequence[float],
     second_axis: Sequence[float] | None = None,
-    friction: Relation | CoulombFriction | None = None,
+    friction: Relation | ScheduledRelation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
     """Revolute joint with one common point and axis: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
@@ -155,7 +155,7 @@ def revolute(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
-    friction : Relation or CoulombFriction, optional
+    friction : Relation, ScheduledRelation or CoulombFriction, optional
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`,
         :func:`flexph.laws.viscous`), or dry friction in proportion to the force of the joint
         (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
@@ -204,7 +204,7 @@ def slider(
     *,
     direction: Sequence[float] = (1.0, 0.0),
     turning: bool = False,
-    friction: Relation | CoulombFriction | None = None,
+    friction: Relation | ScheduledRelation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
     """Slider: the port moves on a line through the rail port, fixed in the rail's section or in the world.
@@ -222,7 +222,7 @@ def slider(
     turning : bool
         False keeps the relative rotation as assembled: a prismatic joint with one relative freedom. True is a pin in a
         slot with two freedoms in the plane and four in space; point masses need it.
-    friction : Relation or CoulombFriction, optional
+    friction : Relation, ScheduledRelation or CoulombFriction, optional
         Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
         across the line (:class:`flexph.joints.CoulombFriction`; a torque that the joint carries does not press).
 
@@ -262,7 +262,7 @@ def prismatic(
     rail: PortName,
     *,
     direction: Sequence[float],
-    friction: Relation | CoulombFriction | None = None,
+    friction: Relation | ScheduledRelation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
     """Prismatic joint: the port moves on a line through the rail port without turning; one relative freedom.
@@ -278,7 +278,7 @@ def prismatic(
         Port of another body, or a place ``GROUND.at(...)``.
     direction : array_like
         Direction of the line in the section at the rail port, of ``GROUND`` in world axes.
-    friction : Relation or CoulombFriction, optional
+    friction : Relation, ScheduledRelation or CoulombFriction, optional
         See :func:`slider`.
 
     name : str, optional
@@ -299,8 +299,8 @@ def cylindrical(
     *,
     axis: Sequence[float],
     second_axis: Sequence[float] | None = None,
-    turning_friction: Relation | None = None,
-    sliding_friction: Relation | None = None,
+    turning_friction: Relation | ScheduledRelation | None = None,
+    sliding_friction: Relation | ScheduledRelation | None = None,
     friction: CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
@@ -320,9 +320,9 @@ def cylindrical(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
-    turning_friction : Relation, optional
+    turning_friction : Relation or ScheduledRelation, optional
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`, :func:`flexph.laws.viscous`).
-    sliding_friction : Relation, optional
+    sliding_friction : Relation or ScheduledRelation, optional
         Force [N] against the velocity [m/s] along the axis.
     friction : CoulombFriction, optional
         Dry friction in proportion to the force across the axis, with the radius of the bearing. It opposes the slip
@@ -349,7 +349,7 @@ def cylindrical(
         sliding, _ = resists_sliding(first, second, axes[1], slides, name="sliding")
         around, bearing = resists_turning(first, second, axes, rubs, pressing=2, name="around")
         if bearing is not None:
-            alone = CoulombFriction(bearing.friction.coefficient)
+            alone = CoulombFriction(bearing.friction.coefficient, factor=bearing.friction.factor)
             way, _ = resists_sliding(first, second, axes[1], alone, name="along")
             around = (*around, *way)
         signs = (Rail(second, first, axes[1]), Solid("pin", first, axes[0]))

@@ -27,6 +27,9 @@ from .strains import NONE, Strains
 
 Index = np.ndarray
 
+FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS, FRICTIONS = range(6)
+"""Kinds of prescribed values that change over a step: see :func:`timed_columns`."""
+
 
 class Arrays(NamedTuple):
     """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
@@ -105,6 +108,7 @@ class Arrays(NamedTuple):
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
+    crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 
 class Joined(NamedTuple):
@@ -125,7 +129,10 @@ def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
     taken |= {name: getattr(a, name)[:products, :vectors] for name in ("select_first", "select_second")}
     of = incidence[:, nodes]
     kept = of if sparse.issparse(a.node_shape) else of.toarray()
-    return Joined(a._replace(**taken, incidence=kept, strains=NONE, vector_fixed=a.vector_fixed[:vectors]), nodes)
+    few = a._replace(
+        **taken, incidence=kept, strains=NONE, vector_fixed=a.vector_fixed[:vectors], crossed=np.zeros(0, dtype=int)
+    )
+    return Joined(few, nodes)
 
 
 class Rolling(NamedTuple):
@@ -351,3 +358,21 @@ def _dense_sums(index: Index, weights: Array, size: int) -> Array:
 def total(index: Index, values: Array, size: int) -> Array:
     """Sums of the values with the same index, (size,), as floats even for empty input (unlike ``numpy.bincount``)."""
     return np.bincount(index, weights=values, minlength=size).astype(float, copy=False)
+
+
+def timed_columns(a: Arrays) -> np.ndarray:
+    """First column and number of each kind of value in the row of quantities that change over a step, (6, 2).
+
+    The row has the changes of the free measures of all springs. Then follow, for each kind, the values at the start of
+    the step and those at its end: factors of the laws of springs and of strains, speeds of flows and of moving
+    surfaces, factors of the relations of springs and of the friction of contacts and joints. Kinds that do not change
+    have no columns.
+    """
+    springs = a.springs.stiffness.size
+    timed = sum(part.factor is not None for part in a.strains.laws)
+    surfaces = 1 + int(a.contacts.timed.max(initial=-1))
+    relations = springs if a.springs.relation_factors else 0
+    frictions = 1 + max(int(own.rubbing.max(initial=-1)) for own in (a.contacts.laws, a.bearings))
+    scheduled = springs if a.springs.scheduled else 0
+    counts = np.array([scheduled, timed, len(a.flows), surfaces, relations, frictions], dtype=np.int64)
+    return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts])

@@ -13,7 +13,7 @@ from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
 from .rates.on_curves import all_at_state, curve_weights
 from .rolling import gains, spin_rows, weights
-from .state import products
+from .state import partners, products
 
 
 def velocity_count(a: Arrays) -> int:
@@ -110,7 +110,7 @@ def pull(a: Arrays, nodes: Any) -> Any:
 
 def product_gradient(a: Arrays, vector: Array) -> Any:
     """Gradient of the products V·W with respect to the vectors, (p, v·d)."""
-    on_first, on_second = vector.take(a.second, axis=0), vector.take(a.first, axis=0)
+    on_first, on_second = partners(a, vector)
     if is_sparse(a):
         columns = zip(on_first.T, on_second.T, strict=True)
         pieces = [scale_rows(a.select_first, one) + scale_rows(a.select_second, other) for one, other in columns]
@@ -123,9 +123,10 @@ def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
     """Rows of the products from rows of the vectors (v·d, n): (p, n)."""
     if sparse.issparse(rows) or not a.strains.stress.size:
         return product_gradient(a, vector) @ rows
-    moved, on = rows.reshape(len(vector), a.dim, rows.shape[1]), vector[:, None]  # two vectors a product, of very many
-    first = np.matmul(on.take(a.second, axis=0), moved.take(a.first, axis=0))
-    return (first + np.matmul(on.take(a.first, axis=0), moved.take(a.second, axis=0)))[:, 0]
+    moved = rows.reshape(len(vector), a.dim, rows.shape[1])  # two vectors a product, of very many
+    on_first, on_second = partners(a, vector)
+    first = np.matmul(on_first[:, None], moved.take(a.first, axis=0))
+    return (first + np.matmul(on_second[:, None], moved.take(a.second, axis=0)))[:, 0]
 
 
 def _along(matrix: Any, axis: int, dim: int) -> Any:
@@ -181,7 +182,7 @@ def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
 
 def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
     """Forces on the vectors (v, d) from forces on their products (p,)."""
-    on_first, on_second = (on_product[:, None] * vector.take(other, axis=0) for other in (a.second, a.first))
+    on_first, on_second = (on_product[:, None] * own for own in partners(a, vector))
     forces: Array = a.select_first.T @ on_first + a.select_second.T @ on_second
     return forces
 

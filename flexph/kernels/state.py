@@ -201,11 +201,32 @@ def vectors(a: Arrays, r: Array, arm: Array) -> Array:
 
 def products(a: Arrays, vector: Array) -> Array:
     """All products V·W, (p,)."""
-    return np.vecdot(vector.take(a.first, axis=0), vector.take(a.second, axis=0))
+    _, on_second = partners(a, vector)
+    return np.vecdot(on_second, vector.take(a.second, axis=0))
+
+
+QUARTER_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""Matrix J of crossed products."""
+
+
+def partners(a: Arrays, vector: Array) -> tuple[Array, Array]:
+    """Vectors (…, p, d) that multiply the first and the second vector of each product, with ``vector`` (…, v, d).
+
+    A product V·W has W and V. A crossed one, (J V)·W with J = [[0, −1], [1, 0]], has JᵀW and JV.
+    """
+    on_first, on_second = vector.take(a.second, axis=-2), vector.take(a.first, axis=-2)
+    if a.crossed.size:
+        on_first[..., a.crossed, :] = on_first[..., a.crossed, ::-1] * (1.0, -1.0)
+        on_second[..., a.crossed, :] = on_second[..., a.crossed, ::-1] * (-1.0, 1.0)
+    return on_first, on_second
 
 
 def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
     """Changes ΔV·W + V·ΔW of all products (…, p), from changes and values of the vectors (…, v, d)."""
+    if a.crossed.size:
+        on_first, on_second = partners(a, vector)
+        changes: Array = np.vecdot(moved.take(a.first, axis=-2), on_first)
+        return changes + np.vecdot(moved.take(a.second, axis=-2), on_second)
     changed = np.vecdot(moved.take(a.pairs, axis=-2), vector.take(a.partners, axis=-2))
     return changed[..., 0, :] + changed[..., 1, :]
 
@@ -251,7 +272,7 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
-        "flow": flow_energies(a.flows, c.r, time),
+        "flow": flow_energies(a.flows, c.r, time) if a.flows else np.zeros(0),
     }
 
 

@@ -29,16 +29,21 @@ class CreepLaw:
     spin has the rate of turning about the normal as third slip and a moment as third force, with C₃₃ = c₃ and
     C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Made by :func:`creep` and :func:`magic_formula`.
 
+    A law of the wheel load N has the coefficient μ in place of μN; without load it has no force.
+
     Parameters
     ----------
     kind : {"hyperbolic", "cubic", "magic"}
         Kind of saturation q.
     parameters : tuple of float
         c₁, c₂ [N], μN [N], shape, curvature, least speed [m/s], c₂₃ [N m], c₃ [N m²].
+    by_load : bool
+        True if the third parameter is μ, and the wheel load N that of the element.
     """
 
     kind: Literal["hyperbolic", "cubic", "magic"]
     parameters: tuple[float, ...]
+    by_load: bool = False
     remedy: ClassVar[str] = "e.g. creep(longitudinal=..., lateral=..., limit=...)"
     function: ClassVar[None] = None
     derivative: ClassVar[None] = None
@@ -48,12 +53,19 @@ class CreepLaw:
             raise ValueError(f"a CreepLaw has a kind of {KINDS} and eight parameters, {self.remedy}, got {self!r}")
 
     def __str__(self) -> str:
-        return f"{self.kind} creep{self.parameters}"
+        return f"{self.kind} creep{self.parameters}{' of the load' if self.by_load else ''}"
 
     @property
     def spins(self) -> bool:
         """True if the law has spin: a third slip and a moment."""
         return any(self.parameters[6:])
+
+    def under(self, load: float) -> CreepLaw:
+        """Law at a wheel load N [N], with the limit μN; a law with a given limit is returned as it is."""
+        if not self.by_load:
+            return self
+        along, across, friction, *others = self.parameters
+        return CreepLaw(self.kind, (along, across, friction * max(load, 0.0), *others))
 
     def stiffness(self, size: int) -> Array:
         """Matrix C (k, k) of the first k components."""
@@ -69,6 +81,8 @@ class CreepLaw:
         """
         speed = max(abs(travel), self.parameters[5])
         pushed = self.stiffness(slip.size) @ slip
+        if self.parameters[2] == 0.0:
+            return np.zeros_like(pushed)
         ratio, _ = self.ratio(float(np.linalg.norm(pushed[:2])) / (speed * self.parameters[2]))
         force: Array = -pushed * ratio / speed
         return force
@@ -79,6 +93,8 @@ class CreepLaw:
         stiffness, speed = self.stiffness(slip.size), max(abs(travel), least)
         pushed = stiffness @ slip
         size = float(np.linalg.norm(pushed[:2]))
+        if limit == 0.0:
+            return np.zeros((slip.size, slip.size + 1))
         x = size / (speed * limit)
         ratio, slope = self.ratio(x)
         by_slip = -stiffness * ratio / speed
@@ -112,10 +128,17 @@ def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]
     return ratio, (steep - ratio) / x
 
 
-def _given(longitudinal: float, lateral: float | None, limit: float | None, least_speed: float) -> tuple[float, ...]:
+def _given(
+    longitudinal: float, lateral: float | None, bounds: tuple[float | None, float | None], least_speed: float
+) -> tuple[float, ...]:
+    """Checked parameters c₁, c₂, the bound of ``bounds`` = (limit, friction), and the least speed."""
+    limit, friction = bounds
     along = check.not_negative("longitudinal", longitudinal)
     across = along if lateral is None else check.not_negative("lateral", lateral)
+    if limit is not None and friction is not None:
+        raise ValueError(f"give limit=μN or friction=μ, not both: got limit={limit} and friction={friction}")
     bound = math.inf if limit is None else check.positive("limit", limit)
+    bound = bound if friction is None else check.positive("friction", friction, "")
     return along, across, bound, check.positive("least_speed", least_speed)
 
 
@@ -126,6 +149,7 @@ def creep(
     longitudinal: float,
     lateral: float | None = None,
     limit: float | None = None,
+    friction: float | None = None,
     lateral_spin: float = 0.0,
     spin: float = 0.0,
     saturation: Literal["cubic", "hyperbolic"] = "cubic",
@@ -156,6 +180,8 @@ def creep(
         f₂ [N], across it (for a tyre the cornering stiffness [N/rad]); f₁ by default.
     limit : float, optional
         μN [N], the friction of the wheel load; none by default: linear creep.
+    friction : float, optional
+        μ, in place of ``limit``: N is the force that holds the wheel over its ``ground=``.
     lateral_spin : float
         f₂₃ [N m], the lateral force per unit spin creepage, and the moment per unit lateral creepage.
     spin : float
@@ -183,10 +209,10 @@ def creep(
     >>> tyre.force(np.array([0.0, 0.1]), 10.0).round(1)  # a slip angle of 0.01 rad
     array([  -0. , -472.7])
     """
-    along, across, bound, least = _given(longitudinal, lateral, limit, least_speed)
+    along, across, bound, least = _given(longitudinal, lateral, (limit, friction), least_speed)
     check.choice("saturation", saturation, KINDS[:2])
     turning = check.not_negative("lateral_spin", lateral_spin), check.not_negative("spin", spin)
-    return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least, *turning))
+    return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least, *turning), friction is not None)
 
 
 @quantities(longitudinal="N", lateral="N", limit="N", least_speed="m/s")
@@ -195,7 +221,8 @@ def magic_formula(
     *,
     longitudinal: float,
     lateral: float | None = None,
-    limit: float,
+    limit: float | None = None,
+    friction: float | None = None,
     shape: float = 1.3,
     curvature: float = 0.0,
     least_speed: float = 1e-3,
@@ -215,8 +242,10 @@ def magic_formula(
         c₁ = BCD along the rolling direction [N].
     lateral : float, optional
         c₂, the cornering stiffness [N/rad]; c₁ by default.
-    limit : float
+    limit : float, optional
         Peak D = μN [N].
+    friction : float, optional
+        μ, in place of ``limit``: N is the force that holds the wheel over its ``ground=``.
     shape : float
         C, above 0 and at most 2, so that no slip gains energy.
     curvature : float
@@ -241,9 +270,12 @@ def magic_formula(
     >>> tyre.force(np.array([0.0, 5.0]), 10.0).round(1)  # far beyond the peak
     array([   -0. , -2891.3])
     """
-    along, across, bound, least = _given(longitudinal, lateral, limit, least_speed)
+    if limit is None and friction is None:
+        raise ValueError("a magic_formula needs its peak: limit=μN [N], or friction=μ")
+    along, across, bound, least = _given(longitudinal, lateral, (limit, friction), least_speed)
     if not 0.0 < check.number("shape", shape) <= 2.0:
         raise ValueError(f"shape must be above 0 and at most 2, got {shape}")
     if check.number("curvature", curvature) > 1.0:
         raise ValueError(f"curvature must be at most 1, got {curvature}")
-    return CreepLaw("magic", (along, across, bound, float(shape), float(curvature), least, 0.0, 0.0))
+    own = along, across, bound, float(shape), float(curvature), least, 0.0, 0.0
+    return CreepLaw("magic", own, friction is not None)

@@ -182,12 +182,13 @@ def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, 
     count, rows, columns, values = free.size, [free], [np.arange(free.size)], [np.ones(free.size)]
     redundant: list[dict[int, float]] = []
     entries = sparse.coo_array(g)
+    whole = g.toarray() if g.shape[0] * n <= check.SMALL else None
     for own_rows, own in connected_blocks(entries.row, entries.col, g.shape):
-        part = g[own_rows][:, own]
         if own_rows.size > LARGEST_DENSE:
-            block, dependent = sparse_null_space(part)
+            block, dependent = sparse_null_space(g[own_rows][:, own])
         else:
-            block, dependent = _dense_null_space(part.toarray())
+            part = g[own_rows][:, own].toarray() if whole is None else whole[np.ix_(own_rows, own)]
+            block, dependent = _dense_null_space(part)
         redundant += [{int(own_rows[i]): weight for i, weight in weights.items()} for weights in dependent]
         row, column, value = sparse.find(block) if sparse.issparse(block) else _entries(block)
         rows.append(own[row])

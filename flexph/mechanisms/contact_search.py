@@ -19,7 +19,7 @@ from .poses.passage import carried
 from .rested import Rested
 from .statics.balance import problem
 from .statics.balanced_state import balance_at
-from .statics.equilibrium import equilibrium
+from .statics.equilibrium import Unheld, equilibrium
 from .statics.stability import is_minimum
 from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
@@ -162,6 +162,8 @@ class Search:
             soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
+            except Unheld:
+                raise  # softer springs hold no more
             except ArithmeticError as error:
                 failed = failed or error
                 continue

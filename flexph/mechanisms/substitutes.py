@@ -142,9 +142,14 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     f"{what} takes contacts of points and balls, stops, and rims by the law Rigid; {contact.name!r} is "
                     "another one"
                 )
-            if gap.is_carried and gap.law.friction > 0.0:
+            if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
                     f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: integrate the motion"
+                )
+            if getattr(gap.law, "friction_factor", None) is not None:
+                raise ValueError(
+                    f"{what} takes no friction with a factor of time, and {contact.name!r} has one: leave the "
+                    "friction_factor out"
                 )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
             touches.append(Touch(name, contact, gap))

@@ -113,12 +113,31 @@ class LeftOut:
         return f"{self.name} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
+@dataclass(frozen=True)
+class ProposedPort:
+    """A place of a drawing at which a body may be joined; the region of its name has its facets.
+
+    ``kind``: hole, pin, socket, ball or plane; ``centre`` (3,) [m]; ``axis`` (3,): of the cylinder, or the outward
+    normal of the plane; ``radius`` [m], None for a plane; ``length`` [m] along the axis, or √area of a plane;
+    ``faces``: numbers in the drawing.
+    """
+
+    name: str
+    kind: str
+    centre: tuple[float, ...]
+    axis: tuple[float, ...]
+    radius: float | None = None
+    length: float | None = None
+    faces: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class MeshContents:
     """A mesh with the further data of its file.
 
     ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
-    ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts.
+    ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts; ``ports``:
+    those that a drawing proposes; ``notes``: texts on it.
     """
 
     mesh: meshio.Mesh
@@ -129,6 +148,8 @@ class MeshContents:
     point_masses: tuple[PointMass, ...] = ()
     spread_masses: tuple[SpreadMass, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    ports: tuple[ProposedPort, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def masses(self) -> tuple[PointMass | SpreadMass, ...]:
         """Additional masses, which do not come from the densities of the materials."""

@@ -248,7 +248,7 @@ def _creep(law: CreepLaw) -> dict[str, Any]:
     longitudinal, lateral, limit, shape, curvature, least, coupled, turning = law.parameters
     given: dict[str, Any] = {"longitudinal": longitudinal, "lateral": lateral}
     if limit < math.inf:
-        given["limit"] = limit
+        given["friction" if law.by_load else "limit"] = limit
     if law.kind == "magic":
         return {"kind": "magic_formula", **given, "shape": shape, "curvature": curvature, "least_speed": least}
     spin = {"lateral_spin": coupled, "spin": turning} if law.spins else {}

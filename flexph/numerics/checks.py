@@ -30,6 +30,9 @@ SHOWN = 200
 NAMES = 30
 """Number of names that an error lists."""
 
+SMALL = 40_000
+"""Number of entries of a matrix, zeros among them, up to which dense operations are faster."""
+
 FEW = 9
 """Number of entries up to which a value is shown, that of a rotation matrix."""
 
@@ -270,12 +273,19 @@ def norm(a: Any) -> float:
 
 def symmetric(name: str, a: Any) -> None:
     """Check A = Aᵀ up to round-off."""
+    a = _dense_if_small(a)
     _vanishes(f"{name} must be symmetric: ‖{name} − {name}ᵀ‖/‖{name}‖", a - a.T, a)
 
 
 def skew(name: str, a: Any) -> None:
     """Check A = −Aᵀ up to round-off."""
+    a = _dense_if_small(a)
     _vanishes(f"{name} must be skew-symmetric: ‖{name} + {name}ᵀ‖/‖{name}‖", a + a.T, a)
+
+
+def _dense_if_small(a: Any) -> Any:
+    """Dense array of a small sparse matrix, for which each operation of SciPy takes 0.1 ms."""
+    return a.toarray() if sparse.issparse(a) and a.shape[0] * a.shape[1] <= SMALL else a
 
 
 def _vanishes(message: str, difference: Any, a: Any) -> None:

@@ -66,17 +66,17 @@ def moment(lever: Array, force: Array) -> Array:
     """Moments lever × force of stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
     if lever.shape[-1] == 2:
         return (lever[..., 0] * force[..., 1] - lever[..., 1] * force[..., 0])[..., None]
-    return _cross_product(lever, force)
+    return cross_product(lever, force)
 
 
-def _cross_product(a: Array, b: Array) -> Array:
+def cross_product(a: Array, b: Array) -> Array:
     """Vector product a × b in space, ten times as fast as NumPy's for short stacks."""
     return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
 def sweep(spin: Array, lever: Array) -> Array:
     """Velocities spin × lever of stacks: (n, spins), (n, dim) to (n, dim)."""
-    return spin * (lever @ _LEVERS[2]) if lever.shape[-1] == 2 else _cross_product(spin, lever)
+    return spin * (lever @ _LEVERS[2]) if lever.shape[-1] == 2 else cross_product(spin, lever)
 
 
 def unit_sweeps(lever: Array) -> Array:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 
 from ..console.options import log, tell
+from ..export.surface import write_surface
 from ..files.hdf5 import open_contained
 from ..files.reading import reading
 from ..plot.axes import save
@@ -20,6 +21,7 @@ from ..report.reports import write_study_page
 from ..studies.command import summary
 from ..studies.execution.subjects import needed_xarray
 from ..studies.pictures import drawn
+from ..view.gltf import write_glb
 from ..view.html import write_html
 from ..view.paper import Background
 from ..view.pictures import write_film, write_picture
@@ -64,6 +66,8 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
     "webp": write_film,
     "mp4": write_film,
     "png": write_picture,
+    "glb": write_glb,
+    "stl": write_surface,
 }
 """Writer of each kind of file; the kind is also its suffix."""
 HELP = {
@@ -72,6 +76,8 @@ HELP = {
     "webp": "a film, smaller than a GIF",
     "mp4": "a film (extra view)",
     "png": "a picture, of the time --at or else of the largest deformation",
+    "glb": "glTF of the motion for slides and the web (extra gltf)",
+    "stl": "the surface of the bodies at the time --at, or else the last",
 }
 
 
@@ -89,7 +95,7 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--field", metavar="NAME", help="field in colour, or value of a study, if not the first")
 @click.option("--scale", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="factor of deformations")
 @click.option("--forces", is_flag=True, help="draw weights and forces of joints as arrows")
-@click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
+@click.option("--at", type=float, metavar="TIME", help="time of the picture or surface [s]")
 @click.option("--account", is_flag=True, help="draw the energies of the run below films and pictures")
 @click.option("--background", type=click.Choice(get_args(Background)), default="light", help="of films and pictures")
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
@@ -114,16 +120,22 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         if file.suffix in STUDIES:
             return _write_study(file, targets, given["field"])
         if not targets and not _has_display():
-            raise click.UsageError("there is no display for a window: give --html, --gif, --webp, --mp4 or --png")
+            kinds = " or ".join(f"--{kind}" for kind in WRITERS)
+            raise click.UsageError(f"there is no display for a window: give {kinds}")
         scene = scene_of_file(file, trust=trust)
         drawn = {name: given.pop(name) for name in ("account", "background")}
         if not targets:
             _without_warnings()
             show(scene, **given)
+        moving = given | {"frames": frames}
+        options = {
+            "html": moving,
+            "glb": moving,
+            "png": given | drawn | {"at": at},
+            "stl": {"at": at, "scale": given["scale"]},
+        }
         for kind, path in targets.items():
-            own = {"at": at} if kind == "png" else {"frames": frames}
-            own |= {} if kind == "html" else drawn
-            tell([WRITERS[kind](path, scene, **given, **own)])
+            tell([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -142,7 +154,7 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
     """Write a study as a page or a picture, whichever is asked for."""
     # loads xarray and matplotlib
 
-    if not targets or {"gif", "webp", "mp4"} & targets.keys():
+    if not targets or {"gif", "webp", "mp4", "glb", "stl"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
     for kind, path in targets.items():
         tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])

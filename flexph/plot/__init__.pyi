@@ -1,6 +1,7 @@
 """The public names of :mod:`flexph.plot`: each is loaded when it is asked for."""
 
 from .axes import save as save
+from .cycles import load_spectrum as load_spectrum
 from .mode_shapes import modes as modes
 from .responses import bode as bode
 from .responses import campbell as campbell

@@ -13,6 +13,7 @@ from ..bodies.body import Body
 from ..bodies.nodal_body import BodyFlow, NodalBody
 from ..discrete_gradients.stored_energies import LineEnergy
 from ..joints.rows.connection import Measure, measures
+from ..joints.rows.friction import Bearing
 from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
 from ..laws.force_laws import ForceLaw
@@ -36,7 +37,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {_elastic(m)} {_resists(m)}" for name, m in measures(mechanism.connections)]
     springs += [f"{c.name}: {s.friction} {_digest(s.components)}" for c in mechanism.connections for s in c.form.slips]
-    springs += [f"{c.name}: {b.friction} {b.pressing}" for c in mechanism.connections if (b := c.form.bearing)]
+    springs += [f"{c.name}: {_rubs(b)}" for c in mechanism.connections if (b := c.form.bearing)]
     bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
     bodies += [f"{k}: {_strains(b)}" for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)]
     return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]
@@ -85,6 +86,12 @@ def _resists(measure: Measure) -> str:
     if callable(measure.free):
         return f"{resists} moving"
     return resists if measure.free is None else f"{resists} {measure.free:.9g}"
+
+
+def _rubs(bearing: Bearing) -> str:
+    factor = bearing.friction.factor
+    timed = "" if factor is None else f" {_values((factor,), 1)}"
+    return f"{bearing.friction} {bearing.pressing}{timed}"
 
 
 def _digest(products: Any) -> str:

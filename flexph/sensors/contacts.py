@@ -198,8 +198,8 @@ def _is_of_steps(mechanism: Model, name: str) -> bool:
 
 
 def _is_rigid_or_timed(laws: Contacts) -> Array:
-    """Mask of rigid contacts, and of those with smooth friction on surfaces whose speed is a function of time."""
-    mask: Array = laws.rigid | ((laws.timed >= 0) & (laws.anchor < 0))
+    """Mask of rigid contacts, and of smooth friction by a speed or a factor that changes with time."""
+    mask: Array = laws.rigid | (((laws.timed >= 0) | (laws.rubbing >= 0)) & (laws.anchor < 0))
     return mask
 
 
@@ -211,7 +211,7 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
             return refuse_state(label, mechanism)
         own = gaps_of(mechanism, contact)
         if _is_rigid_or_timed(own.laws).any():
-            kind = "a rigid contact" if own.laws.rigid.any() else "on a surface whose speed is a function of time"
+            kind = "a rigid contact" if own.laws.rigid.any() else "with a speed or a friction of time"
             return refuse_state(f"{label}, {kind},", mechanism)
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..contacts.arrays import has_slipping_wheel
+from ..joints.rows.connection import Slip
 from ..joints.rows.friction import CoulombFriction
 from ..kernels.arrays import Arrays
 from ..kernels.rates.slips import slip_forces, slip_rows
@@ -22,6 +23,7 @@ from ..mechanisms.poses.reactions import motion_before, reaction, reaction_of_st
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from .panel import histories
 from .quantities import LastStep, Quantity, Reading, StepReading, no_measures
 
 Body = Literal["first", "second"]
@@ -193,6 +195,8 @@ def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
     """Law of dry friction of a joint; raises ValueError with the existing names."""
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
+    if law.factor is not None:
+        raise ValueError(f"the bound of the friction of {joint!r} changes with time: read contact_force(..., way)")
     return law
 
 
@@ -250,12 +254,19 @@ def wheel_slip(joint: str) -> Quantity:
     >>> [run.measured(sensor("grip"))[0].tolist() for sensor in (wheel_slip, wheel_force)]
     [[5.0], [-4.0]]
     """
-    return Quantity(f"slip of {joint!r}", (), "m/s", no_measures, scalar=False, of_state=_reading(joint, _slips))
+
+    def of_state(mechanism: Model) -> Reading:
+        read = _reading(joint, mechanism, _slips)
+        return lambda x: read(x, None)
+
+    return Quantity(f"slip of {joint!r}", (), "m/s", no_measures, scalar=False, of_state=of_state)
 
 
 @checked
 def wheel_force(joint: str) -> Quantity:
     """Force (k,) [N] of the ground on a wheel against the components of its slip.
+
+    With a law by the wheel load it exists over steps, see :func:`joint_force`.
 
     Parameters
     ----------
@@ -267,32 +278,64 @@ def wheel_force(joint: str) -> Quantity:
     Quantity
         Quantity for sensors of runs; see :func:`wheel_slip`.
     """
-    return Quantity(f"grip of {joint!r}", (), "N", no_measures, scalar=False, of_state=_reading(joint, _grip))
+    label = f"grip of {joint!r}"
+
+    def of_state(mechanism: Model) -> Reading:
+        if _by_load(mechanism, joint):
+            return refuse_state(label, mechanism)
+        read = _reading(joint, mechanism, _grip)
+        return lambda x: read(x, None)
+
+    def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
+        read = _reading(joint, mechanism, _grip)
+        return lambda time, x, last: read(x, last.multipliers)
+
+    def over(run: Any) -> Array:
+        if not _by_load(run.mechanism, joint):
+            return np.asarray(histories(run.mechanism, {"it": by_state}, run.states)["it"])
+        read = _reading(joint, run.mechanism, _grip)
+        loads = at_saved_times(run.times, run.multiplier_times, run.multipliers)
+        return np.array([read(x, lam) for x, lam in zip(run.states, loads, strict=True)])
+
+    by_state = Quantity(label, (), "N", no_measures, scalar=False, of_state=of_state)
+    return Quantity(label, (), "N", no_measures, scalar=False, of_state=of_state, of_run=over, of_step=of_step)
 
 
-def _slips(a: Arrays, rates: Array) -> Array:
+Read = Callable[[Arrays, Array, Array | None], Array]
+
+
+def _slips(a: Arrays, rates: Array, multipliers: Array | None) -> Array:
     return rates
 
 
-def _grip(a: Arrays, rates: Array) -> Array:
-    return slip_forces(a.slips, rates)[0]
+def _grip(a: Arrays, rates: Array, multipliers: Array | None) -> Array:
+    return slip_forces(a.slips, rates, multipliers)[0]
 
 
-def _reading(joint: str, read: Callable[[Arrays, Array], Array]) -> Callable[[Model], Reading]:
-    def of_state(mechanism: Model) -> Reading:
-        wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]
-        check.lookup("slipping wheel", joint, dict.fromkeys(wheels))
-        slips = [c for c in mechanism.connections for _ in c.form.slips]
-        own = np.flatnonzero(mechanism.network.arrays.slips.slip == [c.name for c in slips].index(joint))
-        creeps = isinstance(next(c for c in slips if c.name == joint).form.slips[0].friction, CreepLaw)
-        return partial(_read, mechanism, own[: min(own.size - 1, 2)] if creeps else own, read)
-
-    return of_state
+def _slip_of(mechanism: Model, joint: str) -> tuple[int, Slip]:
+    """Number of the slip of a wheel, and the slip."""
+    wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]
+    check.lookup("slipping wheel", joint, dict.fromkeys(wheels))
+    slips = [(c.name, slip) for c in mechanism.connections for slip in c.form.slips]
+    own = [name for name, _ in slips].index(joint)
+    return own, slips[own][1]
 
 
-def _read(mechanism: Model, own: Array, read: Callable[[Arrays, Array], Array], x: Array) -> Array:
-    a, c = mechanism.network.arrays, configuration(mechanism, x)
-    d = derive(a, c)
-    change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
-    values: Array = read(a, slip_rows(a.slips, d.product) @ change)[own]
-    return values
+def _by_load(mechanism: Model, joint: str) -> bool:
+    """True if the friction of a wheel is limited by its load, a force of steps."""
+    return _slip_of(mechanism, joint)[1].load is not None
+
+
+def _reading(joint: str, mechanism: Model, read: Read) -> Callable[[Array, Array | None], Array]:
+    """Reading of the components of a wheel's slip at a flat state and multipliers, without those of rolling."""
+    number, slip = _slip_of(mechanism, joint)
+    own = np.flatnonzero(mechanism.network.arrays.slips.slip == number)
+    own = own[: min(own.size - 1, 2)] if isinstance(slip.friction, CreepLaw) else own
+
+    def at(x: Array, multipliers: Array | None) -> Array:
+        a, c = mechanism.network.arrays, configuration(mechanism, x)
+        d = derive(a, c)
+        change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
+        return read(a, slip_rows(a.slips, d.product) @ change, multipliers)[own]
+
+    return at

@@ -9,7 +9,7 @@ if not cython.compiled:
 
     from ..numerics.loops.callbacks import struct_at as measured_at
     from ..numerics.loops.views import Mat, Vec, part
-    from .seen import Seen
+    from .panel_arrays import PanelArrays
 
 
 def _turn_in_plane(y: Vec, c: float, t: float) -> None:
@@ -29,7 +29,7 @@ def _turn_in_space(y: Vec, R: Vec) -> None:
         y[i] = R[3 * i] * a + R[3 * i + 1] * b + R[3 * i + 2] * c
 
 
-def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
+def _turn_node(s: PanelArrays, x: Vec, k: int, place: Vec, speed: Vec) -> None:
     """Transform position and rate of node k from body axes to world axes, in place."""
     turn, w = s.offset[k][1], s.offset[k][3]
     if place.size == 2:
@@ -50,7 +50,7 @@ def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
         speed[i] -= (R[3 * q] * a + R[3 * q + 1] * b + R[3 * q + 2] * c) * place[p]
 
 
-def _nodes(s: Seen, x: Vec) -> None:
+def _nodes(s: PanelArrays, x: Vec) -> None:
     """Compute all nodes and their rates in world axes: positions of points, or directions."""
     dim, shape = s.position.shape[1], s.shape
     for k in range(s.moves.size):
@@ -67,7 +67,7 @@ def _nodes(s: Seen, x: Vec) -> None:
             speed[i] += s.moves[k] * x[s.offset[k][2] + i]
 
 
-def _products(s: Seen) -> None:
+def _products(s: PanelArrays) -> None:
     """Compute all vectors, their products, and the rates of these."""
     dim, incidence = s.position.shape[1], s.incidence
     vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
@@ -86,7 +86,7 @@ def _products(s: Seen) -> None:
             rate[p] += speed[a][i] * vector[b][i] + vector[a][i] * speed[b][i]
 
 
-def measure(s: Seen, x: Vec, out: Mat) -> None:
+def measure(s: PanelArrays, x: Vec, out: Mat) -> None:
     """Write all measures and, in the second row, their rates at a flat state into ``out`` (2, measures)."""
     _nodes(s, x)
     _products(s)
@@ -112,4 +112,4 @@ def measure_at(address: int) -> None:
     """Compute the measures of the sensors in the struct at ``address``, at the states that are stored there."""
     m = measured_at(address)
     for k in range(m.states.shape[0]):
-        measure(m.seen, m.states[k], m.out[k])
+        measure(m.arrays, m.states[k], m.out[k])

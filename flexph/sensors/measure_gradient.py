@@ -5,16 +5,16 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from ..numerics.loops.callbacks import struct_at as pulled_at
+    from ..numerics.loops.callbacks import struct_at as memory_at
     from ..numerics.loops.views import Mat, Ten, Vec, fill
     from .loops import _nodes, _products
-    from .seen import Seen
+    from .panel_arrays import PanelArrays
 
 
 def gradients_at(address: int) -> None:
     """Write the gradients of the measure in the struct at ``address``, a row for each state."""
-    p = pulled_at(address)
-    s = p.seen
+    p = memory_at(address)
+    s = p.arrays
     for row in range(p.states.shape[0]):
         x, out = p.states[row], p.out[row]
         _nodes(s, x)
@@ -29,7 +29,7 @@ def gradients_at(address: int) -> None:
             _pull_node(s, x, k, p.by_node, p.arm, p.by_arm, out)
 
 
-def _pull_measure(s: Seen, index: int, is_rate: bool, by_product: Mat) -> None:
+def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) -> None:
     """Set the derivatives of a measure, or of its rate, by products and their rates."""
     value, rate, by, by_rate = s.value[0], s.value[1], by_product[0], by_product[1]
     lengths, components = s.length.size, s.component.size
@@ -60,7 +60,7 @@ def _pull_measure(s: Seen, index: int, is_rate: bool, by_product: Mat) -> None:
             by[b] = -value[a] / size
 
 
-def _pull_products(s: Seen, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
+def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
     """Take derivatives by products and their rates to those by nodes and their velocities."""
     dim, incidence = s.position.shape[1], s.incidence
     for p in range(s.product.shape[1]):
@@ -78,7 +78,7 @@ def _pull_products(s: Seen, by_product: Mat, by_vector: Ten, by_node: Ten) -> No
                 by_node[1][incidence.indices[e]][i] += incidence.data[e] * by_vector[1][v][i]
 
 
-def _pull_node(s: Seen, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: Mat, out: Vec) -> None:
+def _pull_node(s: PanelArrays, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: Mat, out: Vec) -> None:
     """Add the derivatives by the place and the velocity of a node to those by the state.
 
     ``arm`` has its arm in body axes and the rate of it, ``by_arm`` the derivatives by these.
@@ -105,7 +105,7 @@ def _pull_node(s: Seen, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: Mat, out
             out[s.flexible[1] + shape.indices[e]] += shape.data[e] * by_arm[1][i]
 
 
-def _pull_turn_in_plane(s: Seen, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
+def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
     """Take derivatives by an arm R a and its rate R ȧ + ω × R a to those by R, ω, a and ȧ, in the plane."""
     turn, w = s.offset[k][1], s.offset[k][3]
     cosine, sine = x[turn], x[turn + 1]
@@ -123,7 +123,7 @@ def _pull_turn_in_plane(s: Seen, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec
         by_arm[q][1] = cosine * second - sine * first
 
 
-def _pull_turn_in_space(s: Seen, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
+def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
     """Take derivatives by an arm R a and its rate R ȧ + Rω × R a to those by R, ω, a and ȧ, in space."""
     turn, w = s.offset[k][1], s.offset[k][3]
     for i in range(3):  # rows 2 and 3 of both arrays: Rω and R a, and the derivatives by Rω

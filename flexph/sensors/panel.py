@@ -21,8 +21,8 @@ from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
 from .measure_gradient import gradients_at
+from .panel_arrays import GradientMemory, PanelArrays, SensorMemory, panel_arrays
 from .quantities import LastStep, Quantity, Reading
-from .seen import Measured, Pulled, Seen, seen
 
 FULL = 2.0 * math.pi
 """Full turn [rad]."""
@@ -63,9 +63,9 @@ class Panel:
         return _Loop(self._part) if self._arrays.mean is None else None
 
     @property
-    def seen(self) -> Seen | None:
+    def arrays(self) -> PanelArrays | None:
         """Arrays with which compiled loops evaluate all sensors; None if some sensors need Python."""
-        return None if self._loop is None or self._states else self._loop.seen
+        return None if self._loop is None or self._states else self._loop.arrays
 
     @property
     def places(self) -> dict[str, list[int]]:
@@ -174,7 +174,7 @@ class _Models:
                 sensor_element(name, quantity, self._mechanism.layout.dim) for name, quantity in sensors.items()
             ]
             try:
-                model = Model(_seen(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
+                model = Model(_panel_bodies(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
                 _ = model.network
             except ValueError as error:
                 raise ValueError(f"sensors: {error}") from None
@@ -204,7 +204,7 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
         raise ValueError(f"sensor {check.name('a sensor', name)!r}: {error}") from None
 
 
-def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
+def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
     """Bodies that own the sensors' ports, by name.
 
     All bodies if there are none or one is unknown (the model reports it).
@@ -220,9 +220,9 @@ class _Loop:
 
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
-        self.seen = seen(arrays, layout)
+        self.arrays = panel_arrays(arrays, layout)
         self._state, self._out = np.zeros((1, layout.size)), np.zeros((1, 2, arrays.springs.stiffness.size))
-        self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
+        self._struct, self._measure = Struct(SensorMemory(self.arrays, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
         """All measures and their rates at a flat state."""
@@ -233,18 +233,19 @@ class _Loop:
 
     def rows(self, x: Array) -> Array:
         """All measures and their rates at flat states (k, n), (k, 2, m)."""
-        own = Struct(Measured(self.seen, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
+        own = Struct(SensorMemory(self.arrays, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
         self._measure(own.address)
         return own.value.out
 
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
-        count, work = self._out.shape[-1], [np.zeros_like(part) for part in (self.seen.value, self.seen.vector)]
-        node, arms = np.zeros_like(self.seen.node), np.zeros((2, 4, self.seen.position.shape[1]))
+        count, arrays = self._out.shape[-1], self.arrays
+        products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))
+        arm, by_arm = np.zeros((2, 4, arrays.position.shape[1]))
         which, out = np.array([index % count, index // count]), np.zeros(states.shape)
-        own: Any = (self.seen, np.ascontiguousarray(states), which, *work, node, *arms, out)
-        pulled = Struct(Pulled(*own))
-        gradients_at(pulled.address)
+        x = np.ascontiguousarray(states)
+        own = Struct(GradientMemory(arrays, x, which, products, vectors, nodes, arm, by_arm, out))
+        gradients_at(own.address)
         return out
 
 

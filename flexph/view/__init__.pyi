@@ -1,5 +1,6 @@
 """The public names of :mod:`flexph.view`: each is loaded when it is asked for."""
 
+from .gltf import write_glb as write_glb
 from .html import html_fragment as html_fragment
 from .html import library_script as library_script
 from .html import write_html as write_html

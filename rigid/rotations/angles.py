@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, from_entries, planar_angle
+from flexph.numerics.rotations import cross, cross_product, from_entries, planar_angle
 
 from ..system.terms import PositionConstraint
 from .orientation import Orientation, unit_length
@@ -176,9 +176,9 @@ class Angles(Orientation):
 
     def Z(self, zeta: Array) -> Array:
         """Kinematic matrix W⁻¹; ValueError at gimbal lock, where two axes coincide ([rigid] eq. (16a) and (18))."""
-        first, second, third = self.spin_axes(zeta).T
-        sides = np.stack([np.cross(second, third), np.cross(third, first), np.cross(first, second)])
-        volume = float(first @ sides[0])
+        axes = self.spin_axes(zeta).T
+        sides = cross_product(axes[[1, 2, 0]], axes[[2, 0, 1]])
+        volume = float(axes[0] @ sides[0])
         if abs(volume) < LOCK:
             raise ValueError(
                 f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: take quaternion() or rotation_matrix()"

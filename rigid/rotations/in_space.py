@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, skew
+from flexph.numerics.rotations import cross, cross_product, skew
 
 from ..system.terms import PositionConstraint, PositionMap
 from .orientation import Orientation, unit_length
@@ -138,8 +138,8 @@ def _volume(zeta: Array) -> Array:
 
 
 def _volume_slope(zeta: Array) -> Array:
-    a, b, c = zeta.reshape(3, 3)
-    return np.concatenate([np.cross(b, c), np.cross(c, a), np.cross(a, b)])[None]
+    rows = zeta.reshape(3, 3)
+    return cross_product(rows[[1, 2, 0]], rows[[2, 0, 1]]).reshape(1, 9)
 
 
 @checked

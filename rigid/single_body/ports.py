@@ -10,6 +10,7 @@ import numpy as np
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import cross_product
 
 from ..rotations.angles import LOCK, Angle, Angles, angles
 from ..system.terms import ExternalPort, PositionConstraint, PositionMap, VelocityConstraint
@@ -162,14 +163,14 @@ def _gimbal(known: Angles, which: int, R: Array) -> Array:
     Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal
     to both. At gimbal lock the first and third coincide, and the second is undefined: ValueError.
     """
-    one, (i, j, k) = np.eye(3), known.axes
-    first, third = R.T @ one[i], one[k]
-    across = np.cross(third, first)
+    i, j, k = known.axes
+    first, third = R[i], np.eye(3)[k]
+    across = cross_product(third, first)
     length = float(np.linalg.norm(across))
     if length < LOCK:
         raise ValueError(f"the gimbal of {known.name} is locked: its outer and its inner axis coincide")
-    second = across / (-length if known.proper else length * float(one[j] @ np.cross(one[k], one[i])))
-    side = (np.cross(second, third), across, np.cross(first, second))[which]
+    second = across / (length if not known.proper and (j - i) % 3 == 1 else -length)
+    side = (cross_product(second, third), across, cross_product(first, second))[which]
     return side / float((first, second, third)[which] @ side)
 
 

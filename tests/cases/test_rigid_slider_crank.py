@@ -11,8 +11,8 @@ import pytest
 from cases import rigid_slider_crank as case
 from flexph import PHDAE
 
-END, LOADS = 1.2, (0.06, 0.5)  # [s]; [N m], [N]: one turn and a half
-STEPS = (100, 200)
+END, LOADS = 0.9, (0.06, 0.5)  # [s]; [N m], [N]: one turn
+STEPS = (75, 150)
 
 
 @pytest.fixture(scope="module")

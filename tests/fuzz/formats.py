@@ -192,7 +192,7 @@ def _named(folder):
 
 
 def _piece(folder):
-    write_tree(folder / "00000001.h5", {"rows": {"x": np.arange(40.0).reshape(8, 5)}, "open": True, "then": None})
+    write_tree(folder / "00000001.h5", {"rows": {"x": np.arange(40.0).reshape(8, 5)}, "open": True, "restart": None})
     return folder / "00000001.h5"
 
 

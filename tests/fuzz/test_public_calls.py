@@ -28,7 +28,7 @@ RESULTS = {
     "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "Floquet", "FrequencyResponse", "ImpassePoint",
     "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
     "Gradient", "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LimitLoad", "LoadPort",
-    "Mechanism",
+    "LoadCycles", "Mechanism",
     "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",
     "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
@@ -38,16 +38,17 @@ RESULTS = {
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "StepAccount",
-    "InverseDynamics",
+    "InverseDynamics", "ForwardSensitivities", "OptimalControl", "NormSensitivities", "PoleSensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
 """Functions of fields of large bodies; their arguments are checked by the same annotations."""
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
-         "write_envelope", "read_scene", "html_fragment", "write_html", "write_library", "library_script",
-         "write_picture", "write_film", "show", "cylinder_shape", "joined_shapes", "write_fmu", "fmu_controller",
-         "read_urdf", "environment"}  # fmt: skip
-"""Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
+         "write_envelope", "write_surface", "read_scene", "html_fragment", "write_html", "write_library",
+         "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "merged_shapes",
+         "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment",
+         "to_torch", "to_jax"}  # fmt: skip
+"""Readers have fuzzing of their own; pyMOR, torch, JAX and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
 """They take too long to be drawn by the hundred; wrong arguments are in their own tests."""
 

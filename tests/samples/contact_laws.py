@@ -206,7 +206,7 @@ def gained(system, before, after):
     """Changes of the momenta (n_v,) between two states that differ in their velocities."""
     changes = np.zeros(system.velocities)
     for b, body in enumerate(system.bodies):
-        own = system.columns(b)
+        own = system.columns[b]
         changes[own[0]] = body.mass * (after.v[b] - before.v[b])
         p = [momenta(body, c.omega[b], after.u[body.own], c.du[body.own]) for c in (before, after)]
         changes[own[1]], changes[own[2]] = p[1][0][: own[1].size] - p[0][0][: own[1].size], p[1][1] - p[0][1]

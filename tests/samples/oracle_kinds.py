@@ -127,6 +127,7 @@ STIFF_BRISTLES = bristle(0.5, stiffness=4.0, damping=9.0, static=0.8, stribeck=0
 TYRE = {"longitudinal": 3.0, "lateral": 2.0}
 SPIN = {"lateral_spin": 1.2, "spin": 0.7}
 MAGIC = {"limit": 1.5, "shape": 1.6, "curvature": -0.5}
+GRIP = creep(**TYRE, friction=0.4)
 HYPERBOLIC = creep(**TYRE, limit=1.0, saturation="hyperbolic")
 PLANE = {
     "no joint": lambda: [],
@@ -145,6 +146,7 @@ PLANE = {
     "drive of a displacement by a law": lambda: [
         drive(A, B, displacement=moving, direction=(0.6, 0.8), law=YIELDING, damping=coulomb(0.5, speed=0.3))
     ],
+    "slipping tyre by its load": lambda: [slipping_wheel(B, radius=0.3, friction=GRIP, ground=at(0.1, -0.2))],
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "spring with a free length that moves": lambda: [spring_damper(A, B, stiffness=3.0, length=moving)],
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
@@ -236,6 +238,13 @@ SPACE = {
     "knife edge": lambda: [knife_edge(A, axis=SKEW)],
     "slipping wheel": lambda: [slipping_wheel(B, A, radius=0.3, friction=coulomb(0.4, speed=0.3))],
     "slipping tyre": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=0.1))],
+    "slipping tyre by its load": lambda: [slipping_wheel(B, A, radius=0.3, friction=GRIP, ground=at(0.1, 0.2, -0.3))],
+    "slipping tyre with spin by its load": lambda: [
+        slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, **SPIN, friction=2.0), ground=at(0.1, 0.2, -0.3))
+    ],
+    "slipping tyre by the Magic Formula and its load": lambda: [
+        slipping_wheel(B, A, radius=0.3, friction=magic_formula(**TYRE, friction=0.5), ground=at(0.1, 0.2, -0.3))
+    ],
     "slipping tyre that grips": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=50.0))],
     "slipping tyre with spin": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, **SPIN, limit=2.0))],
     "slipping railway wheel with spin": lambda: [
@@ -364,6 +373,16 @@ BODIES = {
     ),
     "curved rod of the plane": (2, lambda: {"a": bow()}, lambda: [hinge(A, B), distributed_load("a.load")]),
     "cable of the plane": (2, lambda: {"a": cable(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
+    "cable of the plane with a law of bending": (
+        2,
+        lambda: {"a": cable(dim=2, laws={"M3": BILINEAR})},
+        lambda: [hinge(A, B), force("a.within")],
+    ),
+    "cable of the plane with laws": (
+        2,
+        lambda: {"a": cable(dim=2, laws={"M3": scheduled(BILINEAR, swelling), "N": SLACK})},
+        lambda: [hinge(A, B)],
+    ),
     "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
     "finite strain of space": (3, lambda: {"a": solid(3, "finite")}, lambda: [*PUSHED(), spherical("a.root", B)]),
     "quadratic cell": (2, lambda: {"a": solid(2, "finite", degree=2)}, PUSHED),
@@ -427,6 +446,13 @@ RIGID_SHAPES = {
     "capsule": (3, lambda r: (Sphere(B, 0.5 * r), Capsule(D, 0.4, 0.5 * r, SKEW))),
     "tetrahedron": (3, lambda r: (Sphere(B, r), Mesh(D, TETRAHEDRON))),
     "folded sheet": (3, lambda r: (Sphere(B, r), Mesh(D, (TETRAHEDRON[0], TETRAHEDRON[1][:3])))),
+    "rectangles": (2, lambda r: (Box(B, (r, 0.3)), Box(D, (0.5, 0.3)))),
+    "slots": (2, lambda r: (Capsule(B, 0.5, 0.5 * r, (0.0, 1.0)), Capsule(D, 0.4, 0.5 * r, (0.6, 0.8)))),
+    "capsules": (3, lambda r: (Capsule(B, 0.5, 0.5 * r, OTHER), Capsule(D, 0.4, 0.5 * r, SKEW))),
+    "capsules, one on the ground": (
+        3,
+        lambda r: (Capsule(at(0.1, 0.2, -0.4), 0.8, 0.5 * r, OTHER), Capsule(B, 0.4, 0.5 * r, SKEW)),
+    ),
     "block on the ground": (3, lambda r: (Sphere(B, r), Box(at(0.0, 0.0, -0.4), (1.5, 1.3, 0.2)))),
     "rim": (3, lambda r: (Rim(B, r, axis=SKEW), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
     "tyre on a body": (3, lambda r: (Rim(B, 0.7 * r, axis=OTHER, crown=0.3 * r), Plane(D, (0.3, 0.0, 1.0)))),

@@ -23,7 +23,7 @@ class OracleStep:
     """A step of a mechanism from a state, over what is given."""
 
     def __init__(self, mechanism, start, *, times, anchors=None, inputs=None, friction=None, radius=1.0):
-        self.mechanism, self.start, self.system = mechanism, start, system_of(mechanism)
+        self.mechanism, self.start, self.system = mechanism, start, mechanism.once(system_of)
         product = products(self.system, vectors(self.system, start.r, arms(self.system, start.R, start.u)))
         table = TimeTable(mechanism, anchors or anchor(mechanism, product))
         (before, _), (after, offset) = (table.at(t) for t in times)
@@ -161,7 +161,7 @@ class CollocatedStep:
     """The last step of a run by Gauss collocation, with what was found at its nodes."""
 
     def __init__(self, run, mechanism, inputs, stages):
-        self.system, arrays = system_of(mechanism), mechanism.network.arrays
+        self.system, arrays = mechanism.once(system_of), mechanism.network.arrays
         self.start, self.end = (state_of(mechanism, x) for x in run.states[-2:])
         t0, t1 = run.times[-2:]
         h, rk = t1 - t0, gauss(stages)

@@ -12,13 +12,13 @@ cdef Py_ssize_t CENTRE
 cdef Py_ssize_t NOTHING
 cdef Py_ssize_t POINT
 
-cdef void spread(Coupled& p, Vec x, Vec given, Chain& s) noexcept nogil
-cdef void push(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Chain& s) noexcept nogil
-cdef double moved(Coupled& p, Py_ssize_t k, Py_ssize_t i, Chain& s) noexcept nogil
+cdef void add_impulses(Coupled& p, Vec x, Vec given, Chain& s) noexcept nogil
+cdef void add_impulse(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Chain& s) noexcept nogil
+cdef double rate_change(Coupled& p, Py_ssize_t k, Py_ssize_t i, Chain& s) noexcept nogil
 cdef void rates_of(Coupled& p, Vec x, Vec out, Chain& s) noexcept nogil
 cdef bint solve_steps(Coupled& p, Vec out, Chain& s) noexcept nogil
 cdef bint _acts(Coupled& p, Py_ssize_t k, Py_ssize_t j, Chain& s) noexcept nogil
-cdef bint _is_felt(Coupled& p, Py_ssize_t k, Chain& s) noexcept nogil
+cdef bint _is_active(Coupled& p, Py_ssize_t k, Chain& s) noexcept nogil
 cdef bint _is_kept(Coupled& p, Chain& s) noexcept nogil
 cdef void _assemble(Coupled& p, Chain& s) noexcept nogil
 cdef void _add(Coupled& p, Py_ssize_t k, (Py_ssize_t, Py_ssize_t) ends, Py_ssize_t n, Py_ssize_t half, Chain& s) noexcept nogil

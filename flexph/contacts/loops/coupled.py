@@ -34,16 +34,16 @@ POINT = cython.declare(cython.Py_ssize_t, 8)
 """Rows of ``Chain.vectors``; row NOTHING stays zero."""
 
 
-def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
+def add_impulses(p: Coupled, x: Array, given: Array, s: Chain) -> None:
     """Write z = Σ P (x − given) into ``s.z``."""
     c = p.friction.size
     fill(s.z, 0.0)
     for k in range(c):
         for i in range(p.rows):
-            push(p, k, i, x[i * c + k] - given[i * c + k], s)
+            add_impulse(p, k, i, x[i * c + k] - given[i * c + k], s)
 
 
-def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
+def add_impulse(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
     """Add the change of velocities by an impulse in row i of contact k to z."""
     n = p.rate.shape[2]
     if impulse != 0.0:
@@ -54,7 +54,7 @@ def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
                     s.z[b * n + a] += p.answer[2 * k + e][i][a] * impulse
 
 
-def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
+def rate_change(p: Coupled, k: int, i: int, s: Chain) -> float:
     """Rate R z of contact k in row i."""
     n = p.rate.shape[2]
     total = 0.0
@@ -69,10 +69,10 @@ def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
 def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
     """Write the rates y = y₀ + R z at impulses x into ``out``."""
     c = p.friction.size
-    spread(p, x, p.given, s)
+    add_impulses(p, x, p.given, s)
     for k in range(c):
         for i in range(p.rows):
-            out[i * c + k] = p.b[i * c + k] + moved(p, k, i, s)
+            out[i * c + k] = p.b[i * c + k] + rate_change(p, k, i, s)
 
 
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
@@ -89,14 +89,14 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
             for i in range(p.rows):
                 for j in range(p.rows):
                     s.kept_gain[k][i][j] = s.gain[k][i][j]
-    spread(p, pull, s.vectors[NOTHING], s)
+    add_impulses(p, pull, s.vectors[NOTHING], s)
     solve_band(s.band, s.pivot, s.half, s.z)
     for k in range(c):
         for i in range(p.rows):
             out[i * c + k] = pull[i * c + k]
         for j in range(p.rows):
             if _acts(p, k, j, s):
-                rate = moved(p, k, j, s)
+                rate = rate_change(p, k, j, s)
                 for i in range(p.rows):
                     out[i * c + k] -= s.gain[k][i][j] * rate
     return True
@@ -111,7 +111,7 @@ def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
     return acts
 
 
-def _is_felt(p: Coupled, k: int, s: Chain) -> bool:
+def _is_active(p: Coupled, k: int, s: Chain) -> bool:
     """True if any rate of contact k affects its impulses, as it does where the contact is closed."""
     felt = cython.declare(cython.bint)
     felt = False
@@ -138,7 +138,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
     for i in range(s.band.shape[0]):
         s.band[i][half] = 1.0
     for k in range(p.friction.size):
-        for e in range(2 if _is_felt(p, k, s) else 0):
+        for e in range(2 if _is_active(p, k, s) else 0):
             for f in range(2):
                 if p.side[k][e] >= 0 and p.side[k][f] >= 0:
                     _add(p, k, (e, f), n, half, s)

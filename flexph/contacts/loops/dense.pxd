@@ -1,4 +1,4 @@
 from ...numerics.loops.binding cimport bind
 from ...numerics.loops.views cimport Mat, Vec
-from .near cimport near
+from .proximal cimport solve_proximal
 from .problem cimport Cone, Space

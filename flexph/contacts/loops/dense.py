@@ -11,8 +11,8 @@ from .problem import space_of
 
 if not cython.compiled:
     from ...numerics.loops.views import Mat, Vec, bind
-    from .near import near
     from .problem import Cone, Space
+    from .proximal import solve_proximal
 
 
 def solve_dense(
@@ -28,7 +28,7 @@ def solve_dense(
     own = CONE._make([*map(np.ascontiguousarray, (*given, *laws)), float(scale), *pattern])
     room, point = space_of(x.size, count), np.empty((2, x.size))
     if not cython.compiled:
-        return x, float(near(own, x, weight, False, room, point))
+        return x, float(solve_proximal(own, x, weight, False, room, point))
     cone = cython.declare(Cone)
     space = cython.declare(Space)
     impulses = cython.declare(Vec)
@@ -40,5 +40,5 @@ def solve_dense(
     bind(impulses, x)
     bind(places, point)
     with cython.nogil:
-        defect = near(cone, impulses, share, False, space, places)
+        defect = solve_proximal(cone, impulses, share, False, space, places)
     return x, defect

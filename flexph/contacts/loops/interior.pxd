@@ -25,8 +25,8 @@ cdef void _begin(Cone& p, Vec x, Space& space) noexcept nogil
 cdef double _mean(Cone& p, Py_ssize_t m, bint held, double share, Space& space) noexcept nogil
 cdef double _longest(Cone& p, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef bint _factor(Cone& p, Py_ssize_t count, Py_ssize_t m, bint held, Space& space) noexcept nogil
-cdef void _go(Cone& p, Py_ssize_t count, Py_ssize_t m, bint held, Space& space) noexcept nogil
+cdef void _set_step(Cone& p, Py_ssize_t count, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef double _normal(Cone& p, Py_ssize_t k, Py_ssize_t m, bint held, Space& space) noexcept nogil
-cdef double _missed(Cone& p, Py_ssize_t m, bint held, Space& space) noexcept nogil
+cdef double _rate_error(Cone& p, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef double interior(Cone& p, Vec x, double weight, bint held, Space& space, Mat point) noexcept nogil
 cdef Py_ssize_t _all(Cone& p, Py_ssize_t m, Space& space) noexcept nogil

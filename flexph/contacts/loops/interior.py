@@ -137,7 +137,7 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
     return factor(space.matrix, space.pivot, space.entries, count)
 
 
-def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
+def _set_step(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
     """Set the step for wanted changes of products: of impulses in ``change``, of factors and slacks in ``pairs``."""
     c = p.friction.size
     s = space.pairs
@@ -177,7 +177,7 @@ def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
     return space.rates[k] - p.friction[k] * (s[SLACK + 1][k] + s[SLACK + 2][k])
 
 
-def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
+def _rate_error(p: Cone, m: int, held: bool, space: Space) -> float:
     """Largest difference between rates and slacks."""
     c = p.friction.size
     s = space.pairs
@@ -212,7 +212,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
         least = smaller(least, product)
         if not (ENDED * size < product <= ASTRAY * least):
             break
-        if product <= NEAR * size and _missed(p, m, held, space) <= MISSED * p.scale:
+        if product <= NEAR * size and _rate_error(p, m, held, space) <= MISSED * p.scale:
             for i in range(m):
                 point[1][i] = now[i]
             found = newton(p, point[1], weight, POLISHED, space)
@@ -229,13 +229,13 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
         for k in range(c):
             for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
                 s[WANTED + e][k] = -s[FACTOR + e][k] * s[SLACK + e][k]
-        _go(p, count, m, held, space)
+        _set_step(p, count, m, held, space)
         centre = smaller(1.0, larger(1e-6, (_mean(p, m, held, _longest(p, m, held, space), space) / product) ** 3))
         for k in range(c):
             for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
                 done = s[FACTOR + e][k] * s[SLACK + e][k] + s[WAY + e][k] * s[CHANGE + e][k]
                 s[WANTED + e][k] = centre * product - done
-        _go(p, count, m, held, space)
+        _set_step(p, count, m, held, space)
         share = smaller(1.0, SHORT * _longest(p, m, held, space))
         for k in range(c):
             for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):

@@ -30,8 +30,8 @@ cdef void _begin(Coupled& p, Vec x, Mat s) noexcept nogil
 cdef double _mean(Coupled& p, bint held, double share, Mat s) noexcept nogil
 cdef double _longest(Coupled& p, bint held, Mat s) noexcept nogil
 cdef double _normal(Coupled& p, Py_ssize_t k, bint held, Chain& chain) noexcept nogil
-cdef double _missed(Coupled& p, bint held, Chain& chain) noexcept nogil
-cdef bint _go(Coupled& p, bint held, Chain& chain) noexcept nogil
+cdef double _rate_error(Coupled& p, bint held, Chain& chain) noexcept nogil
+cdef bint _set_step(Coupled& p, bint held, Chain& chain) noexcept nogil
 cdef void _follow_pairs(Coupled& p, bint held, Chain& chain) noexcept nogil
 cdef void _want(Coupled& p, bint held, double product, double centre, Mat s) noexcept nogil
 cdef double interior_coupled(Coupled& p, Vec x, double weight, bint held, Chain& chain) noexcept nogil

@@ -85,7 +85,7 @@ def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
     return y[k] - p.friction[k] * (s[SLACK + 1][k] + s[SLACK + 2][k])
 
 
-def _missed(p: Coupled, held: bool, chain: Chain) -> float:
+def _rate_error(p: Coupled, held: bool, chain: Chain) -> float:
     """Largest difference between rates and slacks."""
     c = p.friction.size
     s = chain.pairs
@@ -98,7 +98,7 @@ def _missed(p: Coupled, held: bool, chain: Chain) -> float:
     return worst
 
 
-def _go(p: Coupled, held: bool, chain: Chain) -> bool:
+def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
     """Set the step for wanted changes of products, of impulses, factors and slacks; False if the system is singular."""
     c = p.friction.size
     s = chain.pairs
@@ -187,7 +187,7 @@ def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Cha
         least = smaller(least, product)
         if not (ENDED * size < product <= ASTRAY * least):
             break
-        if product <= smaller(NEAR * size, NEARER * last) and _missed(p, held, chain) <= MISSED * p.scale:
+        if product <= smaller(NEAR * size, NEARER * last) and _rate_error(p, held, chain) <= MISSED * p.scale:
             last = product
             copy(part(now, 0, m), tried)
             found = newton_coupled(p, part(tried, 0, m), weight, POLISHED, chain)
@@ -198,11 +198,11 @@ def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Cha
                 break
             rates_of(p, now, chain.vectors[RATES], chain)
         _want(p, held, product, 0.0, s)
-        if not _go(p, held, chain):
+        if not _set_step(p, held, chain):
             break
         centre = smaller(1.0, larger(1e-6, (_mean(p, held, _longest(p, held, s), s) / product) ** 3))
         _want(p, held, product, centre, s)
-        if not _go(p, held, chain):
+        if not _set_step(p, held, chain):
             break
         share = smaller(1.0, SHORT * _longest(p, held, s))
         for k in range(c):

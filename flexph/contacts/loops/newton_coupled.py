@@ -34,7 +34,7 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
         s.gain[k][0][0] = soft
         s.pull[k] = -soft * y[k]
         if r > 1 and p.friction[k] > 0.0:
-            _rub(p, k, x, y, weight, s)
+            _set_friction(p, k, x, y, weight, s)
     if not solve_steps(p, s.vectors[CHANGE], s):
         return False
     for i in range(p.b.size):
@@ -42,7 +42,7 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
     return True
 
 
-def _rub(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
+def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
     """Set J and h of the friction of a closed contact, which sticks, or slips along d.
 
     In slip, ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy) with τ = bound/|Λ − r y|; Δy includes the weight.

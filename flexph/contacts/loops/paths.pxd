@@ -4,7 +4,7 @@ from .coupled cimport CHANGE
 from .coupled cimport POINT
 from .coupled cimport RATES
 from .coupled cimport TRIED
-from .coupled cimport moved, rates_of, solve_steps
+from .coupled cimport rate_change, rates_of, solve_steps
 from .newton_coupled cimport with_weight
 from .problem cimport Chain, Coupled
 from libc.math cimport INFINITY, fabs, floor, sin
@@ -21,13 +21,13 @@ cdef double SPACED
 
 cdef double _spaced(Py_ssize_t k) noexcept nogil
 cdef void _begin(Coupled& p, Vec x, Chain& s) noexcept nogil
-cdef void _need(Coupled& p, Vec x, Vec e, Chain& s) noexcept nogil
+cdef void _residual_rates(Coupled& p, Vec x, Vec e, Chain& s) noexcept nogil
 cdef double _share(Coupled& p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
 cdef bint _conditions(Coupled& p, Vec x, Vec rates, double weight, bint changes, Chain& s) noexcept nogil
 cdef double _slack(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Vec x, Vec y) noexcept nogil
 cdef (Py_ssize_t, double) _ends(Coupled& p, Py_ssize_t k, Py_ssize_t number, Chain& s) noexcept nogil
 cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled& p, Vec x, double way, Chain& s) noexcept nogil
-cdef void _turn(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
-cdef double _opens_up(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
+cdef void _next_state(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
+cdef double _direction(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
 cdef bint follow(Coupled& p, Vec x, double weight, Py_ssize_t most, Chain& s) noexcept nogil
 cdef void _change_rates(Coupled& p, Vec e, double weight, Chain& s) noexcept nogil

@@ -18,7 +18,7 @@ if not cython.compiled:
     from math import inf as INFINITY
 
     from ...numerics.loops.views import copy, fill, larger, part, smaller
-    from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, moved, rates_of, solve_steps
+    from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, rate_change, rates_of, solve_steps
     from .newton_coupled import with_weight
     from .problem import Chain, Coupled
 
@@ -75,7 +75,7 @@ def _begin(p: Coupled, x: Array, s: Chain) -> None:
                 x[c + k] = smaller(larger(along, -bound), bound)
 
 
-def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
+def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
     """Write the change of rates with which the impulses satisfy their laws into e."""
     c = p.friction.size
     y = s.vectors[RATES]
@@ -175,7 +175,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
     return least, who, what, where
 
 
-def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
+def _next_state(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
     """Set the next state of contact k after an event."""
     slips_on = cython.declare(cython.bint)
     if kind == OPENS:
@@ -190,7 +190,7 @@ def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
         s.state[k] = AGAINST if slips_on else ALONG
 
 
-def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
+def _direction(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
     """Direction of t, by its sign, in which the new state of contact k is valid."""
     x = s.vectors[CHANGE]
     y = s.vectors[TRIED]
@@ -212,7 +212,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
     way = -1.0
     _begin(p, x, s)
     copy(x, s.vectors[CENTRE])
-    _need(p, x, e, s)
+    _residual_rates(p, x, e, s)
     who = -1
     what = -1
     side = 0.0
@@ -233,7 +233,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
             return False
         _change_rates(p, e, weight, s)
         if who >= 0:
-            way = 1.0 if _opens_up(p, who, what, side, s) > 0.0 else -1.0
+            way = 1.0 if _direction(p, who, what, side, s) > 0.0 else -1.0
         far, who, what, side = _next(p, x, way, s)
         if way < 0.0 and t <= far:
             far = t
@@ -246,7 +246,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
             y[i] += way * far * s.vectors[TRIED][i]
         if who < 0:
             return True
-        _turn(p, who, what, side, s)
+        _next_state(p, who, what, side, s)
     return False
 
 
@@ -257,4 +257,4 @@ def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
     for k in range(c):
         for i in range(p.rows):
             own = weight / (p.normal_step[k] if i == 0 else p.tangent_step[k]) * s.vectors[CHANGE][i * c + k]
-            out[i * c + k] = moved(p, k, i, s) + e[i * c + k] + own
+            out[i * c + k] = rate_change(p, k, i, s) + e[i * c + k] + own

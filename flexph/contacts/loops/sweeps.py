@@ -15,7 +15,7 @@ if not cython.compiled:
     from math import sqrt
 
     from ...numerics.loops.views import fill, larger, part, smaller, take
-    from .coupled import moved, push, spread
+    from .coupled import add_impulse, add_impulses, rate_change
     from .newton import TINY, rates_at
     from .paths import AGAINST, ALONG, OPEN, STICKS
     from .problem import Chain, Cone, Coupled, Space
@@ -29,13 +29,13 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain)
     steady = cython.declare(cython.Py_ssize_t, 0)
     changed = cython.declare(cython.bint)
     c = p.friction.size
-    spread(p, x, p.given, s)
+    add_impulses(p, x, p.given, s)
     fill(part(s.state, 0, c), OPEN)
     for sweep in range(sweeps):
         changed = False
         for l in range(c):
             k = l if sweep % 2 == 0 else c - 1 - l
-            state = _obey(p, k, x, s)
+            state = _solve_contact(p, k, x, s)
             changed = changed or state != s.state[k]
             s.state[k] = state
         steady = 0 if changed else steady + 1
@@ -43,10 +43,10 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain)
             break
 
 
-def _obey(p: Coupled, k: int, x: Array, s: Chain) -> int:
+def _solve_contact(p: Coupled, k: int, x: Array, s: Chain) -> int:
     """Set the impulses of contact k that obey its law while no other one changes; return its state."""
     state = cython.declare(cython.Py_ssize_t, ALONG)
-    _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
+    _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + rate_change(p, k, 0, s))), x, s)
     bound = p.friction[k] * x[k]
     if p.rows == 1 or bound == 0.0:
         for i in range(1, p.rows):
@@ -70,14 +70,14 @@ def _obey(p: Coupled, k: int, x: Array, s: Chain) -> int:
 def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
     """Impulse of contact k along tangent i that would make its rate zero, if no other one changed."""
     at = i * p.friction.size + k
-    trial: float = x[at] - p.tangent_step[k] * (p.b[at] + moved(p, k, i, s))
+    trial: float = x[at] - p.tangent_step[k] * (p.b[at] + rate_change(p, k, i, s))
     return trial
 
 
 def _change(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
     """Set the impulse in row i of contact k and update the velocities."""
     at = i * p.friction.size + k
-    push(p, k, i, impulse - x[at], s)
+    add_impulse(p, k, i, impulse - x[at], s)
     x[at] = impulse
 
 

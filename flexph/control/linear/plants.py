@@ -23,7 +23,7 @@ from ...systems.linear import LinearPHDAE
 from ...systems.nonlinear import PHDAE
 from ..continuous import Continuous
 from ..laws import Terminated
-from ..port_control import joined
+from ..port_control import coupled
 
 
 class Plant(NamedTuple):
@@ -191,7 +191,7 @@ def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]
             own = given.system.linearised() if isinstance(given.system, Terminated) else given.system
             for port in given.ports.values():
                 check.lookup("external port", port, system.ports, "the mechanism")
-            system = joined(system, _named(own, name), {f"{name}: {own}": port for own, port in given.ports.items()})
+            system = coupled(system, _named(own, name), {f"{name}: {own}": port for own, port in given.ports.items()})
         except ValueError as error:
             raise ValueError(f"controller {name!r}: {error}") from None
     return system

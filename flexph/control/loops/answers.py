@@ -14,7 +14,7 @@ if not cython.compiled:
     from ...numerics.loops.callbacks import struct_at as feedback_at
     from ...numerics.loops.views import Mat, Vec, call_one, larger
     from ...sensors.loops import measure
-    from .data import Agreement, Feedback, Linear
+    from .data import Coupling, Feedback, Linear
     from .elimination import eliminate
     from .functions import call_function
 
@@ -50,7 +50,7 @@ def _solve_linear(c: Linear, h: float) -> bool:
     return eliminate(c.solved) != 0.0
 
 
-def answer_linear(a: Agreement, step: int, h: float) -> bool:
+def answer_linear(a: Coupling, step: int, h: float) -> bool:
     """Set means, end states and answers of the linear controllers for the mechanism's outputs of a trial.
 
     False if the matrix of their step is singular.
@@ -66,7 +66,7 @@ def answer_linear(a: Agreement, step: int, h: float) -> bool:
     for j in range(M):
         c.u[j] = c.acting[step][j]
     for j in range(c.own.size):
-        c.u[c.own[j]] += a.output[c.seen[j]]
+        c.u[c.own[j]] += a.output[c.output_index[j]]
     for k in range(a.laws.column.size):
         c.u[a.laws.column[k]] = -a.laws.force[k]
     for i in range(N):
@@ -91,7 +91,7 @@ def read(f: Feedback, state: Vec) -> None:
     """Read the sensors of a feedback at a state into ``f.end``, with angles near those at the start of the step."""
     for i in range(f.part.size):
         f.part[i] = state[f.entries[i]]
-    measure(f.seen, f.part, f.out)
+    measure(f.arrays, f.part, f.out)
     width = f.out.shape[1]
     for i in range(f.angles[0], width):
         if abs(f.near[i] - f.out[0][i]) > PI:
@@ -111,7 +111,7 @@ def called(f: Feedback) -> bool:
     return isfinite(size_of(f.inputs, f.inputs.size))
 
 
-def answer_feedback(a: Agreement, step: int) -> bool:
+def answer_feedback(a: Coupling, step: int) -> bool:
     """Set the answers of all feedback at the points of a trial; False if a function does not return finite ones."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])

@@ -1,6 +1,6 @@
 # C structs of the named tuples of data.py, which hold the meaning of their fields.
 from ...numerics.loops.views cimport IMat, IVec, Mat, Vec
-from ...sensors.seen cimport Seen
+from ...sensors.panel_arrays cimport PanelArrays
 
 cdef struct Linear:
     Mat E
@@ -13,7 +13,7 @@ cdef struct Linear:
     Vec begun
     Mat acting
     IVec own
-    IVec seen
+    IVec output_index
     Vec u
     Vec mean
     Mat solved
@@ -45,7 +45,7 @@ cdef struct Laws:
     Vec speed
     Mat lost
 
-cdef struct Agreement:
+cdef struct Coupling:
     Vec times
     Vec nodes
     Vec ends
@@ -77,12 +77,12 @@ cdef struct Agreement:
     IVec first
     Mat means
     Mat given
-    Mat seen
-    Mat agreed
+    Mat port_output
+    Mat converged
     Mat states
 
 cdef struct Feedback:
-    Seen seen
+    PanelArrays arrays
     IVec entries
     Vec part
     Mat out
@@ -101,7 +101,7 @@ cdef struct Feedback:
     IVec in_c
     IVec ports
 
-cdef struct Asked:
+cdef struct HeldFeedback:
     Vec times
     Vec first
     Mat states

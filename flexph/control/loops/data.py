@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.loops.views import IMat, IVec, Mat, Vec
-from ...sensors.seen import Seen
+from ...sensors.panel_arrays import PanelArrays
 
 NEW, NONE = -2, -1
 """Values of ``probe`` at the start of a step, and while no column of the Jacobian is measured."""
-AGREED, AGAIN, FAILED = 0, 1, 2
+CONVERGED, AGAIN, FAILED = 0, 1, 2
 """Verdicts on a trial step: converged, try again with new inputs, failed."""
-BEGIN, GO_BACK = -1, -2
+BEGIN, WITHDRAW = -1, -2
 """Codes in place of a step number: begin steps that may be withdrawn and accept the earlier ones; withdraw them."""
 CALLED = 2
 """Value of ``due``, in place of 1, once a feedback was called."""
@@ -34,7 +34,7 @@ class Linear(NamedTuple):
     begun: Vec  # (n,), at the start of steps that may be withdrawn
     acting: Mat  # (k, M), external inputs by step
     own: IVec  # (J,), indices of the joined inputs
-    seen: IVec  # (J,), indices of the outputs of their ports
+    output_index: IVec  # (J,), indices of the outputs of their ports
     u: Vec  # (M,)
     mean: Vec  # (N,)
     solved: Mat  # (N, N + n + M), whose last columns map x and u to the means
@@ -70,7 +70,7 @@ class Laws(NamedTuple):
     lost: Mat  # (k, m), dissipated power of the converged steps
 
 
-class Agreement(NamedTuple):
+class Coupling(NamedTuple):
     """Coupling in a run of k steps: q inputs of controllers and feedback, i inputs of the mechanism, m laws."""
 
     times: Vec  # (k + 1,)
@@ -104,15 +104,15 @@ class Agreement(NamedTuple):
     first: IVec  # (f,), offset of the answers of each feedback, all its points together
     means: Mat  # (k, N), of the converged steps
     given: Mat  # (k, M)
-    seen: Mat  # (k, J)
-    agreed: Mat  # (k, q)
+    port_output: Mat  # (k, J)
+    converged: Mat  # (k, q)
     states: Mat  # (k, n), at the ends of steps
 
 
 class Feedback(NamedTuple):
     """A feedback with p readings among 2m measures and rates."""
 
-    seen: Seen
+    arrays: PanelArrays
     entries: IVec  # entries of the flat state that its sensors read
     part: Vec
     out: Mat  # (2, m)
@@ -132,7 +132,7 @@ class Feedback(NamedTuple):
     ports: IVec  # indices of the mechanism's inputs that it sets
 
 
-class Asked(NamedTuple):
+class HeldFeedback(NamedTuple):
     """Feedback that is called before some of k steps and held in between."""
 
     times: Vec  # (k + 1,)
@@ -157,7 +157,7 @@ def no_linear(steps: int) -> Linear:
         begun=one,
         acting=np.zeros((steps, 0)),
         own=index,
-        seen=index,
+        output_index=index,
         u=one,
         mean=one,
         solved=two,

@@ -15,7 +15,7 @@ if not cython.compiled:
     from math import copysign, isinf, sqrt
 
     from ...numerics.loops.views import Vec, call_one, larger
-    from .data import Agreement, Laws
+    from .data import Coupling, Laws
     from .elimination import eliminate
 
 DRY = cython.declare(cython.Py_ssize_t, data.DRY)
@@ -27,7 +27,7 @@ SHORTEST = cython.declare(cython.double, tolerances.SHORTEST)
 INFINITE = cython.declare(cython.double, math.inf)
 
 
-def compute_rates(a: Agreement) -> None:
+def compute_rates(a: Coupling) -> None:
     """Set the rates at the start of a step, and the Jacobian of defects and rates with respect to forces."""
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
@@ -42,7 +42,7 @@ def compute_rates(a: Agreement) -> None:
                     w.by[j][k] -= c.B[i][row] * c.solved[i][N + n + w.column[k]]
 
 
-def take_rates(a: Agreement) -> None:
+def store_rates(a: Coupling) -> None:
     """Write the mean rates of the ports closed by laws behind the defects of the inputs."""
     c, w, q = a.linear, a.laws, a.tried.size
     for k in range(w.column.size):
@@ -51,7 +51,7 @@ def take_rates(a: Agreement) -> None:
             a.defect[q + k] += c.B[i][w.column[k]] * c.mean[i]
 
 
-def look_along(a: Agreement) -> float:
+def linearise_laws(a: Coupling) -> float:
     """Set the lines of all laws, by linearisation about a trial; return the relative distance from the laws."""
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)
@@ -97,7 +97,7 @@ def _meet(w: Laws, k: int, free: float, slope: float) -> None:
     elif w.kind[k] == LIMIT:
         _meet_limit(w, k, free, slope)
     else:
-        _ask(w, k, free, slope)
+        _call_law(w, k, free, slope)
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
@@ -131,7 +131,7 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
     w.stiffness[k] = resistance if w.alone[k] != 0.0 else 0.0
 
 
-def _ask(w: Laws, k: int, free: float, slope: float) -> None:
+def _call_law(w: Laws, k: int, free: float, slope: float) -> None:
     """Set rate, force and ∂f/∂s of a law by its Python function; NaN if that fails."""
     w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
@@ -139,7 +139,7 @@ def _ask(w: Laws, k: int, free: float, slope: float) -> None:
     w.rate[k], w.alone[k], w.stiffness[k] = w.results[0], w.results[1], w.results[2]
 
 
-def _alone(w: Laws, forces: Vec) -> float:
+def _solve_separately(w: Laws, forces: Vec) -> float:
     """Solve each law with the forces of all others given; return the distance of the results from these forces."""
     apart = 0.0
     free = cython.declare(cython.double)
@@ -162,7 +162,7 @@ def _meet_all(w: Laws) -> bool:
     off = cython.declare(cython.double)
     for k in range(m):
         w.met[k] = w.force[k]
-    apart = _alone(w, w.met)
+    apart = _solve_separately(w, w.met)
     for _ in range(STEPS):
         if apart != apart:
             return False
@@ -178,12 +178,12 @@ def _meet_all(w: Laws) -> bool:
             for k in range(m):
                 w.met[k] = w.alone[k]
             return True
-        _together(w)
+        _newton_step(w)
         share, before = 1.0, apart
         while share > SHORTEST:
             for k in range(m):
                 w.next[k] = w.met[k] + share * w.step[k]
-            apart = _alone(w, w.next)
+            apart = _solve_separately(w, w.next)
             if apart < before:
                 break
             share *= 0.5
@@ -192,7 +192,7 @@ def _meet_all(w: Laws) -> bool:
     return False
 
 
-def _together(w: Laws) -> None:
+def _newton_step(w: Laws) -> None:
     """Set the Newton step of the forces, to where the lines meet the tangents of all laws."""
     m = w.column.size
     held = cython.declare(cython.bint)
@@ -207,7 +207,7 @@ def _together(w: Laws) -> None:
         w.step[k] = w.alone[k] - w.met[k] + (w.space[k][m] if regular else 0.0)
 
 
-def meet_laws(a: Agreement) -> bool:
+def meet_laws(a: Coupling) -> bool:
     """Set the forces of laws for the next trial, and add their effect on the defects; False if they do not converge."""
     w, q = a.laws, a.tried.size
     if not _meet_all(w):

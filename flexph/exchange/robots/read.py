@@ -1,19 +1,21 @@
-"""Reader of robots from URDF files."""
+"""Readers of robots from URDF, SDF and MJCF files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from ...robots.links.assembly import Options, assembled
-from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
+from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
 from ...robots.links.tree import leaders, ordered, root_of
-from .urdf_files import read_elements
+from . import mjcf_files, sdf_files, urdf_files
+from .contents import Contents
 
 
 @checked
@@ -62,19 +64,117 @@ def read_urdf(
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them.
     """
-    links, joints = read_elements(Path(path))
+    read = urdf_files.read_contents(Path(path))
+    _warn_of_limits(read.joints)
+    return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia)
+
+
+@checked
+def read_mjcf(
+    path: str | Path,
+    *,
+    flexible: Mapping[str, Flexible] | None = None,
+    friction_speed: float | None = None,
+    inertia: Handling = "accept",
+) -> Robot:
+    """Read the robot of an MJCF file (MuJoCo): rigid bodies with inertias, joints, dampers, springs and closed loops.
+
+    MuJoCo compiles the file, so that defaults, units of angles and inertias of shapes are its own. Several joints of
+    one body become a chain, whose links between them have a mass and moments of 1e-9 of what they carry. Equality
+    constraints ``connect`` become spherical joints, linear ones of two joints become gears. Armature, actuators,
+    tendons and contacts are left out with a warning. Gravity is that of :func:`flexph.connect`.
+
+    Parameters
+    ----------
+    path : path
+        MJCF file; it must not name files outside of its folder.
+    flexible : mapping, optional
+        Functions that make flexible links, as in :func:`read_urdf`.
+    friction_speed : float, optional
+        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
+    inertia : {"accept", "repair", "refuse"}
+        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+
+    Returns
+    -------
+    Robot
+        Robot for ``connect(robot.bodies, robot.connections)`` and ``mechanism.assemble(robot.placed({...}))``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without mujoco; the message says what to install.
+    ValueError
+        For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
+        of joints that are not linear, and springs of ball and free joints.
+    """
+    read = mjcf_files.read_contents(Path(path))
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+
+
+@checked
+def read_sdf(
+    path: str | Path,
+    *,
+    flexible: Mapping[str, Flexible] | None = None,
+    fixed: bool = False,
+    friction_speed: float | None = None,
+    inertia: Handling = "accept",
+) -> Robot:
+    """Read the model of an SDF file (Gazebo, Drake): rigid links, joints, dampers, springs and closed loops.
+
+    Joints are revolute, continuous, prismatic, ball or fixed, between links or frames. Of several joints that lead to
+    one link the first of the file belongs to the tree, the others close loops and have no coordinate.
+
+    Parameters
+    ----------
+    path : path
+        SDF file (SDFormat 1.7 or later) with one model, without ``include``.
+    flexible : mapping, optional
+        Functions that make flexible links, as in :func:`read_urdf`.
+    fixed : bool
+        True to weld links that no joint leads to at their pose in the file; otherwise they float, and ``placed`` places
+        them relative to that pose by the joint ``LINK free``.
+    friction_speed : float, optional
+        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
+    inertia : {"accept", "repair", "refuse"}
+        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+
+    Returns
+    -------
+    Robot
+        Robot for ``connect(robot.bodies, robot.connections)`` and ``mechanism.assemble(robot.placed({...}))``.
+
+    Raises
+    ------
+    ValueError
+        With the name of the link or joint, for a file that is no SDF, older versions, several models, joints of unknown
+        links or kinds, numbers that are missing, not finite or of the wrong sign, and zero axes.
+    """
+    read = sdf_files.read_contents(Path(path), fixed=fixed)
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+
+
+def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
+    """Robot from the contents of a file."""
+    links, joints = read.links, read.joints
     root = root_of(links, joints)
     in_order, followers = ordered(root, joints), leaders(joints)
-    if friction_speed is not None:
-        check.positive("friction_speed", friction_speed)
-    for name in flexible or {}:
+    if options.friction_speed is not None:
+        check.positive("friction_speed", options.friction_speed)
+    for name in options.flexible:
         check.lookup("link", name, links, "the robot")
     sound = checked_links(links, inertia)
-    _warn_of_friction(joints, friction_speed)
+    _warn_of_friction(joints, options.friction_speed)
     _warn_of_losses(joints)
-    _warn_of_limits(joints)
     _warn_of_mimics(in_order, followers)
-    return assembled(sound, in_order, root, followers, options=Options(dict(flexible or {}), fixed, friction_speed))
+    robot = assembled(sound, in_order, root, followers, options=options, loops=read.loops)
+    springs = [
+        robot.joints[spring.joint].spring(stiffness=spring.stiffness, rest=spring.rest)
+        for spring in read.springs
+        if spring.joint in robot.joints
+    ]
+    return replace(robot, connections=(*robot.connections, *springs)) if springs else robot
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:
@@ -82,7 +182,7 @@ def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> No
     dry = [
         f"{joint.name} ({joint.friction:g} {'N' if joint.kind in SLIDING else 'N m'})"
         for joint in joints
-        if joint.friction and joint.kind not in (FIXED, PLANAR, FLOATING)
+        if joint.friction and joint.kind not in (FIXED, *SEVERAL)
     ]
     if dry and speed is None:
         message = (
@@ -93,9 +193,9 @@ def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> No
 
 def _warn_of_losses(joints: Sequence[JointElement]) -> None:
     """Warn of damping and friction of joints with several degrees of freedom, for which the format has no law."""
-    lossy = [joint.name for joint in joints if joint.kind in (PLANAR, FLOATING) and joint.damping + joint.friction]
+    lossy = [joint.name for joint in joints if joint.kind in SEVERAL and joint.damping + joint.friction]
     if lossy:
-        warn(f"damping and friction of planar and floating joints are ignored: joints {several(lossy)}")
+        warn(f"damping and friction of planar, floating and ball joints are ignored: joints {several(lossy)}")
 
 
 def _warn_of_limits(joints: Sequence[JointElement]) -> None:

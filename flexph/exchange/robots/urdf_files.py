@@ -7,36 +7,36 @@ joints; shapes, materials, transmissions, calibrations and safety controllers ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 from xml.parsers import expat
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...files.reading import refuse_entities, refuse_missing
+from ...files.reading import refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...robots.links.elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
+from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
+from .contents import Contents
+from .xml_values import Element, named, only, parsed, tree
 
-Element = ElementTree.Element
+KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
-def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement]]:
-    """Links by name and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
+def read_contents(path: Path) -> Contents:
+    """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
     root = _root(path)
-    links = [_link(*own) for own in _named(root, "link")]
-    joints = [_joint(*own) for own in _named(root, "joint")]
+    links = [_link(*own) for own in named(root, "link")]
+    joints = [_joint(*own) for own in named(root, "joint")]
     if not links:
         raise ValueError(f"{str(path)!r} must have a link, got none")
-    return {link.name: link for link in links}, joints
+    return Contents({link.name: link for link in links}, joints)
 
 
 def _root(path: Path) -> Element:
     refuse_missing("robot", path)
     try:
-        root = _tree(path.read_bytes().lstrip())
+        root = tree(path.read_bytes().lstrip())
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
     known = {"xacro"}
@@ -53,34 +53,12 @@ def _root(path: Path) -> Element:
     return root
 
 
-def _tree(content: bytes) -> Element:
-    """Root element of XML, with unchanged prefixes, as some robot files use undeclared ones."""
-    refuse_entities(content)
-    builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
-    parser.Parse(content, True)
-    return builder.close()
-
-
-def _named(root: Element, tag: str) -> list[tuple[str, Element]]:
-    """Elements of a kind with their unique names."""
-    known: dict[str, Element] = {}
-    for number, element in enumerate(root.findall(tag), 1):
-        name = element.get("name", "")
-        if not name:
-            raise ValueError(f"{tag} number {number} of the file must have a name")
-        if name in known:
-            raise ValueError(f"the file has two {tag}s named {name!r}")
-        known[name] = element
-    return list(known.items())
-
-
 def _link(name: str, element: Element) -> LinkElement:
     where = f"link {name!r}"
-    own = _only(element, "inertial", where)
+    own = only(element, "inertial", where)
     if own is None:
         return LinkElement(name)
-    stated, moments = _only(own, "mass", where), _only(own, "inertia", where)
+    stated, moments = only(own, "mass", where), only(own, "inertia", where)
     if stated is None:
         raise ValueError(f"the inertial of {where} must have a mass")
     mass = _not_negative(stated, "value", where, "mass", missing=None)
@@ -106,7 +84,7 @@ def _joint(name: str, element: Element) -> JointElement:
     if kind not in KINDS:
         raise ValueError(f"{where} must be one of {', '.join(KINDS)}, got {kind!r}")
     parent, child = (_reference(element, tag, "link", where) for tag in ("parent", "child"))
-    axis, losses = _only(element, "axis", where), _only(element, "dynamics", where)
+    axis, losses = only(element, "axis", where), only(element, "dynamics", where)
     along = np.array([1.0, 0.0, 0.0]) if axis is None else _numbers(axis, "xyz", where, "axis", missing="1 0 0")
     size = float(np.linalg.norm(along))
     if size == 0.0 and kind not in (FIXED, FLOATING):
@@ -125,7 +103,7 @@ def _limit(element: Element, where: str, kind: str) -> Limit | None:
 
     If only one end is missing it is 0, and without both there is no limit, as for continuous joints.
     """
-    own = _only(element, "limit", where)
+    own = only(element, "limit", where)
     if own is None:
         return None
     bounded = kind in ("revolute", *SLIDING) and ("lower" in own.attrib or "upper" in own.attrib)
@@ -137,7 +115,7 @@ def _limit(element: Element, where: str, kind: str) -> Limit | None:
 
 
 def _mimic(element: Element, where: str) -> Mimic | None:
-    own = _only(element, "mimic", where)
+    own = only(element, "mimic", where)
     if own is None:
         return None
     leader = _reference(element, "mimic", "joint", where)
@@ -148,16 +126,8 @@ def _mimic(element: Element, where: str) -> Mimic | None:
     return Mimic(leader, factor, offset)
 
 
-def _only(element: Element, tag: str, where: str) -> Element | None:
-    """Child element of a kind, None if there is none; ValueError for several."""
-    own = element.findall(tag)
-    if len(own) > 1:
-        raise ValueError(f"{where} must have one {tag}, got {len(own)}")
-    return own[0] if own else None
-
-
 def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
-    own = _only(element, tag, where)
+    own = only(element, tag, where)
     name = "" if own is None else own.get(attribute, "")
     if not name:
         raise ValueError(f'{where} must have a {tag}, <{tag} {attribute}="…"/>')
@@ -166,7 +136,7 @@ def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
 
 def _origin(element: Element, where: str) -> Array:
     """Pose (4, 4) of an ``origin``; rpy are angles about the fixed axes x, y, z."""
-    pose, own = np.eye(4), _only(element, "origin", where)
+    pose, own = np.eye(4), only(element, "origin", where)
     if own is None:
         return pose
     pose[:3, 3] = _numbers(own, "xyz", where, "origin xyz")
@@ -197,7 +167,7 @@ def _number(
         if missing is None:
             raise ValueError(f"{what} of {where} must be given")
         return missing
-    return _parsed([text], where, what, endless=endless)[0]
+    return parsed([text], where, what, endless=endless)[0]
 
 
 def _numbers(
@@ -207,18 +177,4 @@ def _numbers(
     words = text.split()
     if len(words) != count:
         raise ValueError(f"{what} of {where} must be {count} numbers, got {check.shown(text)}")
-    return np.array(_parsed(words, where, what))
-
-
-def _parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
-    values = []
-    for word in words:
-        try:
-            value = float(word)
-        except ValueError:
-            hint = ": expand it first, by the program xacro" if "$" in word else ""
-            raise ValueError(f"{what} of {where} must be a number, got {check.shown(word)}{hint}") from None
-        if math.isnan(value) or (math.isinf(value) and not endless):
-            raise ValueError(f"{what} of {where} must be finite, got {word.strip()}")
-        values.append(value)
-    return values
+    return np.array(parsed(words, where, what))

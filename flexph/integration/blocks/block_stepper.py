@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...control.agreement import IN_THE_MIDDLE, Answered, CompiledAgreement
+from ...control.coupling import AT_MIDDLE, CompiledCoupling, EvaluationPoints
 from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
@@ -16,7 +16,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..loops.memory.codes import PASSED
 from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
-from ..loops.near import NearPairs
+from ..loops.near_pairs import NearPairs
 from ..loops.stepper import Stepper
 from ..schemes.scheme import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
@@ -135,9 +135,9 @@ class BlockStepper:
         return first_size(self.points, self.scheme.motions)
 
     @property
-    def answered(self) -> Answered:
+    def evaluation(self) -> EvaluationPoints:
         """Points of a step at which feedback within it is evaluated."""
-        return IN_THE_MIDDLE
+        return AT_MIDDLE
 
     @property
     def estimate(self) -> ErrorEstimate | None:
@@ -276,12 +276,12 @@ class BlockStepper:
             self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
         return rows, int(solved[0])
 
-    def agreed(self, start: StepStart, table: Table | GaussTable, agreement: CompiledAgreement) -> tuple[Rows, int]:
+    def coupled_rows(self, start: StepStart, table: Table | GaussTable, coupling: CompiledCoupling) -> tuple[Rows, int]:
         """Take the step of a table until controllers and mechanism agree; return its row and 1 if it is solved."""
         if start is not self.compiled.stands:
             self.put(start)
         rows, solved = self.compiled.row(), np.zeros(1, dtype=np.int64)
-        calls = no_calls()._replace(within=self.compiled.within(agreement))
+        calls = no_calls()._replace(within=self.compiled.within(coupling))
         self.compiled.take(table, 1, 0, rows=rows, solved=solved, calls=calls)
         return rows, int(solved[0])
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...control.agreement import Answered
+from ...control.coupling import EvaluationPoints
 from ...numerics.arrays import Array
 from ..loops.memory.structures import GaussTable
 from ..loops.stepper import GaussSteps
@@ -31,9 +31,9 @@ class GaussBlocks(BlockStepper):
         return True
 
     @property
-    def answered(self) -> Answered:
-        """See :attr:`BlockStepper.answered`."""
-        return Answered(self.tableau.nodes, self.tableau.weights, 1.0)
+    def evaluation(self) -> EvaluationPoints:
+        """See :attr:`BlockStepper.evaluation`."""
+        return EvaluationPoints(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:
         """Table of prescribed quantities over the steps between the times."""

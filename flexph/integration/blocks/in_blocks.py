@@ -135,10 +135,10 @@ def controlled_in_blocks(
     """
     single, memory = estimate or blocks, loops
     size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
-    if run.then:
-        size, known = StepSize(*run.then[0]), run.then[1]
+    if run.restart:
+        size, known = StepSize(*run.restart[0]), run.restart[1]
         if memory is not None:
-            memory.restore(run.then[2])
+            memory.restore(run.restart[2])
     while done < len(grid) - 1:
         clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.most(grid, done))
         times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
@@ -157,10 +157,10 @@ def controlled_in_blocks(
         if status == GOES_ON:
             tries = next_size(tries, time.perf_counter() - clock)
         if status == UNSOLVED and not blocks.compiled.leaves_list:
-            run.reached, run.then = done, (size, known, None if memory is None else memory.kept())
+            run.reached, run.restart = done, (size, known, None if memory is None else memory.kept())
             entry = next(controlled(run, single, control, grid, save_every=save_every, memory=memory))
             done += entry.reached
-            assert callable(entry.then)
-            size, known, _ = entry.then()
+            assert callable(entry.restart)
+            size, known, _ = entry.restart()
             yield entry._replace(rejected=entry.rejected + int(rejected))
             rejected = 0.0

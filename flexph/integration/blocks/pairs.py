@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...control.agreement import Answered, CompiledAgreement
 from ...control.control_loops import ControlLoops
+from ...control.coupling import CompiledCoupling, EvaluationPoints
 from ...kernels.convergence.tolerances import LEFT
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded
@@ -82,35 +82,35 @@ class Chosen(NamedTuple):
     """
 
     block: Block | None
-    then: Standing
+    restart: Standing
     status: float
     error: float
     raised: BaseException | None = None
 
 
-class AgreedRows:
+class CoupledRows:
     """Rows of controllers within pairs of steps, written by the loops; room for ``times`` instants."""
 
-    def __init__(self, loops: ControlLoops, x: Array, times: int, answered: Answered) -> None:
-        joined = loops.joined
-        assert joined is not None
-        self._loops, self._joined, self.times, self._begun = loops, joined, np.zeros(times), joined.states
-        self.agreement = CompiledAgreement(joined, self.times, x, loops.held.size, answered=answered)
+    def __init__(self, loops: ControlLoops, x: Array, times: int, evaluation: EvaluationPoints) -> None:
+        coupled = loops.coupled
+        assert coupled is not None
+        self._loops, self._coupled, self.times, self._begun = loops, coupled, np.zeros(times), coupled.states
+        self.coupling = CompiledCoupling(coupled, self.times, x, loops.held.size, evaluation=evaluation)
 
     def added(self, block: Block, size: StepSize, known: float) -> Block:
         """Add the records of the controllers to a block and advance them to its end."""
-        done, ends = self.agreement.finished, block.rows["time"][:, 0]
-        self.agreement.commit(done)
-        values, error = self.agreement.rows(self._begun, done)
-        held = self._loops.held + self.agreement.held(done)
+        done, ends = self.coupling.finished, block.rows["time"][:, 0]
+        self.coupling.commit(done)
+        values, error = self.coupling.rows(self._begun, done)
+        held = self._loops.held + self.coupling.held(done)
         values["held"] = np.repeat(0.5 * (held[::2] + held[1::2]), 2, axis=0)  # mean of both steps of a pair
         first = np.append(0, np.searchsorted(self.times[1 : done + 1], ends[:-1], side="right"))
         last = np.append(first[1:], done) - 1
         rows = {name: np.add.reduceat(own, first) if name in SUMS else own[last] for name, own in values.items()}
         residuals = block.rows["residuals"].copy()
         residuals[:, 0] += np.maximum.reduceat(np.abs(error), first)
-        then = size, known, self._loops.kept()
-        return block._replace(rows={**block.rows, **rows, "residuals": residuals}, then=then)
+        restart = size, known, self._loops.kept()
+        return block._replace(rows={**block.rows, **rows, "residuals": residuals}, restart=restart)
 
 
 class PairBlocks(BlockStepper):
@@ -164,23 +164,23 @@ class PairBlocks(BlockStepper):
         count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = run.recorder.under_way("flows")
-        own = None if loops is None else AgreedRows(loops, start.x, 2 * tries + 1, self.answered)
+        own = None if loops is None else CoupledRows(loops, start.x, 2 * tries + 1, self.evaluation)
         steps = np.zeros(3) if own is None else own.times
         pair = Pair(*self.parts.pair[:4], values, np.zeros(self.compiled.motion), steps, np.zeros((count, 2)))
         calls = None
         if own is not None:
             table = table._replace(inputs=np.repeat(table.inputs, 2, axis=0))
-            calls = no_calls()._replace(within=self.compiled.within(own.agreement))
+            calls = no_calls()._replace(within=self.compiled.within(own.coupling))
         ways = save.every, save.before
         self.compiled.take_controlled(table, pair, ways, rows=rows, solved=solved, calls=calls)
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
-        block = self._chosen(rows, pair, save)._replace(then=(size, known, None)) if solved[0] else None
+        block = self._chosen(rows, pair, save)._replace(restart=(size, known, None)) if solved[0] else None
         if own is not None:
-            own.agreement.learn()
+            own.coupling.store_jacobian()
             block = None if block is None else own.added(block, size, known)
-        then, raised = Standing(size, known, float(values[REJECTED])), None if own is None else own.agreement.error
-        return Chosen(block, then, float(values[STATUS]), float(values[ERROR]), raised)
+        restart, raised = Standing(size, known, float(values[REJECTED])), None if own is None else own.coupling.error
+        return Chosen(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
         """Parameters of step size control for the loops."""

@@ -32,8 +32,8 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ...systems.nonlinear import ValidityWarning
-from ..loops.between import AskedBetween
 from ..loops.strike_steps import StrikeSteps
+from ..loops.time_callback import TimeCallback
 from ..schemes.scheme import EvaluatedState, Rates, Scheme, StepResult, StepStart, prescribed_rate, velocity_defect
 from ..times.loop import Run
 from ..times.step_control import ErrorEstimate, Tried
@@ -178,7 +178,7 @@ class StrikeBlocks(BlockStepper):
 
     def _loops(self) -> Stepper:
         own = self.scheme
-        between = AskedBetween(own.mechanism, own.table, own.forcing)
+        between = TimeCallback(own.mechanism, own.table, own.forcing)
         kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
         return StrikeSteps(own.mechanism, own.accounts, between, **kinds, tell=self._tell_of_many)
 

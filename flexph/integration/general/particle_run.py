@@ -163,15 +163,15 @@ class ParticleStepper:
         sizes = s.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
         history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
         end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._told(history))
-        return Block(values, saved[:k], end, k, then=tuple(own.copy() for own in self._iteration()))
+        return Block(values, saved[:k], end, k, restart=tuple(own.copy() for own in self._iteration()))
 
 
 def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) -> Iterator[Block]:
     """Blocks of steps from each time to the next, each by one call of the loop."""
     saved = np.arange(1, len(grid)) % save_every == 0
     done, length = run.reached, 1
-    if run.then:
-        stepper.remember(run.then)
+    if run.restart:
+        stepper.remember(run.restart)
     while done < grid.size - 1:
         clock = time.perf_counter()
         block, failure = stepper.steps(run.start, grid[done : done + length + 1], saved[done : done + length])

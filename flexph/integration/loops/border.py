@@ -19,7 +19,7 @@ from ...numerics.loops.views import padded, stored
 from .contacts import unknowns_of
 from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Ropes, Slips, border_width
 from .memory.data import Index, Inertia, Nodes, Strains
-from .memory.sliding import CurvePoints, curve_points, rope_products, slip_products
+from .memory.sliding import CurvePoints, curve_points, rope_products, slip_loads, slip_products
 from .wide.border import Unknowns, sparse_pattern
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips, Ropes]
@@ -108,7 +108,11 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         groups = [np.unique(own[own >= 0]) for own in groups]
         by_products = partial(_columns_of, joints, (ptr, col))
         by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
-        groups += [by_products(products) for products in slip_products(slips) + rope_products(ropes)]
+        groups += [
+            np.concatenate([by_products(products), l[rows]])
+            for products, rows in zip(slip_products(slips), slip_loads(slips), strict=True)
+        ]
+        groups += [by_products(products) for products in rope_products(ropes)]
         groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
         order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
         groups += [own.whole for own in by_curve]
@@ -310,6 +314,9 @@ def _blocks(
             by_row.setdefault(row, set()).update(coupled[-1])
     together = slip_products(slips) + rope_products(ropes)
     coupled += [{vector for product in own.tolist() for vector in products[product]} for own in together]
+    for products_of, rows in zip(slip_products(slips), slip_loads(slips), strict=True):
+        pushed = _joined(moved, {vector for product in products_of.tolist() for vector in products[product]})
+        blocks.append((pushed, l[rows]))
     seen = [(_joined(moved, own), _joined(e, own)) for own in coupled]
     blocks += [*seen, *((_joined(moved, own), l[[row]]) for row, own in by_row.items())]
     blocks += [(l[[row]], _joined(e, own)) for row, own in by_row.items()]

@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
-from ...kernels.arrays import Arrays
+from ...kernels.arrays import Arrays, timed_columns
 from ...kernels.surfaces.surfaces import joined
-from ...kernels.timed import timed_columns
 from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...mechanisms.model.references import controlled_springs
 from ...numerics.arrays import Array, dense, no_entries
@@ -29,7 +28,7 @@ from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .memory.relation_functions import resisting, spring_laws
 from .memory.sliding import curves_of, ropes_of, slips_of
-from .near import NearPairs
+from .near_pairs import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
 from .solids.arrays import faces_of, frames_of_cells, frames_of_faces, owned_by_solids, solids_of, with_entries

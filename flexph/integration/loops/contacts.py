@@ -24,7 +24,7 @@ from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
 from .memory.memory import FIELDS, Memory
 from .memory.step_space import StrikeSpace, TouchSpace
-from .near import NearPairs, on_sides
+from .near_pairs import NearPairs, on_sides
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -61,6 +61,8 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         struck=_struck(accounts, c),
         speed=c.speed,
         timed=c.timed,
+        driven=c.driven,
+        rubbing=c.rubbing,
         surface=_surfaces(accounts, c),
         shape=_shapes(mechanism, c),
         blend=c.blend,
@@ -195,9 +197,9 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
     given: Any = (
         *(z(c) for _ in range(5)),
         *(z((c, VECTORS, dim)), z((c, VECTORS, dim)), z((c, t, dim)), z((c, 2, dim))),
-        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z((c, t)), z(connections)),
+        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z((c, t)), z((c, t)), z(connections)),
         *(z((VECTORS, dim)), z((VECTORS, dim)), z((2, dim)), z(t), z(t), z(2 + VECTORS)),
-        *(z((2, 3)), z((2, PLACES)), z((4, 3)), z(entries)),
+        *(z((2, 4)), z((2, PLACES)), z((5, 4)), z(entries)),
         *(z(entries), z(entries), z((4, entries)), z((t, entries))),
         *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),

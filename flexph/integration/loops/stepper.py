@@ -34,13 +34,13 @@ from .memory.structures import (
     no_calls,
     no_pair,
 )
-from .near import MARGIN, WIDER, NearPairs
+from .near_pairs import MARGIN, WIDER, NearPairs
 from .solids.laws import laws_of
 from .wide.factor import Answers
 from .workspace import banded_memory, memory, memory_of
 
 if TYPE_CHECKING:
-    from ...control.agreement import CompiledAgreement
+    from ...control.coupling import CompiledCoupling
     from ...mechanisms.model.model import Model
 
 
@@ -245,7 +245,7 @@ class Stepper:
         """Configuration at the end of the last trial step, as far as its iteration came."""
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
-    def within(self, given: CompiledAgreement) -> Within:
+    def within(self, given: CompiledCoupling) -> Within:
         """Callback of controllers within steps, called by the loops after each try of a step."""
         under_way = self.memory.span("run_history", "run_step_audit")
         kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)

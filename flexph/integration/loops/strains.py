@@ -125,6 +125,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         near_weight=near.data,
         first=of_vector[a.first[sizes.products :][p] - sizes.vectors],
         second=of_vector[a.second[sizes.products :][p] - sizes.vectors],
+        crossed=np.isin(p + sizes.products, a.crossed).astype(np.int64),
         product=of_product[s.product[e] - sizes.products],
         square=of_product[np.where(squares >= 0, squares - sizes.products, -1)],
         reference=s.reference[e],

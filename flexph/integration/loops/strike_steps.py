@@ -8,13 +8,13 @@ import numpy as np
 
 from ...contacts.loops.island_space import LawSpace, law_space
 from ...mechanisms.model.accounts import Accounts
-from .between import AskedBetween
 from .memory.codes import CROWDED, KNOWN
 from .memory.memory import Memory
 from .memory.structures import STRIKES, Calls, Kinds, Parts, no_pair
-from .near import NearPairs
+from .near_pairs import NearPairs
 from .rigid_steps.striking import Striking
 from .stepper import Stepper
+from .time_callback import TimeCallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ class StrikeSteps(Stepper):
         self,
         mechanism: Model,
         accounts: Accounts,
-        between: AskedBetween,
+        between: TimeCallback,
         *,
         by_events: bool,
         least_norm: bool,

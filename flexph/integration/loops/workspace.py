@@ -15,16 +15,15 @@ from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
 from .friction.arrays import rub_space
 from .memory.connection_data import border_width
-from .memory.constants import Constants
+from .memory.constants import Constants, kinds
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.packing import pack
-from .memory.products import kinds
 from .memory.run_space import RunSpace, StageSpace
 from .memory.sliding import path_space, rope_space, row_space, slide_space
 from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
-from .near import NearPairs
+from .near_pairs import NearPairs
 from .redundancy import null_space, redundancy
 from .solids.arrays import solid_space
 from .strains import nodal_space

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
     from ...mechanisms.model.model import Model
 
+NO_NODES = {
+    Decaying: "its loss is that of small vibrations about one shape in a frame, and a loss about a shape that turns "
+    "from step to step would take angular momentum, too; take Exact() and a body with damping=Damping(stiffness=...)",
+    ExactGauss: "take Exact() or Exact4()",
+}
+"""Reasons why methods take no bodies of nodes, and what to do."""
+
 
 def scheme_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
@@ -79,8 +86,9 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
 
 
 def _is_timed(a: Arrays) -> bool:
-    """True if energies depend on time, by laws with a schedule or flows."""
-    return bool(a.springs.scheduled or a.flows or any(part.factor is not None for part in a.strains.laws))
+    """True if energies or dry friction of joints depend on time, by laws with a schedule or flows."""
+    timed = a.springs.scheduled or a.flows or (a.bearings.rubbing >= 0).any()
+    return bool(timed or any(part.factor is not None for part in a.strains.laws))
 
 
 @scheme_of.register
@@ -134,13 +142,12 @@ def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
         raise ValueError(f"CoulombFriction of joints such as {names[0]!r} is for Exact(), got {method}")
 
 
-def _refuse_nodes(method: MechanismMethod, mechanism: Model) -> None:
+def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
     """Raise ValueError for nodal bodies, such as rods and cables, which the method does not support."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(
-                f"{type(method).__name__} is not known of {name!r}, a body of nodes {NodalBody.remedy}: "
-                "take Exact() or Exact4()"
+                f"{method} takes no body of nodes {NodalBody.remedy} such as {name!r}: {NO_NODES[type(method)]}"
             )
 
 

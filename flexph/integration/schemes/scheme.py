@@ -144,7 +144,7 @@ def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> A
     speed = a.incidence @ node_velocities(a, c, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)
     defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
-    return defect + state_rates(a, c, d, rate)
+    return defect + state_rates(a, c, d, rate) if a.rolling.row.size or a.curves else defect
 
 
 def defect_at(start: Checked) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...control.control_loops import ControlLoops
-from ...control.joined import AgreedStep, JoinedStep
+from ...control.coupled_controllers import CompiledStep, ControllersStep
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from .loop import Accepted, Going
@@ -56,8 +56,8 @@ class Plan(NamedTuple):
 
 def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Plan:
     """Plan the remaining steps of a run, and restore its controllers."""
-    if run.then:
-        loops.restore(run.then)
+    if run.restart:
+        loops.restore(run.restart)
     times, of_grid = loops.grid(grid)
     saved = of_grid & ((np.cumsum(of_grid) - 1) % save_every == 0)
     return Plan(times, of_grid, saved, int(np.searchsorted(times, run.start.time)) + 1)
@@ -90,7 +90,7 @@ class HeldStep(NamedTuple):
         return {**self.result.row(), "held": self.inputs}
 
 
-class JoinedSteps(NamedTuple):
+class CoupledSteps(NamedTuple):
     """Steps of a mechanism coupled with continuous controllers, under further inputs that are held."""
 
     stepper: Any
@@ -98,10 +98,10 @@ class JoinedSteps(NamedTuple):
     inputs: Array
     states: list[Array]
 
-    def step(self, start: Any, time: float) -> JoinedResult:
+    def step(self, start: Any, time: float) -> CoupledResult:
         """Take the step that solves mechanism and controllers together, by repeated tries; raises StepFailed."""
-        joined = self.loops.joined
-        assert joined is not None
+        coupled = self.loops.coupled
+        assert coupled is not None
 
         def take(answers: Array) -> tuple[Any, Array, Array]:
             self.loops.held[:] = self.inputs + answers
@@ -111,23 +111,23 @@ class JoinedSteps(NamedTuple):
                 self.loops.held[:] = self.inputs
             return result, result.end.x, result.output
 
-        result, agreed = joined.step(start.x, (start.time, time), take, states=self.states)
+        result, controllers = coupled.step(start.x, (start.time, time), take, states=self.states)
         balance = self.stepper.accounts.balance(start.energy, result.end.energy, result.flows)
-        return JoinedResult(result, self.inputs + agreed.held, agreed, abs(balance + agreed.error))
+        return CoupledResult(result, self.inputs + controllers.held, controllers, abs(balance + controllers.error))
 
 
-def held_steps(stepper: Any, loops: ControlLoops) -> Holding | JoinedSteps:
+def held_steps(stepper: Any, loops: ControlLoops) -> Holding | CoupledSteps:
     """Stepper under the present outputs of sampled controllers, coupled with continuous ones if there are any."""
     held = loops.held.copy()
-    return Holding(stepper, held) if loops.joined is None else JoinedSteps(stepper, loops, held, loops.joined.states)
+    return Holding(stepper, held) if loops.coupled is None else CoupledSteps(stepper, loops, held, loops.coupled.states)
 
 
-class JoinedResult(NamedTuple):
+class CoupledResult(NamedTuple):
     """Result of a step of mechanism and controllers, with the error of their common energy balance."""
 
     result: Any
     inputs: Array
-    agreed: JoinedStep | AgreedStep
+    controllers: ControllersStep | CompiledStep
     balance: float
 
     @property
@@ -137,9 +137,9 @@ class JoinedResult(NamedTuple):
 
     def row(self) -> Any:
         """Recorded values of the step."""
-        row, agreed = self.result.row(), self.agreed
+        row, controllers = self.result.row(), self.controllers
         residuals = np.append(self.balance, row["residuals"][1:])
-        return {**row, "residuals": residuals, "held": self.inputs, **agreed.row()}
+        return {**row, "residuals": residuals, "held": self.inputs, **controllers.row()}
 
 
 def one_by_one(
@@ -159,7 +159,7 @@ def one_by_one(
         loops.call(start.time, start.x, loops.last)
         held = held_by(stepper, loops)
         step, shorter = held.step(start, time), partial(held.step, start)
-        if loops.joined is not None and isinstance(step, JoinedResult):
-            loops.joined.commit(step.agreed)
+        if loops.coupled is not None and isinstance(step, CoupledResult):
+            loops.coupled.commit(step.controllers)
         loops.follow(step, time, start)
-        yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), then=loops.kept)
+        yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), restart=loops.kept)

@@ -66,7 +66,7 @@ class Journal:
         run.recorder.restore_last(last["rows"], is_open=last["open"], steps=last["steps"])
         run.observer.restore(observed, last["latest"])
         run.watch.restore(occurred, last["watch"])
-        run.start, run.then, run.longest = self.form.unpack(last["start"]), last["then"], last["longest"]
+        run.start, run.restart, run.longest = self.form.unpack(last["start"]), last["restart"], last["longest"]
         run.reached, run.ended = last["reached"], last["ended"]
         self._written, self._steps = self._progress(run), run.count
 
@@ -74,8 +74,8 @@ class Journal:
         """Record steps, and write a piece when it is due; True if the steps end the run."""
         self._whole = False  # an interruption now would leave the run between two steps
         ended: bool = entry.record(run)
-        then = entry.then() if callable(entry.then) else entry.then
-        run.reached, run.then, run.ended = run.reached + entry.reached, then, ended
+        restart = entry.restart() if callable(entry.restart) else entry.restart
+        run.reached, run.restart, run.ended = run.reached + entry.reached, restart, ended
         self._whole = True
         if time.monotonic() - self._clock >= self.every:
             self.write(run)
@@ -83,7 +83,7 @@ class Journal:
 
     def write(self, run: Any) -> None:
         """Write a piece with the steps finished since the last one; if that fails, warn and go on."""
-        stands = run.ended or (run.then is not None and run.count != self._steps)
+        stands = run.ended or (run.restart is not None and run.count != self._steps)
         if not (self._whole and stands):
             return
         try:
@@ -115,7 +115,7 @@ class Journal:
             "occurred": {name: _arrays(all_[done.occurred.get(name, 0) :]) for name, all_ in watch.occurred.items()},
             "watch": watch.memory(),
             "start": self.form.pack(run.start),
-            "then": run.then,
+            "restart": run.restart,
             "longest": run.longest,
             "reached": run.reached,
             "ended": run.ended,

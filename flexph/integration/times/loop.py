@@ -139,7 +139,7 @@ UNFOLLOWED = Unfollowed()
 class Going:
     """Progress of the steps: the ``start`` of the next one, and the times of the step that is being tried.
 
-    ``then`` is the further state from which the iterator of steps continues, ``follower`` looks on.
+    ``restart`` is the further state from which the iterator of steps continues, ``follower`` looks on.
     """
 
     follower: Follower = UNFOLLOWED
@@ -147,7 +147,7 @@ class Going:
     def __init__(self, start: StepStart) -> None:
         self.start: Any = start
         self.tried = (start.time, start.time)
-        self.then: Any = None
+        self.restart: Any = None
 
     def trying(self, t0: float, t1: float) -> None:
         """Store the times of the step that is tried next, for the message if it fails."""
@@ -190,8 +190,8 @@ class Accepted(NamedTuple):
     """Accepted step, which an event may still shorten.
 
     ``shorter`` takes the step from the same start to an earlier time. ``rejected`` counts the rejected steps before it,
-    ``reached`` the times of the run that it reaches. ``then`` is the state from which the iterator of steps continues,
-    a nested value or a function that returns one; None if it cannot continue from here.
+    ``reached`` the times of the run that it reaches. The iterator of steps continues from ``restart``, a
+    nested value or a function that returns one; None if it cannot continue from here.
     """
 
     start: Any
@@ -200,7 +200,7 @@ class Accepted(NamedTuple):
     saved: bool
     reached: int = 1
     rejected: int = 0
-    then: Any = ()
+    restart: Any = ()
 
     def record(self, run: Run) -> bool:
         """Record the step, or a shorter one up to a terminal event in it; True if there was one.
@@ -237,7 +237,7 @@ class Block(NamedTuple):
     """Block of steps without events: rows (k, …) by column, the mask of saved rows (k,), and the end state.
 
     ``reached`` counts the steps, of which a row may merge several. The first row of the columns ``carried`` includes
-    the values of the open row. ``then`` is the state from which the iterator of steps continues.
+    the values of the open row. ``restart`` is the state from which the iterator of steps continues.
     """
 
     rows: Values
@@ -245,7 +245,7 @@ class Block(NamedTuple):
     end: Any
     reached: int
     carried: tuple[str, ...] = ()
-    then: Any = ()
+    restart: Any = ()
 
     def record(self, run: Run) -> bool:
         """Record the steps; False, as none of them ends the run."""
@@ -330,11 +330,11 @@ def prescribed(
     run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
 ) -> Iterator[Accepted]:
     """Take one step from each time to the next, from the present state on, with the ``memory`` of the iteration."""
-    if memory is not None and run.then:
-        memory.restore(run.then)
-    then = () if memory is None else memory.kept
+    if memory is not None and run.restart:
+        memory.restore(run.restart)
+    restart = () if memory is None else memory.kept
     for k, time in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         start = run.start
         run.trying(start.time, time)
         step, shorter = stepper.step(start, time), partial(stepper.step, start)
-        yield Accepted(start, step, shorter, saved=k % save_every == 0, then=then)
+        yield Accepted(start, step, shorter, saved=k % save_every == 0, restart=restart)

@@ -59,10 +59,10 @@ def controlled(
     ``memory`` of the iteration.
     """
     size, known = control.first, estimate.known(run.start)
-    if run.then:
-        size, known = StepSize(*run.then[0]), run.then[1]
+    if run.restart:
+        size, known = StepSize(*run.restart[0]), run.restart[1]
         if memory is not None:
-            memory.restore(run.then[2])
+            memory.restore(run.restart[2])
     for k, saved in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         rejected = 0
         while run.start.time < saved:
@@ -83,9 +83,9 @@ def controlled(
             size, run.longest = control.accepted(size, h, tried.error), max(run.longest, h)
             for i, step in enumerate(tried.steps, 1):
                 reached, whole = step[1].end.time == saved, i == len(tried.steps)
-                then = partial(_then, size, known, memory) if whole else None
+                restart = partial(_then, size, known, memory) if whole else None
                 keeps = reached and k % save_every == 0
-                yield Accepted(*step, saved=keeps, reached=int(reached), rejected=rejected, then=then)
+                yield Accepted(*step, saved=keeps, reached=int(reached), rejected=rejected, restart=restart)
                 rejected = 0
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...control.agreement_arrays import Call, LaidFeedback, laid_feedback
 from ...control.control_loops import ControlLoops
-from ...control.joined import JoinedStep
-from ...control.loops.agreement import ask_address
-from ...control.loops.data import CALLED, Asked
+from ...control.coupled_controllers import ControllersStep
+from ...control.coupling_arrays import Call, FeedbackArrays, feedback_arrays
+from ...control.loops.coupling import call_feedback_address
+from ...control.loops.data import CALLED, HeldFeedback
 from ...control.sampled import CalledLoop
 from ...numerics.arrays import Array
 from ...numerics.loops.callbacks import WHOLE, Callback, Struct
@@ -22,14 +22,14 @@ from ..times.controlled_runs import Plan
 from ..times.loop import Block, Going
 
 if TYPE_CHECKING:
-    from ...control.agreement import CompiledAgreement
+    from ...control.coupling import CompiledCoupling
 
 
 class Chunk:
     """Chunk of the steps of a plan, and its rows.
 
-    ``held`` are the inputs that controllers hold in each step. ``joined`` has the steps of continuous controllers, or
-    ``agreed`` their rows. ``done`` counts the finished steps; ``failed`` is True if the loops do not solve the next.
+    ``held`` are the inputs that controllers hold in each step. ``coupled`` has the steps of continuous controllers, or
+    ``controller_rows`` their rows. ``done`` counts the finished steps; ``failed`` is True if the next one is unsolved.
     """
 
     def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
@@ -38,8 +38,8 @@ class Chunk:
         self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
         self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
         self.held = np.zeros((self.times.size - 1, loops.held.size))
-        self.joined: list[JoinedStep] = []
-        self.agreed: dict[str, Array] = {}
+        self.coupled: list[ControllersStep] = []
+        self.controller_rows: dict[str, Array] = {}
         self.done, self.failed = 0, False
 
     def last(self, k: int) -> LastStep:
@@ -74,12 +74,12 @@ class Chunk:
         self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())
         values = self.blocks.columns(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
-        if self.joined:
-            rows = [step.row() for step in self.joined]
-            self.agreed = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        values |= self.agreed
+        if self.coupled:
+            rows = [step.row() for step in self.coupled]
+            self.controller_rows = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        values |= self.controller_rows
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
-        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())
+        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), restart=self.loops.kept())
 
 
 NO_PORTS = np.zeros(0, dtype=np.int64)
@@ -106,16 +106,16 @@ class CompiledCalls:
         self._answering = Callback(self._answer, WHOLE, 0)
         self._laid = [self._called(k, c, x) for k, c in enumerate(called)]
         addresses = np.array([own.address for own in self._laid], dtype=np.int64)
-        self._asked = Struct(Asked(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
-        self.address, self.data = ask_address(), self._asked.address
+        self._asked = Struct(HeldFeedback(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
+        self.address, self.data = call_feedback_address(), self._asked.address
 
-    def _called(self, k: int, c: CalledLoop, x: Array) -> LaidFeedback:
+    def _called(self, k: int, c: CalledLoop, x: Array) -> FeedbackArrays:
         if c.feedback is not None:
-            return laid_feedback(c.feedback, x, c.near)
+            return feedback_arrays(c.feedback, x, c.near)
         seen, near = c.panel.read(x, c.near)
         start = np.concatenate([np.zeros(0), *map(np.ravel, seen.values())])
         call = Call(self._answering.address, k, False, np.zeros(1), np.zeros(start.size), np.zeros(0), self._answering)
-        return LaidFeedback(c.panel, (start, near), NO_PORTS, call)
+        return FeedbackArrays(c.panel, (start, near), NO_PORTS, call)
 
     def _answer(self, k: int) -> int:
         call = self._laid[k].call
@@ -143,11 +143,11 @@ class CallsByStep:
 
     data = 0
 
-    def __init__(self, chunk: Chunk, agreement: CompiledAgreement | None) -> None:
+    def __init__(self, chunk: Chunk, coupling: CompiledCoupling | None) -> None:
         def answer(k: int) -> int:
             call(chunk, k)
-            if agreement is not None:
-                agreement.hold(k)
+            if coupling is not None:
+                coupling.hold(k)
             return 0
 
         self._answering = Callback(answer, WHOLE, 1)
@@ -163,15 +163,15 @@ class CallsByStep:
         return []
 
 
-def calls_read_compiled(chunk: Chunk, due: np.ndarray, agreement: CompiledAgreement | None) -> CompiledCalls:
+def calls_read_compiled(chunk: Chunk, due: np.ndarray, coupling: CompiledCoupling | None) -> CompiledCalls:
     """Controller calls by the loops, which read all sensors."""
 
     loops, start = chunk.loops, chunk.run.start.x
 
     def answered(k: int, seen: list[float]) -> None:
         loops.answer(k, seen)
-        if agreement is not None:
-            agreement.hold(int(np.searchsorted(chunk.times, seen[0])))
+        if coupling is not None:
+            coupling.hold(int(np.searchsorted(chunk.times, seen[0])))
 
-    answer = loops.answer if agreement is None else answered
+    answer = loops.answer if coupling is None else answered
     return CompiledCalls(loops.called, answer, chunk.times, (start, chunk.rows.state), held=loops.held, due=due)

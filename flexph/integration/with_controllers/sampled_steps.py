@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...control.control_loops import ControlLoops
-from ...control.joined import Joined
+from ...control.coupled_controllers import CoupledControllers
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..blocks import block_stepper
@@ -20,28 +20,28 @@ from ..blocks.block_stepper import BlockStepper
 from ..blocks.in_blocks import single
 from ..blocks.single_steps import Window
 from ..loops.memory.structures import Calls, Rows, Within, nothing_within
-from ..times.controlled_runs import JoinedResult, plan_of
+from ..times.controlled_runs import CoupledResult, plan_of
 from ..times.loop import Entry, Going
-from .agreed_steps import held_in_loops
 from .calls import CallsByStep, Chunk, call, calls_read_compiled
+from .coupled_steps import stepper_with_controllers
 
 if TYPE_CHECKING:
-    from ...control.agreement import CompiledAgreement
+    from ...control.coupling import CompiledCoupling
 
 
-def take_joined(chunk: Chunk, joined: Joined) -> None:
+def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
     """Take the steps of a chunk, up to one that is not solved."""
     window, x, times = Window(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
     for k in range(len(times) - 1):
         chunk.loops.call(times[k], x, chunk.last(k))
         chunk.held[k] = chunk.loops.held
-        if not _agree(chunk, joined, (k, x), window):
+        if not _couple(chunk, coupled, (k, x), window):
             chunk.failed = True
             return
         chunk.done, x = k + 1, chunk.rows.state[k]
 
 
-def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) -> bool:
+def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], window: Window) -> bool:
     """Repeat the k-th step from the state x until mechanism and controllers agree; True if it is solved."""
     (k, x), compiled = at, chunk.blocks.compiled
     solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
@@ -59,13 +59,13 @@ def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) 
         return None, rows.state[0], compiled.memory.run_step_output
 
     try:
-        _, agreed = joined.step(x, (float(chunk.times[k]), float(chunk.times[k + 1])), take)
+        _, controllers = coupled.step(x, (float(chunk.times[k]), float(chunk.times[k + 1])), take)
     except StepFailed:
         return False
-    rows.audit[0, 0] = abs(chunk.blocks.accounts.balance(before, rows.energy[0], rows.flow[0]) + agreed.error)
-    chunk.held[k] = held + agreed.held
-    chunk.joined.append(agreed)
-    joined.commit(agreed)
+    rows.audit[0, 0] = abs(chunk.blocks.accounts.balance(before, rows.energy[0], rows.flow[0]) + controllers.error)
+    chunk.held[k] = held + controllers.held
+    chunk.coupled.append(controllers)
+    coupled.commit(controllers)
     return True
 
 
@@ -88,11 +88,11 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
         k += chunk.done
         if chunk.failed:
             end, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = single(run, held_in_loops(blocks, loops), time=end, saved=saved)
-            if isinstance(step.result, JoinedResult) and loops.joined is not None:
-                loops.joined.commit(step.result.agreed)
+            step = single(run, stepper_with_controllers(blocks, loops), time=end, saved=saved)
+            if isinstance(step.result, CoupledResult) and loops.coupled is not None:
+                loops.coupled.commit(step.result.controllers)
             loops.follow(step.result, end, run.start)
-            yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
+            yield step._replace(reached=int(plan.of_grid[k]), restart=loops.kept)
             k += 1
         else:
             size = block_stepper.next_size(size, time.perf_counter() - clock)
@@ -102,27 +102,27 @@ def _take(chunk: Chunk) -> None:
     """Take the steps of a chunk, up to one that the loops do not solve."""
     chunk.run.trying(float(chunk.times[0]), float(chunk.times[-1]))
     chunk.blocks.put(chunk.run.start)
-    joined = chunk.loops.joined
-    if joined is None:
+    coupled = chunk.loops.coupled
+    if coupled is None:
         _take_in_one(chunk, nothing_within())
     elif chunk.loops.is_compiled:
-        _take_agreed(chunk, joined)
+        _take_compiled(chunk, coupled)
     else:
-        take_joined(chunk, joined)
+        take_coupled(chunk, coupled)
 
 
-def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
+def _take_in_one(chunk: Chunk, within: Within, coupling: CompiledCoupling | None = None) -> None:
     """Take the steps in one loop, which calls the controllers whose outputs are held."""
     loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
     compiled = loops.are_read_compiled and (len(due) > FEW or any(c.feedback is not None for c in loops.called))
-    asked = calls_read_compiled(chunk, due, agreement) if compiled else CallsByStep(chunk, agreement)
-    calls = Calls(asked.address, asked.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
+    calls = calls_read_compiled(chunk, due, coupling) if compiled else CallsByStep(chunk, coupling)
+    table = Calls(calls.address, calls.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
     try:
-        chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=calls)
+        chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=table)
     finally:
         k = chunk.done = int(solved[0])
-        loops.end_calls(asked.calls())
-    error = asked.error if agreement is None or asked.error is not None else agreement.error
+        loops.end_calls(calls.calls())
+    error = calls.error if coupling is None or calls.error is not None else coupling.error
     if error is not None:
         raise error
     if k < len(due) and compiled and (due[k] == 1).any():
@@ -130,22 +130,22 @@ def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | No
     chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list
 
 
-def _take_agreed(chunk: Chunk, joined: Joined) -> None:
+def _take_compiled(chunk: Chunk, coupled: CoupledControllers) -> None:
     """Take the steps in one loop, with compiled controllers solved within them."""
-    from ...control.agreement import CompiledAgreement
+    from ...control.coupling import CompiledCoupling
 
-    start, states, ports = chunk.run.start, joined.states, chunk.loops.held.size
+    start, states, ports = chunk.run.start, coupled.states, chunk.loops.held.size
     try:
-        agreement = CompiledAgreement(joined, chunk.times, start.x, ports, answered=chunk.blocks.answered)
+        coupling = CompiledCoupling(coupled, chunk.times, start.x, ports, evaluation=chunk.blocks.evaluation)
     except ValueError:  # a time of the chunk has no value: single steps raise the error
-        take_joined(chunk, joined)
+        take_coupled(chunk, coupled)
         return
     try:
-        _take_in_one(chunk, chunk.blocks.compiled.within(agreement), agreement)
+        _take_in_one(chunk, chunk.blocks.compiled.within(coupling), coupling)
     finally:
         k = chunk.done
-        agreement.commit(k)
-        chunk.held[:k] += agreement.held(k)
-        chunk.agreed, error = agreement.rows(states, k)
+        coupling.commit(k)
+        chunk.held[:k] += coupling.held(k)
+        chunk.controller_rows, error = coupling.rows(states, k)
         energies, accounts = np.vstack([start.energy, chunk.rows.energy[:k]]), chunk.blocks.accounts
         chunk.rows.audit[:k, 0] = abs(accounts.balances(energies, chunk.rows.flow[:k]) + error)

@@ -12,7 +12,7 @@ from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
-from ..rows.connection import Connection, Form, Slip, relative_angle
+from ..rows.connection import Connection, Form, Row, Slip, relative_angle
 from ..rows.signs import Solid
 from ..rows.vectors import (
     GROUND,
@@ -30,6 +30,7 @@ from ..rows.vectors import (
     unit,
 )
 from ..rows.vectors import axis as world_axis
+from .ground_plane import Plane
 
 
 @quantities(radius="m", roller="rad")
@@ -43,6 +44,8 @@ def slipping_wheel(
     axis: Sequence[float] | None = None,
     normal: Sequence[float] | None = None,
     roller: float | None = None,
+    ground: PortName | None = None,
+    ground_normal: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
     """Wheel with friction against its slip on the ground: a force element (:func:`flexph.joints.wheel` forbids slip).
@@ -58,6 +61,13 @@ def slipping_wheel(
     increments, so that friction always dissipates; the ledger shows its loss under the name of the element. Other
     joints must hold the wheel on the chassis and the chassis level; the wheel load N is part of the relation,
     ``coulomb(μN, speed=...)``.
+
+    With a ``ground`` the wheel holds the height of its centre over it, ``n·p = r``, and the friction of a creep law is
+    limited by this force: with the multiplier N of the height, ``creep(..., friction=μ)`` saturates at μN, and has no
+    force while N pulls. Both forces act at the point of contact: in space s has the spin θ̇ + α̇ of the wheel and
+    the roll of the chassis, with the pitch α and the roll β of the chassis against the ground,
+
+        s = (f·ṗ − r (θ̇ + α̇)) f + (a·ṗ + r β̇) a
 
     Parameters
     ----------
@@ -77,6 +87,10 @@ def slipping_wheel(
         from the side).
     roller : float, optional
         Roller angle γ [rad] of a mecanum wheel, usually ±π/4; None for a wheel without rollers.
+    ground : Ground, optional
+        Place of the ground on which the wheel stands, for a law of creep with ``friction=μ``.
+    ground_normal : array_like, optional
+        Normal of the ground in the world, by default with the components of ``normal``.
     name : str, optional
         Name of the element.
 
@@ -88,8 +102,8 @@ def slipping_wheel(
     Raises
     ------
     ValueError
-        For a radius that is not positive, an axle that is not perpendicular to the normal, rollers in the plane, and
-        rollers with a creep law.
+        For a radius that is not positive, an axle that is not perpendicular to the normal, rollers in the plane,
+        rollers with a creep law, and a ground without a law by the wheel load, or the other way round.
 
     Examples
     --------
@@ -105,6 +119,8 @@ def slipping_wheel(
     up = None if normal is None else unit("normal", normal)
     if angle is not None and isinstance(friction, CreepLaw):
         raise ValueError(f"a wheel with rollers takes a Relation for its friction, got {friction}")
+    check_load("friction", friction, ground)
+    level = up if ground_normal is None else unit("ground_normal", ground_normal)
 
     def make(dim: int) -> Form:
         if dim == 2:
@@ -117,6 +133,7 @@ def slipping_wheel(
             n = (0.0, 1.0) if up is None else fitting("normal", up, 2)
             along_ground = (component(wheel, chassis, (n[1], -n[0]), turns=(r, None)),)
             return Form(
+                rows=height(wheel, ground, fitting("ground_normal", level or n, 2), r),
                 slips=(slip(along_ground, friction, travel=along_ground[0][:2]),),
                 signs=(Solid("wheel", wheel, radius=r),),
             )
@@ -124,17 +141,39 @@ def slipping_wheel(
         slips = in_space(wheel, chassis, side, of=(up, r, angle))
         spins = isinstance(friction, CreepLaw) and friction.spins
         turned = (spin(chassis, side, up),) if spins else ()
+        if ground is not None:
+            upright = fitting("ground_normal", level or (0.0, 0.0, 1.0), 3)
+            slips = tuple(a + b for a, b in zip(slips, tilts(chassis, side, (up, upright), r), strict=True))
         rolling = slip((*slips, *turned), friction, travel=slips[0][:3])
-        return Form(slips=(rolling,), signs=(Solid("wheel", wheel, side, radius=r),))
+        rows = height(wheel, ground, fitting("ground_normal", level or (0.0, 0.0, 1.0), 3), r)
+        return Form(rows, slips=(rolling,), signs=(Solid("wheel", wheel, side, radius=r),))
 
     return Connection("slipping_wheel", (wheel, chassis), make, label=name)
+
+
+def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None) -> None:
+    """Raise ValueError for a law by the wheel load without a ground that gives this load, or the other way round."""
+    by_load = isinstance(law, CreepLaw) and law.by_load
+    if by_load and ground is None:
+        raise ValueError(f"{name} by the wheel load needs ground=GROUND.at(...) on which the wheel stands, got {law}")
+    if ground is not None and not by_load:
+        raise ValueError(f"a wheel on its ground takes creep(..., friction=μ) for {name}, got {law}: leave ground= out")
+    if ground is not None and not (isinstance(ground, Ground) and ground.position):
+        raise ValueError(f"ground of a slipping_wheel must be a place GROUND.at(...), got {ground!r}")
+
+
+def height(wheel: str, ground: PortName | None, normal: Direction, radius: float) -> tuple[Row, ...]:
+    """Row that holds the centre of a wheel over its ground; none without a ground."""
+    return () if ground is None else (Plane(wheel, ground, normal).level(radius),)
 
 
 def slip(
     components: tuple[tuple[Weighed, ...], ...], friction: Relation | CreepLaw, *, travel: tuple[Weighed, ...]
 ) -> Slip:
     """Slip with friction; for a creep law the rolling speed ``travel`` becomes its last component."""
-    return Slip((*components, travel) if isinstance(friction, CreepLaw) else components, friction)
+    if not isinstance(friction, CreepLaw):
+        return Slip(components, friction)
+    return Slip((*components, travel), friction, 0 if friction.by_load else None)
 
 
 def in_space(
@@ -151,6 +190,20 @@ def in_space(
         return (component(wheel, chassis, tuple(e.tolist()), turns=(-r * math.sin(roller), side)),)
     first = component(wheel, chassis, tuple(forward.tolist()), turns=(-r, side))
     return first, component(wheel, chassis, side, turns=(0.0, side))
+
+
+def tilts(
+    chassis: PortName, side: Direction, normals: tuple[Direction | None, Direction], radius: float
+) -> tuple[tuple[Weighed, ...], tuple[Weighed, ...]]:
+    """Terms −r α̇ and r β̇ of pitch and roll of a chassis, with its normal and that of the ground."""
+    if isinstance(chassis, Ground):
+        return (), ()
+    up, ground = normals
+    n, fixed = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3), Vector(fixed=ground)
+    back = tuple(np.cross(n, side).tolist())
+    cosine = Product(along(chassis, n), fixed)
+    pitch, roll = (Product(along(chassis, direction), fixed) for direction in (back, side))
+    return turning(pitch, cosine, -radius), turning(roll, cosine, radius)
 
 
 def spin(chassis: PortName, side: Direction, up: Direction | None) -> tuple[Weighed, ...]:
@@ -236,7 +289,8 @@ def railway_wheel(
     Raises
     ------
     ValueError
-        For a radius that is not positive, a rail without a place, and in the plane.
+        For a radius that is not positive, a rail without a place, in the plane, and for a law by the wheel load, which
+        the level wheelset does not know: give ``limit=μN``.
 
     Examples
     --------
@@ -253,6 +307,8 @@ def railway_wheel(
     r, slope = check.positive("radius", radius, "m"), check.number("conicity", conicity)
     axle = unit("axis", (0.0, 1.0, 0.0) if axis is None else axis)
     up = None if normal is None else unit("normal", normal)
+    if creep.by_load:
+        raise ValueError(f"a railway_wheel does not carry its load: give creep(..., limit=μN), got {creep}")
     track = axle if across is None else unit("across", across)
     body_port(chassis)
     if not isinstance(rail, Ground) or rail.position is None:

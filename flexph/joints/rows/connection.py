@@ -41,7 +41,7 @@ from .vectors import (
     turned_by,
 )
 
-GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape"]
+GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape", "segments"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,12 @@ class Gap:
     """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
 
     Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
-    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``. Friction acts on the ports
+    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``, ``segments`` the distance of two
+    segments with half lengths W and U (:mod:`flexph.kernels.surfaces.segments`). Friction acts on the ports
     ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
     normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there. The surface of a plane
-    moves with ``speed`` along its third vector.
+    moves with ``speed`` along its third vector, and if it is ``driven`` with that of the input of its contact in
+    addition.
 
     ``shape`` is the distance to a surface ``shape`` at the coordinates V·W, V·U, V·D, with blends of width ``blend``
     between its faces.
@@ -68,6 +70,7 @@ class Gap:
     name: str = ""
     origin: float = 0.0
     speed: float | Callable[[float], float] = 0.0
+    driven: bool = False
     shape: Surfaces | None = field(default=None, compare=False)
     blend: float = 0.0
 
@@ -161,16 +164,18 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The multiplier of
+    the row numbered ``load`` is the wheel load of a creep law by load.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
     friction: Relation | CreepLaw
+    load: int | None = None
 
 
 @dataclass(frozen=True)
 class Input:
-    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, or ``factor`` of a law.
+    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, ``factor`` of a law, ``speed``.
 
     A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
     axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of
@@ -242,7 +247,7 @@ class Connection(Remade):
     @property
     def is_load(self) -> bool:
         """True for an external port alone, without a joint or spring."""
-        return self.input is not None and self.input.kind != "factor"
+        return self.input is not None and self.input.kind not in ("factor", "speed")
 
     @property
     def rows(self) -> tuple[Row, ...]:

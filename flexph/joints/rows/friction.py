@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -26,6 +27,9 @@ class CoulombFriction:
         Coefficient of friction μ.
     radius : float, optional
         Radius r of the bearing [m], for joints that turn.
+    factor : callable, optional
+        Factor of the coefficient, at least 0, as a function of time [s], as of a brake. A step takes the mean of both
+        ends.
 
     Raises
     ------
@@ -52,6 +56,7 @@ class CoulombFriction:
     coefficient: float
     _: KW_ONLY
     radius: float | None = None
+    factor: Callable[[float], float] | None = None
     remedy: ClassVar[str] = "CoulombFriction(coefficient, radius=...)"
 
     def __post_init__(self) -> None:
@@ -61,7 +66,8 @@ class CoulombFriction:
 
     def __str__(self) -> str:
         radius = "" if self.radius is None else f", radius={self.radius:.9g}"
-        return f"CoulombFriction({self.coefficient:.9g}{radius})"
+        timed = "" if self.factor is None else ", factor=function"
+        return f"CoulombFriction({self.coefficient:.9g}{radius}{timed})"
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...laws.resistive_relations import Relation, friction_of, viscous
+from ...laws.resistive_relations import Relation, ScheduledRelation, friction_of, viscous
 from .connection import Measure, PortName, Slip, relative_angle
 from .friction import Bearing, CoulombFriction
 from .vectors import Axes, Direction, Product, along, between
 
-Friction = float | Relation | CoulombFriction
+Friction = float | Relation | ScheduledRelation | CoulombFriction
 Resistance = tuple[tuple[Measure, ...], Bearing | None]
 """Friction of a joint: its measures, and its sliding faces."""
 
@@ -18,14 +18,14 @@ def friction_of_turning(name: str, given: Any) -> Friction:
     """Check the friction of a joint that turns; raises ValueError for dry friction without a radius."""
     if isinstance(given, CoulombFriction) and given.radius is None:
         raise ValueError(f"{name} of a joint that turns needs the radius of its bearing: CoulombFriction(μ, radius=r)")
-    return given if isinstance(given, CoulombFriction) else friction_of(name, given)
+    return given if isinstance(given, (CoulombFriction, ScheduledRelation)) else friction_of(name, given)
 
 
 def friction_of_sliding(name: str, given: Any) -> Friction:
     """Check the friction of a joint that slides; raises ValueError for dry friction with a radius."""
     if isinstance(given, CoulombFriction) and given.radius is not None:
         raise ValueError(f"{name} of a joint that slides takes no radius: CoulombFriction(μ)")
-    return given if isinstance(given, CoulombFriction) else friction_of(name, given)
+    return given if isinstance(given, (CoulombFriction, ScheduledRelation)) else friction_of(name, given)
 
 
 def resists_turning(
@@ -62,4 +62,6 @@ def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Sli
         return (), None
     if isinstance(friction, CoulombFriction):
         return (), Bearing(friction, pressing, along_curve=True)
+    if isinstance(friction, ScheduledRelation):
+        raise ValueError(f"friction of a point on a curve is a Relation or CoulombFriction, got {friction}")
     return (Slip(((),), friction if isinstance(friction, Relation) else viscous(friction)),), None

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ...drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, joined_shapes, sphere_shape
+from ...drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, merged_shapes, sphere_shape
 from ...numerics.arrays import Array
 from .vectors import Direction, PortName
 
@@ -153,12 +153,12 @@ def tube(lines: Array, radius: float) -> Moving:
 def _wheel(radius: float, width: float) -> Shape:
     """Disc about x with a hub, and with two bars across its faces, which show how it turns."""
     bars = [cylinder_shape(1.7 * radius, 0.6 * width, axis=axis) for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
-    return joined_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius), *bars])
+    return merged_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius), *bars])
 
 
 def _cross() -> Shape:
     """Two crossed bars, the first along the axis."""
-    return joined_shapes([cylinder_shape(2.4, 0.3), cylinder_shape(2.4, 0.3, axis=(0.0, 1.0, 0.0))])
+    return merged_shapes([cylinder_shape(2.4, 0.3), cylinder_shape(2.4, 0.3, axis=(0.0, 1.0, 0.0))])
 
 
 def _turn() -> Shape:
@@ -167,7 +167,7 @@ def _turn() -> Shape:
     line = np.column_stack([np.full_like(angle, 0.9), 1.3 * np.cos(angle), 1.3 * np.sin(angle)])
     ring, head = tube(line[None], 0.12), _cone(0.35, 0.8)
     tip = head.moved((0.9, 0.0, -1.3), axes_along((0.0, 1.0, 0.0)))
-    return joined_shapes([Shape(ring.points[0], ring.triangles), tip])
+    return merged_shapes([Shape(ring.points[0], ring.triangles), tip])
 
 
 def _cone(radius: float, length: float) -> Shape:
@@ -182,7 +182,7 @@ def _cone(radius: float, length: float) -> Shape:
 
 def arrow() -> Shape:
     """Arrow of length 1 along x."""
-    return joined_shapes(
+    return merged_shapes(
         [cylinder_shape(0.75, 0.03, centre=(0.375, 0.0, 0.0)), _cone(0.08, 0.25).moved((0.75, 0.0, 0.0))]
     )
 

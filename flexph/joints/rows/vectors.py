@@ -46,10 +46,14 @@ PortName = str | Ground
 
 @dataclass(frozen=True)
 class BodyVector:
-    """Position of a port (direction None), or a direction fixed in the section at a port."""
+    """Position of a port (direction None), or a direction fixed in the section at a port.
+
+    A position may be at an ``offset`` from the port, fixed in its section [m].
+    """
 
     port: str
     direction: Direction | None = None
+    offset: Direction | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import scipy
 from ...numerics.arrays import Array
 
 Index = np.ndarray
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE = range(6)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS = range(7)
 VECTORS = 4
 """Number of world vectors of a gap: V, W, U, D."""
 
@@ -119,6 +119,8 @@ class Contacts(NamedTuple):
     rows: Index  # (c,): number of rows of that table
     speed: Array  # (c,): speed of a moving surface along U [m/s], 0 if it is a function of time
     timed: Index  # (c,): number of that function of time, −1 for none
+    driven: Index  # (c,): number of the input that drives the surface, −1 for none
+    rubbing: Index  # (c,): number of the factor of time of the friction, −1 for none
     shape: np.ndarray  # (c,) of Surfaces: the one whose distance is the gap, None for others
     blend: Array  # (c,): width of the blends between its faces [m]
     groups: tuple[Group, ...] = ()
@@ -200,5 +202,5 @@ def no_contacts(dim: int) -> Contacts:
     return Contacts(
         nowhere, none, none, ends, ends, np.zeros((VECTORS, 0, dim)), ends[:2], pair, nowhere,
         np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere, nowhere, nowhere, none,
-        nowhere, none.astype(object), none,
+        nowhere, nowhere, nowhere, none.astype(object), none,
     )  # fmt: skip

@@ -23,8 +23,9 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
 from ..surfaces.closest import distance
+from ..surfaces.segments import squares
 from ..surfaces.surfaces import GRADIENT, PLACES, VALUE
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SHAPE, Contacts
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
 
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6
@@ -82,6 +83,8 @@ def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array,
     sign, offset, radius = given
     if kind == RIM:
         return _rims(*vectors, offset, radius)
+    if kind == SEGMENTS:
+        return _crossing(*vectors, offset)
     measure = {OFFSET: _offsets, DISTANCE: _distances, ANGLE: _angles, AXIAL: _axial}[kind]
     first, last, mean, end = measure(*vectors, sign * offset)
     return sign * first, sign * last, mean * sign[:, None], end * sign[:, None]
@@ -161,6 +164,31 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
     return near[0, VALUE] - c.offset[k], near[1, VALUE] - c.offset[k], mean, end
 
 
+def _crossing(before: Array, after: Array, offset: Array) -> Measured:
+    near, bent = _segments(before, after)
+    d0, d1 = np.sqrt(near[:, :, 0]).T
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    for out, n, (v, w, u, _), total in (
+        (mean, bent[:, 0], 0.5 * (before + after), d0 + d1),
+        (end, near[:, 1, 3:7], after, 2.0 * d1),
+    ):
+        n0, n1, n2, n3 = (n / total[:, None]).T[:, :, None]
+        out[:3] = 2.0 * n0 * v + n1 * w + n2 * u, n1 * v + n3 * u, n2 * v + n3 * w
+    return d0 - offset, d1 - offset, mean, end
+
+
+def _segments(before: Array, after: Array) -> tuple[Array, Array]:
+    """Squares of distances with their derivatives (c, 2, entries), and mean slopes (c, 5, 4), of (4, c, d)."""
+    count, ends = before.shape[1], (before, after)
+    pairs = ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2))
+    products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in ends]).transpose(2, 0, 1)
+    rows = np.ascontiguousarray(products.reshape(2 * count, 6))
+    near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
+    squares(np.ascontiguousarray(rows[:, 4:]), np.ascontiguousarray(rows[:, :4]), near, bent)
+    near[:, 0] = np.maximum(near[:, 0], TINY)
+    return near.reshape(count, 2, PLACES), bent.reshape(count, 5, 4)
+
+
 def tilts(vector: Array) -> tuple[Array, Array]:
     """Cosine q = W·U between the normal W and the axis U of discs, (c,), and sine √(1 − q²), at least ``FLAT``."""
     q = np.vecdot(vector[1], vector[2])
@@ -191,6 +219,12 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
             0.5 * (one + other)[:, None] for one, other in zip(*(tilts(x[:, own]) for x in gaps.vectors), strict=True)
         )
         arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
+        arm[1][own] = middle[own] - arm[0][own]
+    own = np.flatnonzero(c.kind == SEGMENTS)
+    if own.size:
+        before, after = gaps.vectors[:, :, own]
+        place = _segments(before, after)[0][:, :, 1].mean(axis=1)
+        arm[0][own] = c.share[0, own, None] * normal[own] - 0.5 * place[:, None] * (before[1] + after[1])
         arm[1][own] = middle[own] - arm[0][own]
     return tangent * (c.friction > 0.0)[:, None], arm
 

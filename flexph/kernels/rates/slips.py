@@ -22,6 +22,9 @@ from ...numerics.arrays import Array
 Index = np.ndarray
 _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
 
+ROLLING = 1e-9
+"""Slip, relative to the rolling speed, up to which a wheel rolls."""
+
 
 class Terms(Protocol):
     """Protocol of terms w Π_by Π̇: indices of the products Π and Π_by, weights, and flags of angle terms."""
@@ -103,6 +106,7 @@ class Slips(NamedTuple):
     also: Index  # a third product Π_also of the gains, or −1
     slip: Index  # (components,)
     curve: Index  # (components,), the curve along which a port slips, or −1
+    load: Index  # (slips,), row whose multiplier is the wheel load, or −1
     relations: tuple[Relation | CreepLaw, ...]
 
 
@@ -131,12 +135,24 @@ def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
     return [(t.product, 2.0 * own * factors), (t.by, 2.0 * across * factors), (np.maximum(t.also, 0), further)]
 
 
-def slip_forces(t: Slips, rates: Array) -> tuple[Array, Array]:
-    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates."""
+def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tuple[Array, Array]:
+    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates.
+
+    Without multipliers wheels with a law by load must roll without slip: their forces do not depend on the load then.
+
+    Raises
+    ------
+    ValueError
+        For a wheel that slips, with a law by load, if no multipliers are given.
+    """
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
         own = np.flatnonzero(t.slip == i)
         if isinstance(law, CreepLaw):
+            if law.by_load:
+                law = law.under(np.inf if multipliers is None else float(multipliers[t.load[i]]))
+                if multipliers is None and np.abs(rates[own[:-1]]).max() > ROLLING * abs(float(rates[own[-1]])):
+                    raise ValueError("a wheel with creep(..., friction=μ) slips, and its load is not known here")
             force[own[:-1]] = law.force(rates[own[:-1]], float(rates[own[-1]]))
             slope[np.ix_(own[:-1], own)] = law.slopes(rates[own[:-1]], float(rates[own[-1]]))
         else:
@@ -152,7 +168,8 @@ class Bearings(NamedTuple):
     """Constant data of f bearings with t slips each.
 
     ``spring`` (t, f): measures of the slips, −1 for none, with a ``lever`` (t, f); ``curve`` (f,): curve along which a
-    port slips, or −1. The multipliers of the rows ``row`` (k,) load the bearings ``owner`` (k,).
+    port slips, or −1. The multipliers of the rows ``row`` (k,) load the bearings ``owner`` (k,). ``rubbing`` (f,):
+    numbers of factors of time of the friction, −1 for none.
     """
 
     spring: Index
@@ -161,6 +178,7 @@ class Bearings(NamedTuple):
     friction: Array
     row: Index
     owner: Index
+    rubbing: Index
 
     @property
     def number(self) -> int:
@@ -176,4 +194,4 @@ class Bearings(NamedTuple):
 def no_bearings(dim: int) -> Bearings:
     """Empty arrays of bearings."""
     nothing, nowhere = np.zeros((dim - 1, 0)), np.zeros(0, dtype=int)
-    return Bearings(np.zeros((dim - 1, 0), dtype=int), nothing, nowhere, nothing[0], nowhere, nowhere)
+    return Bearings(np.zeros((dim - 1, 0), dtype=int), nothing, nowhere, nothing[0], nowhere, nowhere, nowhere)

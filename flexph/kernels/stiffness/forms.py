@@ -12,7 +12,7 @@ from ...numerics.rotations import skew, spin_skew
 from ..arrays import Arrays
 from ..continuous import assembled, kinetic_gradient, shifted
 from ..gradient import blocks_of, diagonal_of, entries_of, is_sparse, kept, scale_rows, spin_block, velocity_count
-from ..state import Configuration, inertia_products, momenta, rotational_inertia
+from ..state import QUARTER_TURN, Configuration, inertia_products, momenta, rotational_inertia
 
 
 def in_last_velocities(a: Arrays, block: Any) -> Any:
@@ -40,11 +40,22 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
     ``pulled`` are the rows (v·d, n_v) of the vectors.
     """
     if is_sparse(a):
-        swap = a.select_first.T @ sparse.diags_array(on_product) @ a.select_second
-        return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
+        crossed = np.zeros(on_product.size)
+        crossed[a.crossed] = 1.0
+        plain, turned = (
+            a.select_first.T @ sparse.diags_array(on_product * share) @ a.select_second
+            for share in (1.0 - crossed, crossed)
+        )
+        whole = sparse.kron(plain + plain.T, sparse.eye_array(a.dim))
+        if a.crossed.size:
+            whole = whole + sparse.kron(turned, QUARTER_TURN.T) + sparse.kron(turned.T, QUARTER_TURN)
+        return pulled.T @ whole @ pulled
     own = np.flatnonzero(on_product)
     moved, width = pulled.reshape(-1, a.dim, pulled.shape[1]), pulled.shape[1]
     first, second = (moved[side[own]] for side in (a.first, a.second))
+    if a.crossed.size:
+        turned_too = np.isin(own, a.crossed)
+        first[turned_too] = np.einsum("ij,pjn->pin", QUARTER_TURN, first[turned_too])
     swap = first.reshape(-1, width).T @ (on_product[own, None, None] * second).reshape(-1, width)
     return swap + swap.T
 

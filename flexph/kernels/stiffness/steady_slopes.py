@@ -83,10 +83,10 @@ def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coeffi
     return matrix @ faster + (weights(a, moving * own, t.product) + weights(a, moving * across, t.by)) @ change
 
 
-def slip_product_forces(a: Arrays, c: Configuration, d: Derived) -> Array:
+def slip_product_forces(a: Arrays, c: Configuration, d: Derived, multipliers: Array) -> Array:
     """Forces on the products (p,) against slips at the velocities of a configuration, without those along curves."""
     rows = slip_rows(a.slips, d.product)
-    force, _ = slip_forces(a.slips, rows @ _rates(a, c, d))
+    force, _ = slip_forces(a.slips, rows @ _rates(a, c, d), multipliers)
     force[a.slips.curve >= 0] = 0.0
     return rows.T @ force
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
+from ...contacts.arrays import friction_factors
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
 from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
@@ -152,6 +153,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
     curves = _on_curves(connections)
+    first = _first_rows(connections)
     return Slips(
         row=indices(k for k, _ in terms),
         product=indices(numbering.product(term.product) for _, term in terms),
@@ -161,6 +163,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
         also=indices(-1 if term.also is None else numbering.product(term.also) for _, term in terms),
         slip=indices(i for i, _, _ in components),
         curve=indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
+        load=indices(-1 if slip.load is None else first[c.name] + slip.load for c, slip in own),
         relations=tuple(slip.friction for _, slip in own),
     )
 
@@ -174,11 +177,12 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
     for i, (c, measure) in enumerate(owned_measures(connections)):
         if measure.lever:
             slips[c.name].append((i, measure.lever))
+    factors = {id(factor): k for k, (_, factor) in enumerate(friction_factors(connections))}
     spring, lever = np.full((dim - 1, len(own)), -1), np.zeros((dim - 1, len(own)))
     for i, c in enumerate(own):
         for t, (k, arm) in enumerate(slips[c.name]):
             spring[t, i], lever[t, i] = k, arm
-    first = dict(zip([c.name for c in connections], np.cumsum([0, *(len(c.rows) for c in connections)]), strict=False))
+    first = _first_rows(connections)
     bearings = [c.form.bearing for c in own if c.form.bearing is not None]
     curves = _on_curves(connections)
     return Bearings(
@@ -188,7 +192,14 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
         friction=np.array([b.friction.coefficient for b in bearings]),
         row=indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
         owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
+        rubbing=indices(factors.get(id(b.friction.factor), -1) for b in bearings),
     )
+
+
+def _first_rows(connections: Sequence[Connection]) -> dict[str, int]:
+    """Number of the first constraint row of each connection."""
+    firsts = np.cumsum([0, *(len(c.rows) for c in connections)]).tolist()
+    return dict(zip([c.name for c in connections], firsts, strict=False))
 
 
 def _on_curves(connections: Sequence[Connection]) -> list[str]:

@@ -39,11 +39,16 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
             weights = weights_of(place.port, bodies)
         else:
             weights = slope_of(place.port, np.array(place.direction), bodies)
+        if weights is not None and place.offset is not None:
+            raise ValueError(f"port {place.port!r}: shapes beside a port need a section, and a mean of nodes has none")
         if weights is not None:
             means.append(Mean(len(body), index, weights))
             x, shape = np.zeros(dim), port.shape
         elif place.direction is None:
             x, shape = port.position - owned[index].inertia.centre, port.shape
+            if place.offset is not None:
+                x = x + place.offset
+                shape = shape + _direction_or_explain(place, port, np.array(place.offset))
         else:
             x = np.array(place.direction)
             shape = _direction_or_explain(place, port, x)
@@ -153,8 +158,8 @@ def load_arrays(
             if c.input.against is not None:
                 torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
             count = spins(dim)
-        elif c.input.kind in ("along", "factor"):
-            count = 1  # force along a curve, whose arrays hold its point, or factor of the law of a spring
+        elif c.input.kind in ("along", "factor", "speed"):
+            count = 1  # force along a curve, whose arrays hold its point, factor of a law, or speed of a belt
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))

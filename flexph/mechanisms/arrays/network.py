@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import frames_of
-from ...contacts.arrays import contact_arrays, number_gaps
+from ...contacts.arrays import contact_arrays, driven_gaps, number_gaps
 from ...joints.rows.connection import Connection
 from ...kernels.arrays import Arrays, joined_part, prepared
 from ...kernels.state import constraint_measures, resolution_terms
@@ -115,7 +115,7 @@ def build_network(
         bearings=bearing_arrays(connections, dim),
         faces=face_arrays(bodies, connections, slices, places),
         curves=pushed_curves(curves, connections, slices),
-        contacts=contact_arrays(bodies, connections, numbering.places, dim),
+        contacts=driven_gaps(contact_arrays(bodies, connections, numbering.places, dim), connections, slices),
         **parts,
     )
     if nodal is not None:

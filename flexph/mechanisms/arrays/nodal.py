@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of, strain_places
+from ...bodies.nodal_body import AnyBody, DirectorStrain, NodalBody, nodes_of, strain_places
 from ...discrete_gradients.stored_energies import LawRows
 from ...kernels.rates.flows import Flow
 from ...kernels.strains import NONE, Strains
@@ -27,6 +27,7 @@ class NodalParts(NamedTuple):
     nodes: dict[str, Any]
     vectors: Any  # (v, places)
     pairs: Array  # (2, p)
+    crossed: Array  # numbers of crossed products
     strains: Strains
     stiffness: Array
     reach: float
@@ -55,15 +56,22 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
     if not parts:
         return None
     pairs = [np.array([b.elasticity.first, b.elasticity.second]) + at[2] for b, at in parts]
+    crossed = np.concatenate([_crossed(b.elasticity) for b, _ in parts])
     own, strains = sparse_block_diag(b.elasticity.vectors for b, _ in parts), _strains(parts, stiffness)
     return NodalParts(
         nodes=_places(parts),
         vectors=own,
         pairs=np.hstack(pairs),
+        crossed=np.flatnonzero(crossed),
         strains=strains,
         stiffness=sum((_stiffness(b) for b, _ in parts), start=np.zeros(2)),
         reach=max(float(np.linalg.norm(b.centres - b.centre, axis=1).max()) for b, _ in parts),
     )
+
+
+def _crossed(e: DirectorStrain) -> Array:
+    """True for the crossed products of strains, (p,)."""
+    return np.zeros(e.first.size, dtype=bool) if e.crossed is None else e.crossed
 
 
 def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[str, Any]:
@@ -153,6 +161,7 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
         "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, dim))]),
         "first": pairs[0],
         "second": pairs[1],
+        "crossed": own.crossed + len(parts["first"]),
         "select_first": selection(pairs[0], vectors + added),
         "select_second": selection(pairs[1], vectors + added),
         "input_node": sparse.vstack([inputs, sparse.kron(spread, np.eye(dim)) @ inputs]).tocsr(),

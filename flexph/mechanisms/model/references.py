@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...contacts.arrays import surface_speeds
+from ...contacts.arrays import friction_factors, surface_speeds
 from ...joints.rows.connection import measures
-from ...kernels.timed import FACTORS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...kernels.arrays import FACTORS, FRICTIONS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -83,8 +83,9 @@ def _changing(mechanism: Model) -> list[_Function]:
     surfaces = surface_speeds([c for c in mechanism.connections if c.touches])
     own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
     own += [(RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
+    own += [(FRICTIONS, k, name, of) for k, (name, of) in enumerate(friction_factors(mechanism.connections))]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
-    least = [0.0 if kind == RELATIONS else -np.inf for kind, *_ in own]
+    least = [0.0 if kind in (RELATIONS, FRICTIONS) else -np.inf for kind, *_ in own]
     pairs = zip(places, least, strict=True)
     return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
@@ -98,7 +99,7 @@ class References:
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
     may have factors of time, as those of the strains of rods and cables, and flows speeds. Each step has a row of them,
-    see :mod:`flexph.kernels.timed`.
+    see :func:`flexph.kernels.arrays.timed_columns`.
 
     Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
     the factor goes from the last value to the new one over the step after the jump.

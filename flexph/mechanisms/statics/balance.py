@@ -73,7 +73,7 @@ class Problem(NamedTuple):
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
         if a.slips.row.size and c.v.any():
-            on_product += slip_product_forces(a, c, derive(a, c))
+            on_product += slip_product_forces(a, c, derive(a, c), lam)
         extension = spring_extensions(self.mechanism, c, self.table, self.time)
         springs, time, rate = a.springs, self.time, np.zeros(extension.size)
         if has_dampers(a, c):

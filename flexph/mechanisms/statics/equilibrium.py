@@ -18,12 +18,17 @@ from ..model.state import Pose, State, at_rest
 from ..model.time_table import laws
 from .balance import in_motion, problem
 from .balanced_state import Balance, balanced_state
-from .searches import Searches
+from .searches import LOST, Searches
 from .steady_rotation import refuse_supports, steady_rotation
 from .turned_motion import refuse_unsteady
 
 if TYPE_CHECKING:
     from ..model.model import Model
+
+
+class Unheld(ArithmeticError):
+    """Mechanism that moves away without coming to rest, as nothing holds it."""
+
 
 FADES = "; dampers and friction to the ground stop a rotation unless a drive of that rate keeps it up"
 
@@ -52,12 +57,12 @@ def equilibrium(
     start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     check_laws(mechanism, start, given.table, time)
-    searches, unbalanced, moved = Searches(given, start), None, np.inf
+    searches, unbalanced, moved = Searches(given, start), None, [np.inf]
     for search in searches.in_order():
         if unbalanced is not None and not unbalanced.takes_spin(given) and search != searches.judged:
             continue  # critical speed: another equilibrium can exist only far away, where forces are nonlinear
         end = search()
-        moved = end.defect
+        moved.append(end.defect)
         if not end.settled:
             continue
         found = searches.balance(end.value)
@@ -70,7 +75,12 @@ def equilibrium(
         if not np.any(steady.spin):
             break
     refuse_unsteady(given, start)
-    raise ArithmeticError(_no_equilibrium(searches, unbalanced, moved))
+    if unbalanced is None and not np.any(steady.spin) and np.isinf(moved).all() and searches.followed.share == 0.0:
+        raise Unheld(
+            f"no equilibrium was found: nothing holds the mechanism, which moves away by {LOST:.0f} times its size; "
+            "add a joint, a spring or a contact in the direction of the loads, or smaller loads"
+        )
+    raise ArithmeticError(_no_equilibrium(searches, unbalanced, moved[-1]))
 
 
 def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:

@@ -52,6 +52,10 @@ NEAR = 1e-6
 """Correction, relative to the size, above which its direction is tested; below, it is round-off."""
 FAR = 10.0
 """Displacement, relative to the size, after which a rotating mechanism has no minimum of its energy: it flies apart."""
+LOST = 100.0
+"""Displacement, relative to the size, after which a mechanism that nothing holds does not come to rest."""
+UNHELD = 1e-9
+"""Share of the work of the forces over a correction that is stored, up to which nothing holds the mechanism."""
 AGAINST = 1e-3
 """Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
 RAISES = 12
@@ -66,6 +70,13 @@ class Followed(NamedTuple):
 
     end: Found
     share: float
+
+
+@dataclass
+class Flight:
+    """Number of corrections in succession over which nothing holds the mechanism; each doubles the next."""
+
+    doublings: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,17 +106,18 @@ class Searches:
 
     def judged(self) -> Found:
         """Search for a minimum of the energy, by corrections that never oppose the acceleration."""
+        flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
-            end, defect = self._moved(self.given, c, self._held_back(self.given, c, judged=True))
-            away = self._turns and float(np.abs(end.r - self.start.r).max()) > FAR * self._size
-            return end, np.inf if away else defect
+            end, defect = self._moved(self.given, c, self._held_back(self.given, c, flight, judged=True))
+            away = self._turns and self._distance(end) > FAR
+            return end, np.inf if away or self._is_lost(end, flight) else defect
 
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
         """Search for an equilibrium of any kind, by Newton corrections damped by the inertia."""
-        return SEARCH.run(self.start, partial(self._corrected, self.given))
+        return SEARCH.run(self.start, partial(self._corrected, self.given, Flight()))
 
     def balance(self, c: Configuration) -> Balance:
         """Balance of a configuration with the joint forces that leave the least remaining force."""
@@ -126,7 +138,7 @@ class Searches:
         def under(share: float, c: Configuration) -> Found:
             of, limits = self.given.under(share), STEP if share == 1.0 else replace(STEP, settled=NEAR)
             end = None if self._loops is None else self._by_loops(self._loops, of, limits, c)
-            end = limits.run(c, partial(self._corrected, of)) if end is None else end
+            end = limits.run(c, partial(self._corrected, of, Flight())) if end is None else end
             return end._replace(settled=end.settled and is_minimum(of, end.value)) if of_minima else end
 
         def refuse(share: float, c: Configuration) -> None:
@@ -198,17 +210,28 @@ class Searches:
         """Norm of a correction, relative to the size of the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
-    def _corrected(self, of: Problem, c: Configuration) -> tuple[Configuration, float]:
-        of_nodes = of.mechanism.rigid_motion is not None
-        return self._moved(of, c, newton_step(of, c) if of_nodes else self._held_back(of, c, judged=False))
+    def _distance(self, c: Configuration) -> float:
+        """Largest displacement from the start, relative to the size of the mechanism."""
+        return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self._size
 
-    def _held_back(self, given: Problem, c: Configuration, *, judged: bool) -> Array:
+    def _is_lost(self, c: Configuration, flight: Flight) -> bool:
+        """True far away from the start if nothing holds the mechanism there."""
+        return flight.doublings > 0 and self._distance(c) > LOST
+
+    def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
+        of_nodes = of.mechanism.rigid_motion is not None
+        step = newton_step(of, c) if of_nodes else self._held_back(of, c, flight, judged=False)
+        end, defect = self._moved(of, c, step)
+        return end, np.inf if self._is_lost(end, flight) else defect
+
+    def _held_back(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:
         """Newton step towards balance, damped by the inertia while forces are large.
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
         ρ are the unbalanced forces and g the gaps. μ is the acceleration divided by the size, zero at balance. It is
-        increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum.
+        increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum, and halved
+        with each step in a flight over which no energy is stored.
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays
@@ -217,7 +240,7 @@ class Searches:
         solution = solve_saddle_point(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
         acceleration, own = solution[: force.size], solution[force.size :]
         square = float(acceleration @ (M @ acceleration))
-        weight = np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self._size
+        weight = 0.5**flight.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self._size
         K = stiffness_at(given, c, a, spread @ own)
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
         rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
@@ -228,6 +251,8 @@ class Searches:
             if not judged or not far or forward >= -AGAINST * np.sqrt(length * square):
                 break
             weight *= 4.0
+        stored, work = float(step @ (K @ step)), float(step @ rhs[: force.size])
+        flight.doublings = flight.doublings + 1 if abs(stored) <= UNHELD * abs(work) else 0
         return T @ step
 
 

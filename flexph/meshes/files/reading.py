@@ -8,6 +8,8 @@ import os
 import re
 import sys
 from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +20,7 @@ from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
+from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
 from ..nastran.deck import nastran_contents
 from ..safe_reading import guarded_mesh
 
@@ -79,24 +82,26 @@ def read(mesh: Source) -> meshio.Mesh:
     return read_contents(mesh).mesh
 
 
-def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
-    """The contents of a mesh file, without the keywords, cards or element types in ``omit``.
+def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest = PLAIN) -> MeshContents:
+    """The contents of a mesh file, without the keywords, cards or element types in ``omit``; a drawing is meshed.
 
     Raises ValueError, naming the path, for any error of the reader and for cells of unknown types; OSError if the path
-    is not a regular file.
+    is not a regular file; ImportError for a drawing without gmsh.
     """
     if isinstance(mesh, meshio.Mesh):
         refuse_unknown((block.type, block.data) for block in mesh.cells)
-        return MeshContents(mesh)
+        return _in_unit(MeshContents(mesh), request)
     if not isinstance(mesh, str | os.PathLike):
         raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
     refuse_missing("mesh", mesh)
     printed, warned = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
-            contents = _contents(Path(mesh), omit, warned)
+            contents = _contents(Path(mesh), omit, warned, request)
         refuse_unknown((block.type, block.data) for block in contents.mesh.cells)
         _refuse_infinite(contents.mesh)
+    except ImportError:
+        raise
     except (Exception, SystemExit) as error:  # readers raise errors of any type; meshio exits on some files
         exited = isinstance(error, SystemExit)
         reason = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
@@ -105,9 +110,31 @@ def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
     return contents
 
 
-def _contents(path: Path, omit: Collection[str], warned: io.StringIO) -> MeshContents:
+def _in_unit(contents: MeshContents, request: MeshRequest) -> MeshContents:
+    """The contents with lengths in [m]. Raises ValueError for arguments that are for drawings only."""
+    if request.given():
+        given = " and ".join(request.given())
+        raise ValueError(f"{given} must be left out: the mesh has its cells already; {given} is for drawings (STEP, …)")
+    if request.unit is None or request.unit == 1.0:
+        return contents
+    if contents.masses():
+        names = ", ".join(f"{mass.name} ({mass.place})" for mass in contents.masses())
+        raise ValueError(f"unit must be left out for a file with masses in its own units: {names}")
+    mesh = copy(contents.mesh)
+    mesh.points = request.unit * np.asarray(mesh.points, dtype=float)
+    return replace(contents, mesh=mesh, materials={}, sections=())
+
+
+def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: MeshRequest) -> MeshContents:
     """The contents of a file in the format of its suffix."""
     suffix = path.suffix.lower()
+    if is_drawing(path, request):
+        return drawing_contents(path, request)
+    return _in_unit(_mesh_contents(path, suffix, omit, warned), request)
+
+
+def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.StringIO) -> MeshContents:
+    """The contents of a mesh file."""
     if suffix == ".inp":
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:

@@ -81,6 +81,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({Relation, CreepLaw}): functions.Grip,
         frozenset({CoulombFriction}): functions.CoulombFriction,
         frozenset({Relation, CoulombFriction}): functions.Friction,
+        frozenset({Relation, ScheduledRelation}): functions.AnyRelation,
+        frozenset({Relation, ScheduledRelation, CoulombFriction}): functions.ScheduledFriction,
         frozenset(get_args(SpringLaw)): laws.SpringLaw,
         frozenset({*get_args(SpringLaw), Sequence[SpringLaw | None]}): laws.SpringLaws,
     }

@@ -227,13 +227,16 @@ class Resistive(Entry):
 Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
+Factor = by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+
+
 class ScheduledRelation(Entry):
     """A relation with a factor of time, see :func:`flexph.laws.scheduled`."""
 
     makes: ClassVar = staticmethod(scheduled)
     kind: Literal["scheduled"] = "scheduled"
     law: Relation
-    factor: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+    factor: Factor
 
     def arguments(self, builder: Any) -> dict[str, Any]:
         """Arguments of the call, with the factor as a function."""
@@ -252,6 +255,7 @@ class Creep(Entry):
     longitudinal: quantity("N")
     lateral: quantity("N") = None
     limit: quantity("N") = None
+    friction: Number = None
     lateral_spin: quantity("N*m") = 0.0
     spin: quantity("N*m^2") = 0.0
     saturation: Literal["cubic", "hyperbolic"] = "cubic"
@@ -265,7 +269,8 @@ class MagicFormula(Entry):
     kind: Literal["magic_formula"] = "magic_formula"
     longitudinal: quantity("N")
     lateral: quantity("N") = None
-    limit: quantity("N")
+    limit: quantity("N") = None
+    friction: Number = None
     shape: Number = 1.3
     curvature: Number = 0.0
     least_speed: quantity("m/s") = 1e-3
@@ -282,9 +287,16 @@ class CoulombFriction(Entry):
     kind: Literal["coulomb_friction"] = "coulomb_friction"
     coefficient: Number
     radius: Length = None
+    factor: Factor = None
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Arguments of the call, with the factor as a function."""
+        given = super().arguments(builder)
+        return given | ({"factor": as_function(given["factor"])} if given.get("factor") is not None else {})
 
 
 Friction = one_of((Viscous, Quadratic, Coulomb, Resistive, CoulombFriction))
+ScheduledFriction = one_of((Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation, CoulombFriction))
 
 EACH = "a number with its unit, or a list with one for each axis"
 

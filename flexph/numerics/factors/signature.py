@@ -101,6 +101,8 @@ def check_semi_definite(name: str, a: Any) -> None:
 
     Rows are scaled to a unit diagonal first, so that the tolerance does not depend on units.
     """
+    if sparse.issparse(a) and a.shape[0] ** 2 <= check.SMALL and _is_semi_definite(a.toarray()):
+        return
     diagonal = a.diagonal()
     if np.any(diagonal < 0.0):
         raise ValueError(f"{name} must be positive semi-definite: smallest diagonal entry {diagonal.min():.3e}")
@@ -123,6 +125,21 @@ def check_semi_definite(name: str, a: Any) -> None:
         raise ValueError(
             f"{name} must be positive semi-definite: lowest eigenvalue {lowest:.3e} (unit diagonal)"
         ) from None
+
+
+def _is_semi_definite(a: Array) -> bool:
+    """True if a symmetric matrix passes :func:`check_semi_definite`, by a dense factorisation."""
+    diagonal = a.diagonal()
+    zero = diagonal == 0.0
+    if np.any(diagonal < 0.0) or np.any(a[zero]):
+        return False
+    scale = 1.0 / np.sqrt(np.where(zero, 1.0, diagonal))
+    unit = scale[:, None] * a * scale
+    try:
+        np.linalg.cholesky(unit + np.diag(np.where(zero, 1.0, check.ROUND_OFF * np.count_nonzero(~zero))))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def root_of(matrix: Array) -> Array:

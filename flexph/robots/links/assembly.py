@@ -10,7 +10,7 @@ import numpy as np
 from ...bodies.body import Body
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import torsion_spring
-from ...joints.lower_pairs import planar, prismatic, revolute
+from ...joints.lower_pairs import planar, prismatic, revolute, spherical
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import GROUND, PortName
 from ...joints.transmissions import coupled_joints
@@ -19,7 +19,19 @@ from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
 from ...numerics.memo import Named
 from .carriers import WORLD, Carried, carriers
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic, free_names
+from .elements import (
+    BALL,
+    FIXED,
+    FLOATING,
+    PLANAR,
+    SLIDING,
+    TURNING,
+    JointElement,
+    Limit,
+    LinkElement,
+    Mimic,
+    free_names,
+)
 from .joints import End, RobotJoint, against, robot_joint
 from .massless import Skeleton
 from .parts import Flexible, Parts, parts_of
@@ -94,18 +106,27 @@ def assembled(
     followers: Mapping[str, Mimic],
     *,
     options: Options,
+    loops: Sequence[JointElement] = (),
 ) -> Robot:
-    """Robot from checked links and joints in tree order."""
+    """Robot from checked links and joints in tree order.
+
+    ``loops`` are joints that close loops: their parents and children are links without mass, fixed to others, whose
+    origins and axes are those of the joint.
+    """
     carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
     kept = [joint for joint in joints if _is_kept(joint, carried)]
     coupled = couplings(followers, {joint.name for joint in kept})
     is_free = not options.fixed and carried[root].carrier != WORLD
     skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carried.items()}, coupled)
     parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton)
-    robot_joints = _robot_joints(kept, parts, followers)
+    labels = _labels([*kept, *loops])
+    robot_joints = {joint.name: _robot_joint(joint, parts, labels, followers) for joint in kept}
     connections = _root_weld(root, parts, options)
     for joint in kept:
         connections += _connections(joint, robot_joints[joint.name], parts, options.friction_speed)
+    for joint in loops:
+        closed = _closed(joint, parts)
+        connections += _connections(closed, _closing_joint(closed, parts, labels), parts, options.friction_speed)
     for name, law in coupled.items():
         own, leader = robot_joints[name], robot_joints[law.leader].coupling if law.leader else None
         connections.append(coupled_joints(own.coupling, leader, ratio=law.ratio, name=f"mimic {own.label}"))
@@ -130,16 +151,33 @@ def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
     return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
 
 
-def _robot_joints(kept: Sequence[JointElement], parts: Parts, followers: Mapping[str, Mimic]) -> dict[str, RobotJoint]:
-    names = [joint.name for joint in kept]
-    labels = free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
-    return {joint.name: _robot_joint(joint, parts, labels[joint.name], followers.get(joint.name)) for joint in kept}
+def _labels(joints: Sequence[JointElement]) -> dict[str, str]:
+    """Label of each joint, part of the names of its elements."""
+    names = [joint.name for joint in joints]
+    return free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
 
 
-def _robot_joint(joint: JointElement, parts: Parts, label: str, mimic: Mimic | None) -> RobotJoint:
+def _robot_joint(
+    joint: JointElement, parts: Parts, labels: Mapping[str, str], followers: Mapping[str, Mimic]
+) -> RobotJoint:
     child = End(parts.port_of(joint.child), parts.section(joint.child))
     parent = End(parts.port_before(joint), parts.section(joint.parent))
-    return robot_joint(joint, label, child, parent, mimic=mimic)
+    return robot_joint(joint, labels[joint.name], child, parent, mimic=followers.get(joint.name))
+
+
+def _closed(joint: JointElement, parts: Parts) -> JointElement:
+    """Joint that closes a loop, with the ground as its parent if it holds the ground; ValueError within one body."""
+    lost = [name for name in (joint.parent, joint.child) if name not in parts.carried]
+    ends = [parts.carried[name].carrier for name in (joint.parent, joint.child) if name not in lost]
+    if lost or ends[0] == ends[1]:
+        why = f"{lost[0]!r} belongs to no mass" if lost else "both of its ends belong to one body, or to the ground"
+        raise ValueError(f"joint {joint.name!r} cannot close a loop: {why}")
+    return joint._replace(parent=joint.child, child=joint.parent) if ends[1] == WORLD else joint
+
+
+def _closing_joint(joint: JointElement, parts: Parts, labels: Mapping[str, str]) -> RobotJoint:
+    child, parent = (End(parts.port_of(name), parts.section(name)) for name in (joint.child, joint.parent))
+    return robot_joint(joint, labels[joint.name], child, parent, mimic=None)
 
 
 def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
@@ -164,6 +202,8 @@ def _connections(
         return [planar(*ends, normal=joint.axis, second_normal=joint.second_axis)]
     if element.kind == FLOATING:
         return []
+    if element.kind == BALL:
+        return [spherical(*ends), torque(joint.port, name=joint.label, against=against(joint.reference))]
     assert element.kind in TURNING
     connections = [revolute(*ends, **axes), torque(joint.port, name=joint.label, against=against(joint.reference))]
     if friction is not None:

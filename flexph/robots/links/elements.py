@@ -32,7 +32,9 @@ def _plain(name: str, replaced: str) -> str:
 
 
 TURNING, SLIDING, PLANAR, FLOATING, FIXED = ("revolute", "continuous"), ("prismatic",), "planar", "floating", "fixed"
-KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
+BALL = "ball"
+SEVERAL = (PLANAR, FLOATING, BALL)
+"""Kinds with several degrees of freedom."""
 
 
 class Limit(NamedTuple):

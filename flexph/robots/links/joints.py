@@ -42,7 +42,7 @@ class RobotJoint:
     label : str
         Name of its motor and part of the names of its elements: the name without ``/``.
     kind : str
-        ``revolute``, ``continuous``, ``prismatic``, ``planar`` or ``floating``.
+        ``revolute``, ``continuous``, ``prismatic``, ``planar``, ``ball`` or ``floating``.
     port, reference : str, str or Ground
         Ports on the child and the parent.
     axis, second_axis : tuple

@@ -16,7 +16,7 @@ from ...joints.rows.vectors import frame_about
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .carriers import WORLD
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
+from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
 from .masses import LEAST, Masses
 from .robot import link_poses
 from .tree import Coupling
@@ -162,6 +162,8 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
         return [turn]
     if joint.kind == FLOATING:
         return list(np.eye(6))
+    if joint.kind == BALL:
+        return [np.concatenate([about, np.cross(place, about)]) for about in np.eye(3)]
     if joint.kind == PLANAR:
         return [turn, *slides[1:]]
     return [] if joint.kind == FIXED else slides[:1]

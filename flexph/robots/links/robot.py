@@ -17,7 +17,7 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.rotations import rotation_matrix
 from ...sensors.quantities import Quantity
-from .elements import FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, Mimic
+from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, Mimic
 from .joints import RobotJoint
 
 
@@ -30,7 +30,7 @@ def coordinates(
         joint = check.lookup("joint", name, names, "the robot")
         if name in followers:
             raise ValueError(f"joint {name!r} follows {followers[name].leader!r}: give that one")
-        if joint.kind not in (*TURNING, *SLIDING, PLANAR, FLOATING):
+        if joint.kind == FIXED:
             raise ValueError(f"joint {name!r} is {joint.kind}, got {check.shown(given[name])}")
     values = {name: given.get(name, 0.0) for name in names}
     for name, law in followers.items():
@@ -52,7 +52,8 @@ def moved(joint: JointElement, value: Any) -> Array:
     """Motion (4, 4) of a joint's child by an angle or displacement; by (x, y, angle) for planar joints.
 
     The axes x and y of a planar joint form a right-handed frame with its normal, see
-    :func:`flexph.joints.rows.vectors.frame_about`. Floating joints take a position and a rotation.
+    :func:`flexph.joints.rows.vectors.frame_about`. Floating joints take a position and a rotation, ball joints a
+    rotation.
     """
     pose, name = np.eye(4), f"joints[{joint.name!r}]"
     if joint.kind in TURNING:
@@ -63,6 +64,8 @@ def moved(joint: JointElement, value: Any) -> Array:
         x, y, angle = check.array(name, value, (3,))
         pose[:3, 3] = np.array(frame_about(tuple(joint.axis.tolist()))).T @ (x, y)
         pose[:3, :3] = Rotation.from_rotvec(angle * joint.axis).as_matrix()
+    elif joint.kind == BALL and not _is_zero(value):
+        pose[:3, :3] = rotation_matrix(name, value)
     elif joint.kind == FLOATING and not _is_zero(value):
         return rigid_motion(name, value)
     return pose
@@ -141,8 +144,8 @@ class Robot:
         Parameters
         ----------
         joints : mapping, optional
-            Angles [rad] and displacements [m] by joint, (x, y, angle) for planar joints, a position and a rotation for
-            floating ones. Omit joints that follow others.
+            Angles [rad] and displacements [m] by joint, (x, y, angle) for planar joints, a rotation for ball joints, a
+            position and a rotation for floating ones. Omit joints that follow others.
         base : tuple, optional
             Position [m] and rotation of a free root; by default it is at the origin.
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from .elements import FIXED, FLOATING, PLANAR, JointElement, Mimic, several
+from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
@@ -69,7 +69,7 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
             if leader is None:
                 raise ValueError(f"joint {joint.name!r} mimics {law.leader!r}, which is no joint of the file")
             for one in (joint, leader):
-                if one.kind in (PLANAR, FLOATING):
+                if one.kind in SEVERAL:
                     raise ValueError(f"joint {joint.name!r} mimics {leader.name!r}: {one.name!r} must turn or slide")
             if leader.name in chain:
                 raise ValueError(f"joint {joint.name!r} mimics itself: {' → '.join([*chain, leader.name])}")

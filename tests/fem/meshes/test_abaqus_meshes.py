@@ -11,6 +11,7 @@ from fem.mesh_report import mesh_report, words
 from flexph import ValidityWarning, eigenfrequencies
 from flexph.bodies import linear_body
 from flexph.cli import main
+from flexph.meshes.drawings.drawing import MeshRequest
 from flexph.meshes.files.reading import read, read_contents
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
@@ -108,7 +109,8 @@ def test_two_materials_by_section(tmp_path):
     assert "mass: 19100 kg\n" in report
     assert "note: masses of C3D8 are lumped in the program of the file, and consistent here" in report
     assert "region 'SOFT': 1 cells, 1 m³; a material, or a load" in report
-    assert "mass: 19100 units of mass of the file\n" in words(mesh_report(tmp_path / "bar.inp", unit=1e-3))
+    millimetres = MeshRequest(unit=1e-3)
+    assert "mass: 19100 units of mass of the file\n" in words(mesh_report(tmp_path / "bar.inp", request=millimetres))
 
 
 def test_no_mass_without_a_density(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import fem
+import rigid
 from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, spherical, torque, weld
 from flexph.changes import lock
 from flexph.laws import backlash, bilinear, controlled, force_law, one_sided, polynomial, potential, scheduled, table
@@ -110,6 +111,33 @@ def test_a_schedule_does_the_work_of_its_factor():
     assert run.states[-1][mechanism.layout.parts["a.stress"]][::3] == pytest.approx(200.0, rel=1e-12)
 
 
+CURLED = polynomial(0.5, 0.3, 0.4)
+"""Moment of a strip that is softer where it bends to the right."""
+
+
+@pytest.mark.parametrize("method", [Exact(), Exact4()], ids=["Exact", "Exact4"])
+@pytest.mark.parametrize("laws", [{"M3": CURLED}, {"M3": bilinear(0.5, second=0.2, beyond=0.3), "N": SOFT}], ids=str)
+def test_energy_and_momenta_of_a_tumbling_cable_with_a_law_of_bending(laws, method):
+    run = flown(cable(2, laws), method, end=0.2, speed=1.0)
+    assert np.abs(run.ledger.residual).max() <= ROUND_OFF * run.ledger.scale
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.ptp(momentum, axis=0).max() <= ROUND_OFF * max(np.abs(momentum).max(), 1.0)
+    assert np.ptp(run.ledger.total_energy) <= 20 * ROUND_OFF * run.ledger.scale
+
+
+def test_a_linear_law_of_bending_is_the_stiffness_of_a_cable():
+    """In its equilibrium and its frequencies: the energy is another sum of the same squares."""
+    curve = lambda s: (sin(s), 1.0 - cos(s))  # noqa: E731
+    ends = []
+    for laws in (None, {"M3": polynomial(0.5)}):
+        mechanism = connect({"a": cable(2, laws, curve=curve)}, [weld("a.root", GROUND)], gravity=(0.0, -1.0))
+        rest = mechanism.equilibrium(mechanism.assemble())
+        waves = eigenfrequencies(mechanism.linearize(rest), count=4)
+        ends.append((mechanism.position(rest, "a.tip"), waves))
+    for plain, lawful in zip(*ends, strict=True):
+        np.testing.assert_allclose(lawful, plain, rtol=1e-8)
+
+
 # --- at rest ----------------------------------------------------------------------------------------------------------
 
 
@@ -126,6 +154,22 @@ def test_a_moment_bends_a_rod_to_the_circle_of_its_law(dim, law, moment):
     np.testing.assert_allclose(mechanism.position(state, "a.tip"), circle[:dim], rtol=0, atol=2e-4)
     own = state.x[mechanism.layout.parts["a.stress"]].reshape(-1, 3 if dim == 2 else 6)
     np.testing.assert_allclose(own[:, -1], moment, rtol=2e-3)
+
+
+@pytest.mark.parametrize("moment", [1.2, -0.4])
+def test_a_moment_bends_a_cable_to_the_circle_of_its_law(moment):
+    """Curvatures of both signs of a law that is not odd; the moment acts on a plate at the tip."""
+    plate = rigid.body(1e-3, inertia=1e-6, ports={"own": (0.0, 0.0)})
+    joints = [weld("a.root", GROUND), weld("a.tip", "plate.own"), torque("plate.own", name="M")]
+    rope = fem.cable(1.0, mass_per_length=0.5, axial=1e6, bending=0.5, elements=12, dim=2, laws={"M3": CURLED})
+    mechanism = connect({"a": rope, "plate": plate}, joints)
+    state = mechanism.equilibrium(mechanism.assemble(), inputs={"M": [moment]})
+    k = brentq(lambda x: float(CURLED.force(x)) - moment, -2.0, 5.0)
+    # of the fourth order in κL/12
+    tip = mechanism.position(state, "a.tip") - mechanism.position(state, "a.root")
+    np.testing.assert_allclose(tip, [sin(k) / k, (1.0 - cos(k)) / k], rtol=0, atol=1e-6)
+    own = state.x[mechanism.layout.parts["a.stress"]][25:]
+    np.testing.assert_allclose(own, moment, rtol=1e-3)
 
 
 @pytest.mark.parametrize("dim", [2, 3])

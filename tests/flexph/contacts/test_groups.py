@@ -9,7 +9,7 @@ from uncompiled import uncompiled
 import rigid
 from flexph import GROUND, IntegrationError, connect, integrate
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.loops import near
+from flexph.integration.loops import near_pairs
 from flexph.integration.loops.memory.structures import Kinds, Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
 from flexph.kernels.contacts.gap_arrays import Contacts
@@ -125,7 +125,7 @@ def test_what_is_stored_grows_with_the_members():
 
 @pytest.mark.parametrize("law", [KelvinVoigt(1e4, friction=0.3), Rigid(friction=0.3)])
 def test_a_group_moves_as_its_pairs_do(law, monkeypatch):
-    monkeypatch.setattr(near, "LISTED", 3)  # near pairs alone
+    monkeypatch.setattr(near_pairs, "LISTED", 3)  # near pairs alone
     bodies, shapes = members(2, 4)
     floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
     method, runs = Exact(contact="steps"), []

@@ -40,7 +40,12 @@ def test_what_rests_meets_its_laws_to_round_off_of_its_positions(way, step):
 def missing(monkeypatch, share):
     """Let the impulses of each iteration of a step be off by a share, in loops that run by Python."""
     entries, rng = uncompiled("flexph.integration.loops.entries"), np.random.default_rng(3)
-    closing = entries.run_strikes.__globals__["close_all"].__globals__["take_way"].__globals__["close"].__globals__
+    closing = (
+        entries.run_strikes.__globals__["close_all_marked"]
+        .__globals__["solve_part"]
+        .__globals__["solve_closing"]
+        .__globals__
+    )
     solve = closing["solve_pressed"]
 
     def off(m, kinds, law, island, *given):

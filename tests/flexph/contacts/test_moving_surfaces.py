@@ -7,9 +7,10 @@ from contact_samples import ball
 import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact
+from flexph.control import Sampled
 from flexph.mechanisms.model.state import angular_momentum
 from flexph.methods import Decaying, Exact
-from flexph.sensors import friction_force
+from flexph.sensors import friction_force, velocity
 
 G, U, MU = 9.81, 1.5, 0.3
 PAD = {"damping": 2e3, "friction": MU}
@@ -118,3 +119,53 @@ def test_what_a_belt_cannot_be():
     mechanism, start = laid_on_a_belt(Hertz(1e6, friction=0.3), lambda t: 1.0 / (0.05 - t) if t > 0.04 else 1.0, 2)
     with pytest.raises(ValueError, match=r"speed of the surface"):
         integrate(mechanism, start, np.linspace(0.0, 0.1, 11))
+
+
+def driven_belt(law, dim=2, **options):
+    """A block laid on a belt whose speed is an input."""
+    along = np.eye(dim)[0] if dim == 3 else None
+    belt = Plane(GROUND.at(*np.zeros(dim)), np.eye(dim)[-1], direction=along, driven=True, **options)
+    block = rigid.body(1.0, inertia=0.01 if dim == 2 else (0.01,) * 3, ports={"foot": np.zeros(dim)})
+    mechanism = connect({"block": block}, [contact("block.foot", belt, law, name="belt")], gravity=-G * np.eye(dim)[-1])
+    at = (0.0, 0.0, 0.0) if dim == 2 else (np.zeros(3), np.eye(3))
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess={"block": at}))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("law", ["anchored", "smooth"])
+def test_the_speed_of_a_belt_as_an_input(law, dim):
+    """Motion and work are those of a given speed; the output of the port is the friction on the block."""
+    own, times = LAWS[law][0], np.linspace(0.0, 0.3, 151)
+    given = integrate(*laid_on_a_belt(own, U, dim), times)
+    run = integrate(*driven_belt(own, dim), times, inputs={"belt": U})
+    np.testing.assert_allclose(run.states, given.states, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(run.ledger.work["belt"], given.ledger.work["belt: surface"], rtol=0, atol=1e-12)
+    assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+    changing = integrate(*driven_belt(own, dim, speed=0.5), times, inputs={"belt": lambda t: 1.0 + np.sin(40.0 * t)})
+    assert np.abs(changing.ledger.residual).max() < 1e-12 * changing.ledger.scale
+    assert changing.ledger.work["belt: surface"].sum() > 0.0 < changing.ledger.work["belt"].sum()
+
+
+def test_a_controller_drives_a_belt():
+    """A sampled law that brings the block to a speed by that of the belt."""
+    mechanism, start = driven_belt(LAWS["smooth"][0])
+    speed = Sampled(
+        function=lambda t, see: {"belt": see["speed"][0] + 5.0 * (1.0 - see["speed"][0])},
+        period=0.01,
+        sensors={"speed": velocity("block.foot")},
+    )
+    run = integrate(mechanism, start, np.linspace(0.0, 1.5, 151), controllers={"speed": speed})
+    assert run["block.velocity"][-1, 0] == pytest.approx(1.0, abs=0.05)  # its limit cycle
+    assert np.abs(run.ledger.residual).max() < 1e-12 * run.ledger.scale
+
+
+@pytest.mark.parametrize("law", [Rigid(friction=0.3), KelvinVoigt(1e5)])
+def test_driven_belts_need_compliant_friction(law):
+    with pytest.raises(ValueError, match="needs a compliant law with friction"):
+        driven_belt(law)
+
+
+def test_statics_of_driven_belts_are_refused():
+    mechanism, _ = driven_belt(LAWS["anchored"][0])
+    with pytest.raises(ValueError, match="no moving surfaces with friction"):
+        mechanism.equilibrium(mechanism.assemble(guess={"block": (0.0, 0.0, 0.0)}))

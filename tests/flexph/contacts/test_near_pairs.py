@@ -6,9 +6,9 @@ import pytest
 import rigid
 from flexph import GROUND, connect, distance, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
-from flexph.integration.loops import near, stepper
+from flexph.integration.loops import near_pairs, stepper
 from flexph.integration.loops.build import constants
-from flexph.integration.loops.near import NearPairs
+from flexph.integration.loops.near_pairs import NearPairs
 from flexph.kernels.contacts.gap_arrays import DISTANCE, OFFSET
 from flexph.methods import Decaying, Exact
 
@@ -110,7 +110,7 @@ def test_the_motion_is_that_of_all_pairs(method, law, dim, bound, monkeypatch):
         pytest.skip("shown in the plane")
     margins, times, runs = margins_of(monkeypatch), np.linspace(0.0, 0.06, 121), []
     for most in (100, 10**6):  # pairs from which on lists are made
-        monkeypatch.setattr(near, "LISTED", most)
+        monkeypatch.setattr(near_pairs, "LISTED", most)
         mechanism, start = heap(27, dim, law, bound=bound)
         margins.clear()
         runs.append(integrate(mechanism, start, times, method=METHODS[method], save_every=20))
@@ -137,7 +137,7 @@ def test_steps_that_go_further_than_the_margin_take_a_wider_list(monkeypatch):
     mechanism, start = heap(27, 2, SLIDING, speed=30.0)
     made, times = margins_of(monkeypatch), np.linspace(0.0, 0.02, 11)  # up to 6 cm a step, where 1 cm is the margin
     run = integrate(mechanism, start, times, method=Exact())
-    monkeypatch.setattr(near, "LISTED", 10**6)
+    monkeypatch.setattr(near_pairs, "LISTED", 10**6)
     mechanism, start = heap(27, 2, SLIDING, speed=30.0)
     whole = integrate(mechanism, start, times, method=Exact())
     assert max(made) > 0.1 and min(made) == pytest.approx(0.01)

@@ -9,7 +9,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spring_damper
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.loops import near, stepper
+from flexph.integration.loops import near_pairs, stepper
 from flexph.laws import coulomb, resistive
 from flexph.methods import Exact
 
@@ -99,7 +99,7 @@ def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, wa
     monkeypatch.setattr(stepper.Stepper, "_bind", lambda own, m: (lists.append(m.contacts_kind.size), bind(own, m))[1])
     group = lambda spheres: [mutual_contact(spheres, law, name="balls")]  # noqa: E731
     for listed in (2, 1000):
-        monkeypatch.setattr(near, "LISTED", listed)
+        monkeypatch.setattr(near_pairs, "LISTED", listed)
         floors = [PLASTIC, SOFT["hertz"] if way == "steps" else PLASTIC] * 2
         mechanism, start = row(np.random.default_rng(0), group, floors)
         lists.clear()

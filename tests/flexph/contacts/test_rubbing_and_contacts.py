@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import GROUND, connect, drive, force, hinge, integrate, slider, spring_damper
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.loops import near
+from flexph.integration.loops import near_pairs
 from flexph.joints import CoulombFriction
 from flexph.methods import Exact
 
@@ -167,8 +167,8 @@ def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
     """As of groups with more than 300 pairs."""
     runs = []
     for listed in (2, 1000):
-        monkeypatch.setattr(near, "LISTED", listed)
+        monkeypatch.setattr(near_pairs, "LISTED", listed)
         mechanism, start = held(BOUNCE)
-        assert mechanism.once(near.NearPairs).lists == (listed == 2)
+        assert mechanism.once(near_pairs.NearPairs).lists == (listed == 2)
         runs.append(run_of(mechanism, start, np.linspace(0.0, 0.3, 17), "steps", inputs=PUSH))
     np.testing.assert_allclose(runs[0].states, runs[1].states, rtol=0, atol=1e-9)

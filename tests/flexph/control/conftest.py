@@ -12,7 +12,7 @@ def by_python(monkeypatch):
     @contextmanager
     def context():
         with monkeypatch.context() as patch:
-            patch.setattr("flexph.control.agreement.is_compiled", lambda joined: False)
+            patch.setattr("flexph.control.coupling.is_compiled", lambda coupled: False)
             yield
 
     return context
@@ -22,5 +22,5 @@ def by_python(monkeypatch):
 def route(request, monkeypatch):
     """Who evaluates controllers within the steps: the loops, or Python."""
     if request.param == "Python":
-        monkeypatch.setattr("flexph.control.agreement.is_compiled", lambda joined: False)
+        monkeypatch.setattr("flexph.control.coupling.is_compiled", lambda coupled: False)
     return request.param

@@ -24,7 +24,7 @@ from flexph import (
     torque,
     torsion_spring,
 )
-from flexph.control import Continuous, Sampled, feedback, joined, passive_observer, pid, port_spring
+from flexph.control import Continuous, Sampled, coupled_controllers, feedback, passive_observer, pid, port_spring
 from flexph.exchange import from_scipy
 from flexph.interconnection import gyrator
 from flexph.methods import DiscreteGradient, Exact4, Gauss
@@ -222,7 +222,9 @@ def test_what_a_run_cannot_join_is_named():
 
 
 def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch, by_python):
-    monkeypatch.setattr(joined.TrialSteps, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size)))
+    monkeypatch.setattr(
+        coupled_controllers.TrialSteps, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size))
+    )
     with by_python(), pytest.raises(IntegrationError, match="inputs undetermined") as caught:
         controlled()
     assert caught.value.solution.times.tolist() == [0.0]

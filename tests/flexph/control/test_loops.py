@@ -17,16 +17,16 @@ import flexph
 import rigid
 from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Continuous, StateFeedback, gearbox, motor
-from flexph.control.agreement import CompiledAgreement
-from flexph.control.joined import Joined
+from flexph.control.coupled_controllers import CoupledControllers
+from flexph.control.coupling import CompiledCoupling
 from flexph.control.loops import data
 from flexph.laws import coulomb
 from flexph.numerics.loops.views import call_two
-from flexph.sensors import distance, joint_angle, joint_rate, seen
+from flexph.sensors import distance, joint_angle, joint_rate, panel_arrays
 from flexph.sensors.panel import Panel
 
 ROOT = Path(flexph.__file__).parent
-MODULES = [f"flexph.control.loops.{name}" for name in ("elimination", "answers", "laws", "agreement")]
+MODULES = [f"flexph.control.loops.{name}" for name in ("elimination", "answers", "laws", "coupling")]
 MODULES += ["flexph.sensors.loops"]
 SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
 TRAINS = {
@@ -65,7 +65,7 @@ def declared(path):
     return {name: [tuple(line.split()) for line in body.splitlines()] for name, body in structs}
 
 
-@pytest.mark.parametrize("module", [data, seen])
+@pytest.mark.parametrize("module", [data, panel_arrays])
 def test_structs_are_the_named_tuples(module):
     """Python lays out the arrays by one of them, and compiled loops find them by the other."""
     structs = declared(Path(module.__file__).with_suffix(".pxd"))
@@ -101,7 +101,7 @@ def arm_of(*ports):
     return arm, arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
 
 
-def agreed(address=None):
+def converged(address=None):
     """What trains with laws of all kinds and two feedbacks agree on with a mechanism of random answers."""
     arm, start = arm_of("limited", "smooth", "python", "c")
     feedback = {
@@ -113,29 +113,29 @@ def agreed(address=None):
         for name, own in TRAINS.items()
     }
     rng, times = np.random.default_rng(5), np.cumsum([0.0, *[1e-2] * 6, *[2e-2] * 6])
-    agreement = CompiledAgreement(Joined(arm, {**trains, **feedback}, {}), times, start.x, 4)
+    coupling = CompiledCoupling(CoupledControllers(arm, {**trains, **feedback}, {}), times, start.x, 4)
     mobility, shift = 0.3 * np.diag(rng.uniform(size=4)), 0.01 * rng.normal(size=(start.x.size, 4))
     verdicts, trials = [], 0
     for step in range(len(times) - 1):
         around = 0.3 * rng.normal(size=4)
         while True:
-            agreement.output[:] = mobility @ agreement.inputs[0] + around
-            agreement.state[0] = start.x + shift @ agreement.inputs[0]
+            coupling.output[:] = mobility @ coupling.inputs[0] + around
+            coupling.state[0] = start.x + shift @ coupling.inputs[0]
             trials += 1
-            verdicts.append(call_two(agreement.address if address is None else address, agreement.data, step))
+            verdicts.append(call_two(coupling.address if address is None else address, coupling.data, step))
             if verdicts[-1] != data.AGAIN:
                 break
-    own = agreement._arrays
-    return verdicts, trials, [own.agreed, own.means, own.states, own.laws.lost, own.slope, own.past]
+    own = coupling._arrays
+    return verdicts, trials, [own.converged, own.means, own.states, own.laws.lost, own.slope, own.past]
 
 
 def test_source_and_compiled_loops_have_the_same_bits():
     """Rows that are agreed on, and Broyden's matrix, for steps of two lengths."""
     with uncompiled() as source:
-        verdicts, trials, expected = agreed(source["flexph.control.loops.agreement"].agree_address())
-    compiled = agreed()
+        verdicts, trials, expected = converged(source["flexph.control.loops.coupling"].iterate_address())
+    compiled = converged()
     assert (compiled[0], compiled[1]) == (verdicts, trials)
-    assert verdicts.count(data.AGREED) == 12 and data.FAILED not in verdicts
+    assert verdicts.count(data.CONVERGED) == 12 and data.FAILED not in verdicts
     assert np.ptp(expected[3], axis=0).min() > 0.0  # laws lose something, in some steps more than in others
     for found, own in zip(compiled[2], expected, strict=True):
         np.testing.assert_array_equal(found, own)

@@ -221,8 +221,8 @@ def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
     np.testing.assert_array_equal(fine.ledger.controllers["hold"], fine.ledger.work["motor"])
     run.save(tmp_path / "run.h5")
     np.testing.assert_array_equal(Solution.load(tmp_path / "run.h5", MOTOR).controls["motor"], run.controls["motor"])
-    joined = run.followed_by(integrate(MOTOR, replace(run.final, controllers={}), (0.1, 0.2)))
-    np.testing.assert_array_equal(joined.controls["motor"][-1], 0.0)
+    coupled = run.followed_by(integrate(MOTOR, replace(run.final, controllers={}), (0.1, 0.2)))
+    np.testing.assert_array_equal(coupled.controls["motor"][-1], 0.0)
 
 
 def test_the_work_of_a_reference_is_in_the_ledger():

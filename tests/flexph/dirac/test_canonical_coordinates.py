@@ -102,7 +102,7 @@ def helical(unit=1.0, **more):
     return holonomic_coordinates(lambda q: helix(unit * q), lambda q: helix_slope(unit * q) * unit, start, **more)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-3])
+@pytest.mark.parametrize("unit", [pytest.param(1.0, marks=pytest.mark.slow), 1e-3])
 def test_constraints_are_casimirs_beside_their_momenta(unit):
     """c(q) are the Casimirs r, their momenta s: canonical at random states, on the constraints or not, in m and mm."""
     system, made = bead(unit), helical(unit)

@@ -247,10 +247,10 @@ class Trap:
 
 
 def test_the_state_of_a_unit_is_no_code(unit, tmp_path):
-    from flexph.fmu.slave import MechanismSlave
+    from flexph.fmu.slave import MechanismUnit
 
     with pytest.raises(ValueError, match="damaged"):
-        MechanismSlave._fmu_state_from_bytes(pickle.dumps(Trap(tmp_path / "code")))
+        MechanismUnit._fmu_state_from_bytes(pickle.dumps(Trap(tmp_path / "code")))
     assert not (tmp_path / "code").exists()
 
 

@@ -6,6 +6,8 @@ whole mechanism give the changes of both momenta.
 Ten seconds, as the oracle is plain NumPy and takes each kind of joint, force and contact.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from exact_scheme.energy import energy, work_by_flows, work_of_factors, work_of_inputs
@@ -35,9 +37,15 @@ GROUNDED |= {name for name in MADE if "hose" in name}
 """Kinds on which the world acts without joint forces."""
 
 
-def step_of(make, *, damped):
+@cache
+def made(name):
+    """The mechanism of a name."""
+    return MADE[name]()
+
+
+def step_of(name, *, damped):
     """A random step without joint forces, whose free lengths and loads rest; with damping and losses or without."""
-    own, y = random_step(make(), size=0.05)
+    own, y = random_step(made(name), size=0.05)
     own.start.sigma[own.system.strain_rows.stress] = stresses_at(own)
     own.given = own.given._replace(moved=0.0 * own.given.moved, friction=0.0 * own.given.friction)
     if not damped:
@@ -62,7 +70,7 @@ def stresses_at(own):
 @pytest.mark.parametrize("name", [name for name in MADE if "function of the rate" not in name])  # may do work
 @pytest.mark.parametrize("damped", [False, True])
 def test_energy_is_balanced(name, damped):
-    own, y = step_of(MADE[name], damped=damped)
+    own, y = step_of(name, damped=damped)
     n, end = own.system.velocities, own.end(y)
     before, after = zip(own.given.factor, own.given.strain_factor, own.given.speed, strict=True)
     gained = energy(own.system, end, *after) - energy(own.system, own.start, *before)
@@ -78,7 +86,7 @@ def test_energy_is_balanced(name, damped):
 @pytest.mark.parametrize("name", sorted(MADE.keys() - GROUNDED))
 def test_momenta_are_kept(name):
     """Without weights and inputs: residuals along rigid motions of the whole are what both momenta gain."""
-    own, y = step_of(MADE[name], damped=True)
+    own, y = step_of(name, damped=True)
     free = tuple(body._replace(weight=0.0 * body.weight) for body in own.system.bodies)
     own.system, own.given = own.system._replace(bodies=free), own.given._replace(inputs=0.0 * own.given.inputs)
     residual, motions = own.residual(y)[: own.system.velocities], rigid_motions(own, y)
@@ -93,7 +101,7 @@ def rigid_motions(own, y):
     system, way = own.system, way_of(own.system, own.start, own.given.h, y[: own.system.velocities])
     motions = np.zeros((system.dim + system.spins, system.velocities))
     for b, body in enumerate(system.bodies):
-        centre, spin, _ = system.columns(b)
+        centre, spin, _ = system.columns[b]
         motions[: system.dim, centre] = np.eye(system.dim)
         motions[system.dim :, centre] = swept(way.r.mean[b]).T
         if body.turns:

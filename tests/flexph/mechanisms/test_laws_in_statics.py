@@ -38,6 +38,23 @@ def test_a_gas_column_under_any_load(load, exponent):
     assert mechanism.position(rest, "mass.point")[1] == pytest.approx(place, rel=0, abs=1e-13)
 
 
+@pytest.mark.parametrize("length", [0.2, 9.0])
+def test_a_slack_string_holds_a_mass_that_falls_far(length):
+    """From 0.1 m below its end, over up to 90 times this size: at the length and mg/k."""
+    law = potential(lambda x: 100.0 * max(x, 0.0) ** 2, lambda x: 200.0 * max(x, 0.0))
+    string = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=law, length=length)
+    mechanism = connect({"mass": rigid.point(2.0)}, [string], gravity=(0.0, -9.81))
+    state = mechanism.equilibrium(mechanism.assemble({"mass": (0.0, -0.1, 0.0)}))
+    np.testing.assert_allclose(state.x[:2], [0.0, -(length + 2.0 * 9.81 / 200.0)], atol=1e-12)
+
+
+def test_a_body_that_nothing_holds_is_refused():
+    body = rigid.body(2.0, inertia=0.1, ports={"top": (0.0, 0.1)})
+    mechanism = connect({"body": body}, [force("body.top", name="pull")])
+    with pytest.raises(ArithmeticError, match="nothing holds the mechanism, which moves away by 100 times its size"):
+        mechanism.equilibrium(mechanism.assemble({"body": (0.0, 0.0, 0.0)}), inputs={"pull": (1.0, 0.0)})
+
+
 def test_a_law_of_a_user_that_raises_beyond_its_limits():
     def energy(x):
         return -np.log(0.2 + x) if x > -0.2 else 1 / 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from uncompiled import uncompiled
 
-from flexph.integration.loops.memory.products import kinds
+from flexph.integration.loops.memory.constants import kinds
 from flexph.numerics.loops import views
 from flexph.numerics.loops.views import stored
 

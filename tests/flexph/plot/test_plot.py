@@ -8,6 +8,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, plot, torque
+from flexph.analysis import load_cycles
 from flexph.plot.axes import legend_above
 from flexph.plot.mode_shapes import outlines
 from flexph.plot.panels import Curve, Panel, largest_of, prefix_of, short
@@ -145,3 +146,14 @@ def test_a_missing_library_is_named(monkeypatch, solution):
     monkeypatch.setattr("flexph.plot.axes.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "flexph\[plot\]"'):
         plot.motion(solution)
+
+
+def test_load_spectrum_draws_ranges_over_cumulative_counts():
+    pytest.importorskip("rainflow")
+    cycles = load_cycles([0.0, 100e6, -100e6, 100e6, 0.0], unit="Pa")
+    axes = plot.load_spectrum(cycles)
+    values, edges, _ = axes.patches[-1].get_data()
+    assert np.array_equal(values, [200.0, 200.0, 100.0, 100.0]) and np.array_equal(edges, [0.25, 0.5, 1.0, 1.5, 2.0])
+    assert axes.get_ylabel() == "range [MPa]"
+    with pytest.raises(ValueError, match="cycles must hold a cycle"):
+        plot.load_spectrum(load_cycles([1.0, 1.0]))

@@ -41,7 +41,7 @@ def spun(system, omega):
     (0.0, 1.0),
     (rigid.quaternion, rigid.rotation_matrix),
     (0, 1, 2),
-    strength=2,
+    strength=1,
 )
 def test_welds_run_from_any_pose(make, speed, method, seed):
     """Their multipliers are zero where the bodies fall side by side, and turns of the weld carry nothing anyway."""

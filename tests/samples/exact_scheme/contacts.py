@@ -3,6 +3,7 @@
     offset    g = ±V·W − c                   distance  g = ±|V| − c
     axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
     rim       g = V·W − r √(1 − (W·U)²) − c   shape  g = G(V·W, V·U, V·D) − c, the distance to a surface
+    segments  g = √D(V·V, V·W, V·U, W·U) − c, D the least |V + s W − t U|² + ε (s² |W|² + t² |U|²), |s|, |t| ≤ 1
 
 with q = V·W/|W|, as directions of sections that bend are longer than one.
 
@@ -18,7 +19,8 @@ from .kinematics import Ends
 from .numbers import cross, dot, norm, turn
 from .surfaces import closest, mean_gradient
 
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE = range(6)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS = range(7)
+EVEN = 1e-6
 """Kinds of gaps, as the model numbers them."""
 
 
@@ -95,6 +97,14 @@ def gap(c, k, vector):
         value = Ends(*(own.value for own in near))
         gradient[0] = sum(a * b for a, b in zip(n, axes, strict=True))
         gradient[1 : 1 + V.size] = np.multiply.outer(n, V)
+    elif kind == SEGMENTS:
+        pi = Ends(*(segments(v)[2] for v in vector))
+        near = [least_square(*segments(v)) for v in vector]
+        value = Ends(*(np.sqrt(own[0]) for own in near))
+        slope, way = 0.5 * (near[0][1] + near[1][1]), pi.change
+        n = slope + (near[1][0] - near[0][0] - dot(slope, way)) / dot(way, way) * way if np.any(way != 0.0) else slope
+        n = n / (2.0 * value.mean)
+        gradient[:3] = np.array([2.0 * n[0] * V + n[1] * W + n[2] * U, n[1] * V + n[3] * U, n[2] * V + n[3] * W])
     elif kind == RIM:
         r, tilt = c.share[0, k], Ends(*(dot(v[1], v[2]) for v in vector))
         up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
@@ -108,6 +118,26 @@ def gap(c, k, vector):
         value = Ends(start, start + change)
         gradient[:3] = kappa * np.array([c_.mean * W - s.mean * U, c_.mean * V, -s.mean * V])
     return Gap(Ends(*(sign * g - offset for g in value)), sign * gradient)
+
+
+def segments(v):
+    """Squares |W|² and |U|², and products V·V, V·W, V·U, W·U."""
+    V, W, U = v[:3]
+    return dot(W, W), dot(U, U), np.array([dot(V, V), dot(V, W), dot(V, U), dot(W, U)])
+
+
+def least_square(first, second, x):
+    """D at the products x, its gradient, and the place s: the least over all ends and inner points."""
+    a, b = (1.0 + EVEN) * first, (1.0 + EVEN) * second
+    s = (x[3] * x[2] - b * x[1]) / (a * b - x[3] ** 2)
+    tries = [(s, (x[3] * s + x[2]) / b)]
+    for end in (-1.0, 1.0):
+        tries += [(end, (x[3] * end + x[2]) / b), ((x[3] * end - x[1]) / a, end), (end, 1.0), (end, -1.0)]
+    tries = [pair for pair in tries if all(abs(np.real(own)) <= 1.0 for own in pair)]
+    values = [x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3] + s**2 * a + t**2 * b for s, t in tries]
+    k = int(np.argmin(np.real(values)))
+    s, t = tries[k]
+    return values[k], np.array([1.0 + 0.0 * s, 2.0 * s, -2.0 * t, -2.0 * s * t]), s
 
 
 def gap_at(c, k, place):
@@ -149,6 +179,10 @@ def _slip_rates(system, way, at, rate):
     tangent = _tangents(normal)
     first = c.share[0, k] * (normal if flat else middle)
     second = middle - first if flat else c.share[1, k] * middle
+    if c.kind[k] == SEGMENTS:
+        places = [least_square(*segments(v))[2] for v in vector]
+        first = c.share[0, k] * normal - 0.5 * (places[0] + places[1]) * vector.mean[1]
+        second = middle - first
     if c.kind[k] == RIM:
         _, W, U, _ = vector.mean
         tilt = Ends(*(dot(v[1], v[2]) for v in vector))

@@ -19,7 +19,7 @@ def flow_forces(system, way, given):
         r, v, A = way.r.mean[flow.frames], way.v[flow.frames], flow.along
         own = -2.0 * u * A @ v + uu * (flow.tension - flow.ends) @ r - du / way.h * A @ r
         for b, f in zip(range(*flow.frames.indices(len(way.v))), own, strict=True):
-            force[system.columns(b)[0]] += f
+            force[system.columns[b][0]] += f
     return force
 
 

@@ -218,7 +218,7 @@ def momentum_defects(system, start, by, at, force, stress):
     (tableau, h), (v, spin, du, R, u), elasticity = by, at, system.elasticity
     missed = -h * force
     for b, body in enumerate(system.bodies):
-        centre, turning, shape = system.columns(b)
+        centre, turning, shape = system.columns[b]
         missed[:, centre] += body.mass * _changes(tableau, start.v[b], v[:, b]) - h * body.weight
         w0 = np.concatenate([start.omega[b], start.du[body.own]])
         omega = np.array([_to_body(frame[b], one[b]) for frame, one in zip(R, spin, strict=True)])

@@ -11,8 +11,11 @@ import numpy as np
 def mass_matrix(body, u):
     """M(u) = [[J + 2 s·u + uᵀKu, n + Nu], [⋅, M]] of a body about its centre of mass, (s + n, s + n)."""
     J = body.J + (2.0 * body.s + body.K @ u) @ u
-    coupling = body.n + body.N @ u
-    return np.block([[J, coupling], [coupling.T, body.M]])
+    s, n = body.n.shape
+    mass = np.empty((s + n, s + n), dtype=J.dtype)
+    mass[:s, :s], mass[:s, s:], mass[s:, s:] = J, body.n + body.N @ u, body.M
+    mass[s:, :s] = mass[:s, s:].T
+    return mass
 
 
 def momenta(body, omega, u, du):

@@ -80,8 +80,12 @@ def points(system, r, arm):
 
 
 def products(system, vector):
-    """V·W, (p,)."""
-    return dot(vector[system.vectors.first], vector[system.vectors.second])
+    """V·W, of crossed ones (JV)·W, (p,)."""
+    first, second = vector[system.vectors.first], vector[system.vectors.second]
+    value, crossed = dot(first, second), system.vectors.crossed
+    if crossed.size:
+        value[crossed] = first[crossed, 0] * second[crossed, 1] - first[crossed, 1] * second[crossed, 0]
+    return value
 
 
 def vectors(system, r, arm):
@@ -112,7 +116,7 @@ def split(system, velocity):
     v = velocity[: system.dim * len(omega)].reshape(-1, system.dim)
     for b, body in enumerate(system.bodies):
         if body.turns:
-            omega[b] = velocity[system.columns(b)[1]]
+            omega[b] = velocity[system.columns[b][1]]
     return v, omega, velocity[velocity.size - n :]
 
 
@@ -121,18 +125,19 @@ def spin_rates(system, frame):
     rates = np.zeros((len(frame), system.spins, system.velocities), dtype=frame.dtype)
     for b, body in enumerate(system.bodies):
         if body.turns:
-            rates[b][:, system.columns(b)[1]] = frame[b] if system.dim == 3 else 1.0
+            rates[b][:, system.columns[b][1]] = frame[b] if system.dim == 3 else 1.0
     return rates
 
 
 def node_rates(system, frame, spin_rate, lever):
     """ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄ of all nodes as maps of the velocities, (k, d, n_v)."""
     rates = np.zeros((len(lever), system.dim, system.velocities), dtype=lever.dtype)
+    axes = np.arange(system.dim)
     for k, b in enumerate(system.nodes.body):
-        centre, _, flexible = system.columns(b)
-        rates[k][:, centre] = system.nodes.moves[k] * np.eye(system.dim)
-        rates[k] += swept(lever[k]) @ spin_rate[b]
-        rates[k][:, flexible] += frame[b] @ system.nodes.shape[k][:, system.bodies[b].own]
+        centre, spin, flexible = system.columns[b]
+        rates[k, axes, centre] = system.nodes.moves[k]
+        rates[k, :, spin] = (swept(lever[k]) @ spin_rate[b][:, spin]).T
+        rates[k, :, flexible] = (frame[b] @ system.nodes.shape[k][:, system.bodies[b].own]).T
     return rates
 
 
@@ -145,4 +150,8 @@ def product_rates(system, node_rate, vector):
     """V̇·W̄ + V̄·Ẇ of all products as maps of the velocities, (p, n_v)."""
     rate = np.einsum("vk,kin->vin", system.vectors.incidence, node_rate)
     one, other = system.vectors.first, system.vectors.second
-    return np.einsum("pin,pi->pn", rate[one], vector[other]) + np.einsum("pin,pi->pn", rate[other], vector[one])
+    V, W, dV, dW = vector[one], vector[other], rate[one], rate[other]
+    plain = np.einsum("pin,pi->pn", dV, W) + np.einsum("pin,pi->pn", dW, V)
+    for p in system.vectors.crossed:
+        plain[p] = dV[p, 0] * W[p, 1] - dV[p, 1] * W[p, 0] + V[p, 0] * dW[p, 1] - V[p, 1] * dW[p, 0]
+    return plain

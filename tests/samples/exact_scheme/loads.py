@@ -27,7 +27,7 @@ def load_forces(system, rates, lever, inputs):
 def section_rates(system, frame, spin_rate):
     """World spins Ω + R⁻ᵀψu̇ of sections that take torques, as maps of the velocities, one (s, n_v) each."""
     for b, shape in zip(system.loads.section_body, system.loads.section_shape, strict=True):
-        flexible, rate = system.columns(b)[2], spin_rate[b].copy()
+        flexible, rate = system.columns[b][2], spin_rate[b].copy()
         bent = shape[:, system.bodies[b].own]
         rate[:, flexible] += frame[b] @ bent if system.dim == 3 else bent
         yield rate

@@ -26,14 +26,15 @@ def slips(system, way, on_curves):
     return rows @ (way.product_rate @ way.velocity), rows
 
 
-def slip_forces(system, way, on_curves):
-    """Forces on products (p,) against all slips."""
+def slip_forces(system, way, on_curves, lam):
+    """Forces on products (p,) against all slips; ``lam`` are the multipliers, also loads of wheels."""
     rate, rows = slips(system, way, on_curves)
     force = np.zeros(way.product.after.size)
     for k, relation in enumerate(system.slips.relations):
         own = system.slips.slip == k
         if isinstance(relation, CreepLaw):
-            force = force + rows[own][:-1].T @ creep_force(relation, rate[own])
+            load = lam[system.slips.load[k]] if relation.by_load else None
+            force = force + rows[own][:-1].T @ creep_force(relation, rate[own], load)
             continue
         speed = np.sqrt(dot(rate[own], rate[own]))
         size = lifted(relation.force(float(speed.real)), relation.slope(float(speed.real)), speed)
@@ -41,14 +42,18 @@ def slip_forces(system, way, on_curves):
     return force
 
 
-def creep_force(law, rate):
+def creep_force(law, rate, load):
     """Force −p q(x)/V, p = C s, x = |(p₁, p₂)|/(V μN), against slips s; the last rate is V."""
     along, across, limit, C, E, least, coupled, turning = law.parameters
+    if law.by_load:
+        limit = limit * load
+        if limit.real <= 0.0:
+            return 0.0 * rate[:-1]
     travel = rate[-1] if rate[-1].real > 0.0 else -rate[-1]
     speed = travel if travel.real > least else least + 0.0 * travel
     matrix = np.array([[along, 0.0, 0.0], [0.0, across, coupled], [0.0, -coupled, turning]])
     pushed = matrix[: rate.size - 1, : rate.size - 1] @ rate[:-1]
-    x = norm(pushed[:2]) / (speed * limit) if np.isfinite(limit) else 0.0 * speed
+    x = norm(pushed[:2]) / (speed * limit) if law.by_load or np.isfinite(limit) else 0.0 * speed
     if law.kind == "hyperbolic":
         size = 1.0 / (1.0 + x)
     elif law.kind == "cubic":

@@ -59,7 +59,7 @@ def step(system, start, given, y):
         constraint_forces(system, way, given.coefficient, lam)
         + curve_forces(system, on_curves, lam, given.inputs)
         - measures.gradient.T @ tension
-        + slip_forces(system, way, on_curves)
+        + slip_forces(system, way, on_curves, lam)
         + bearing_forces(system, measures.gradient, on_curves, given.friction)
         + strain_forces(system, way, mean_stress)
     )
@@ -85,7 +85,7 @@ def momentum_defects(system, state, way, force, mean_stress):
     on_shape = shape_forces(system.elasticity, way, mean_stress)
     missed = -way.h * force
     for b, body in enumerate(system.bodies):
-        centre, spin, shape = system.columns(b)
+        centre, spin, shape = system.columns[b]
         v, omega, du = (Ends(*(getattr(c, name) for c in state)) for name in ("v", "omega", "du"))
         omega, du = Ends(*(w[b] for w in omega)), Ends(*(rate[body.own] for rate in du))
         p = [momenta(body, c.omega[b], c.u[body.own], c.du[body.own]) for c in state]

@@ -57,6 +57,7 @@ class Vectors(NamedTuple):
     fixed: Any  # (v, d)
     first: Any  # (p,)
     second: Any  # (p,)
+    crossed: Any  # numbers of the products (J V)·W, with a quarter turn J
 
 
 class System(NamedTuple):
@@ -80,25 +81,13 @@ class System(NamedTuple):
     faces: Any
     flows: Any
     rows: int  # g
+    columns: Any  # of ṙ, ω and u̇ of each body among the velocities, in this order
+    velocities: int  # n_v
 
     @property
     def spins(self):
         """s, 1 in the plane and 3 in space."""
         return 1 if self.dim == 2 else 3
-
-    def columns(self, body):
-        """Columns of ṙ, ω and u̇ of a body among the velocities, in this order."""
-        turning = [b.turns for b in self.bodies]
-        centres = self.dim * len(turning)
-        first = centres + self.spins * sum(turning[:body])
-        flexible = centres + self.spins * sum(turning)
-        spins = np.arange(first, first + self.spins * turning[body])
-        return self.dim * body + np.arange(self.dim), spins, flexible + self.bodies[body].own
-
-    @property
-    def velocities(self):
-        """n_v."""
-        return sum(self.dim + self.spins * b.turns + b.own.size for b in self.bodies)
 
 
 class Loads(NamedTuple):
@@ -121,9 +110,10 @@ def system_of(mechanism):
     """Read the arrays of a mechanism."""
     a = mechanism.network.arrays
     d, (s, n), k = a.dim, a.n.shape, len(a.node_body)
+    bodies = tuple(_bodies(a))
     return System(
         dim=d,
-        bodies=tuple(_bodies(a)),
+        bodies=bodies,
         elasticity=Elasticity(
             *map(dense, (a.strain, a.slopes, a.weights, a.compliance, a.stiffness)), a.stress_damping, dense(a.viscous)
         ),
@@ -134,7 +124,7 @@ def system_of(mechanism):
             _shapes(a),
             np.zeros((k, k)) if a.node_means is None else dense(a.node_means),
         ),
-        vectors=Vectors(dense(a.incidence), a.vector_fixed, a.first, a.second),
+        vectors=Vectors(dense(a.incidence), a.vector_fixed, a.first, a.second, a.crossed),
         term_row=a.term_row,
         term_product=a.term_product,
         rate_terms=a.rolling,
@@ -155,6 +145,21 @@ def system_of(mechanism):
         flows=a.flows,
         faces=a.faces,
         rows=mechanism.layout.multipliers,
+        columns=[_columns(d, bodies, b) for b in range(len(bodies))],
+        velocities=sum(d + s * b.turns + b.own.size for b in bodies),
+    )
+
+
+def _columns(dim, bodies, body):
+    """Columns of ṙ, ω and u̇ of a body among the velocities, in this order."""
+    turning, spins = [b.turns for b in bodies], 1 if dim == 2 else 3
+    centres = dim * len(turning)
+    first = centres + spins * sum(turning[:body])
+    flexible = centres + spins * sum(turning)
+    return (
+        dim * body + np.arange(dim),
+        np.arange(first, first + spins * turning[body]),
+        flexible + bodies[body].own,
     )
 
 

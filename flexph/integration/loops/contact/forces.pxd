@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport fill, larger
+from ....numerics.loops.views cimport Vec, fill, larger
 from ..memory.memory cimport Memory
 from .gaps cimport differentiate_gap, gap_of, place_vectors, turned_gap
 from .laws cimport potential, press
@@ -16,4 +16,5 @@ cdef void push_nodes(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void twist_bodies(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void store_contacts(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef double _anchored(Memory* m, Py_ssize_t dim, Py_ssize_t c, bint is_start) noexcept nogil
+cdef void add_surface_outputs(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef void record_contacts(Memory* m, Py_ssize_t dim, double h) noexcept nogil

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import sqrt
@@ -139,6 +140,14 @@ def _anchored(m: Memory, dim: int, c: int, is_start: bool) -> float:
     return 0.5 * square / m.contacts_holding[c]
 
 
+def add_surface_outputs(m: Memory, dim: int, out: Array) -> None:
+    """Add the friction along driven surfaces, the outputs of their speeds, to ``out``."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_driven[c] >= 0 and is_active(m, c):
+            for t in range(dim - 1):
+                out[m.contacts_driven[c]] += m.touch_friction[c][t] * m.touch_way[c][t]
+
+
 def record_contacts(m: Memory, dim: int, h: float) -> None:
     """Add the impulses and dissipation of compliant contacts to the flows of a step."""
     for c in range(m.contacts_kind.size):
@@ -152,7 +161,13 @@ def record_contacts(m: Memory, dim: int, h: float) -> None:
                 lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
                 square += m.touch_friction[c][t] ** 2
                 if m.contacts_surface[c] >= 0:
-                    m.run_flow[m.contacts_surface[c]] += h * m.touch_friction[c][t] * m.touch_carried[c][t]
+                    carried = m.touch_carried[c][t]
+                    if m.contacts_driven[c] >= 0:
+                        carried -= m.touch_way[c][t] * m.trial_given[m.contacts_driven[c]]
+                    m.run_flow[m.contacts_surface[c]] += h * m.touch_friction[c][t] * carried
+                if m.contacts_driven[c] >= 0:
+                    done = h * m.touch_friction[c][t] * m.touch_way[c][t] * m.trial_given[m.contacts_driven[c]]
+                    m.run_flow[m.ledger_input[m.contacts_driven[c]]] += done
             m.run_flow[m.contacts_rubbed[c]] += h * sqrt(square)
         m.run_flow[m.contacts_pressed[c]] += h * m.touch_force[c]
         m.run_flow[m.contacts_lost[c]] += lost

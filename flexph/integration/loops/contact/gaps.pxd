@@ -1,4 +1,5 @@
 from ....kernels.surfaces.closest cimport GRADIENT, VALUE, mean_gradient, nearest
+from ....kernels.surfaces.segments cimport SLOPE, SQUARE, closest_points, mean_slopes
 from ....kernels.surfaces.surfaces cimport Surfaces
 from ....numerics.loops.views cimport Mat, Vec, larger
 from ..memory.memory cimport Memory
@@ -10,6 +11,7 @@ cdef Py_ssize_t DISTANCE
 cdef double FLAT
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
+cdef Py_ssize_t SEGMENTS
 cdef Py_ssize_t SHAPE
 cdef double TINY
 
@@ -17,6 +19,8 @@ cdef double dot(Py_ssize_t dim, Vec a, Vec b) noexcept nogil
 cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm, Mat out) noexcept nogil
 cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
 cdef double find_surface(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end) noexcept nogil
+cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end) noexcept nogil
+cdef void _differentiate_segments(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_shape(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double away(Py_ssize_t dim, Mat vector, double along) noexcept nogil
 cdef double upright(double q) noexcept nogil

@@ -8,6 +8,7 @@ from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import FLAT as _FLAT
 from ....kernels.contacts.gaps import TINY as _TINY
@@ -17,6 +18,7 @@ if not cython.compiled:
     from math import atan2, sqrt
 
     from ....kernels.surfaces.closest import GRADIENT, VALUE, mean_gradient, nearest
+    from ....kernels.surfaces.segments import SLOPE, SQUARE, closest_points, mean_slopes
     from ....kernels.surfaces.surfaces import Surfaces
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
@@ -27,6 +29,7 @@ DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 FLAT = cython.declare(cython.double, _FLAT)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SEGMENTS = cython.declare(cython.Py_ssize_t, _SEGMENTS)
 SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
 TINY = cython.declare(cython.double, _TINY)
 
@@ -62,6 +65,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
         return sign * larger(sqrt(dot(dim, v, v)), TINY) - offset
     if kind == SHAPE:
         return find_surface(m, dim, c, vector, 1) - offset
+    if kind == SEGMENTS:
+        return find_segments(m, dim, vector, 1) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -90,6 +95,44 @@ def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
     )
     nearest(own, m.contacts_shape[c], dim, m.touch_place[end], m.contacts_blend[c], m.touch_near[end])
     return m.touch_near[end][VALUE]
+
+
+def find_segments(m: Memory, dim: int, vector: Array, end: int) -> float:
+    """Distance of two segments; sets ``touch.place``, the products of their vectors, and ``touch.near`` at an end."""
+    place = m.touch_place[end]
+    place[0] = dot(dim, vector[0], vector[0])
+    place[1] = dot(dim, vector[0], vector[1])
+    place[2] = dot(dim, vector[0], vector[2])
+    place[3] = dot(dim, vector[1], vector[2])
+    first = dot(dim, vector[1], vector[1])
+    closest_points(first, dot(dim, vector[2], vector[2]), place, m.touch_near[end])
+    return sqrt(larger(m.touch_near[end][SQUARE], TINY))
+
+
+def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
+    """Set the gradients of the distance d of two segments: of d² by its products, over d₀ + d₁, and at the end."""
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    d0 = find_segments(m, dim, v0, 0)
+    d1 = find_segments(m, dim, v1, 1)
+    mean_slopes(m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
+    n = m.touch_bent[0]
+    e = m.touch_near[1]
+    for i in range(dim):
+        v = 0.5 * (v0[0][i] + v1[0][i])
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        u = 0.5 * (v0[2][i] + v1[2][i])
+        mean[0][i] = (2.0 * n[0] * v + n[1] * w + n[2] * u) / (d0 + d1)
+        mean[1][i] = (n[1] * v + n[3] * u) / (d0 + d1)
+        mean[2][i] = (n[2] * v + n[3] * w) / (d0 + d1)
+        v = v1[0][i]
+        w = v1[1][i]
+        u = v1[2][i]
+        end[0][i] = (2.0 * e[SLOPE] * v + e[SLOPE + 1] * w + e[SLOPE + 2] * u) / (2.0 * d1)
+        end[1][i] = (e[SLOPE + 1] * v + e[SLOPE + 3] * u) / (2.0 * d1)
+        end[2][i] = (e[SLOPE + 2] * v + e[SLOPE + 3] * w) / (2.0 * d1)
 
 
 def _differentiate_shape(m: Memory, dim: int, c: int) -> None:
@@ -162,6 +205,8 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
         _differentiate_rim(m, dim, c)
     elif kind == SHAPE:
         _differentiate_shape(m, dim, c)
+    elif kind == SEGMENTS:
+        _differentiate_segments(m, dim, c)
     else:
         _differentiate_angle(m, dim, c)
 

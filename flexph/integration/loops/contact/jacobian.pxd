@@ -1,4 +1,5 @@
-from ....numerics.loops.views cimport Vec, fill, part
+from ....kernels.surfaces.segments cimport SLOPE, SQUARE
+from ....numerics.loops.views cimport Vec, fill, larger, part
 from ..memory.memory cimport Memory
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
@@ -11,7 +12,9 @@ cdef Py_ssize_t ANGLE
 cdef Py_ssize_t AXIAL
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
+cdef Py_ssize_t SEGMENTS
 cdef Py_ssize_t SHAPE
+cdef double TINY
 
 cdef void add_contacts(Memory* m, Py_ssize_t dim, int contact, double h) noexcept nogil
 cdef void _couple(Memory* m, int contact, Py_ssize_t c, Py_ssize_t i, Py_ssize_t j, double value) noexcept nogil
@@ -22,6 +25,7 @@ cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left
 cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
 cdef double _turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _roll(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
+cdef void _cross_over(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
 cdef void _lean_over(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
 cdef void _differentiate_weights(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil

@@ -15,13 +15,16 @@ from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
+from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import sqrt
 
-    from ....numerics.loops.views import fill, part
+    from ....kernels.surfaces.segments import SLOPE, SQUARE
+    from ....numerics.loops.views import fill, larger, part
     from ..memory.memory import Memory
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
@@ -33,7 +36,9 @@ ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SEGMENTS = cython.declare(cython.Py_ssize_t, _SEGMENTS)
 SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
+TINY = cython.declare(cython.double, _TINY)
 
 
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
@@ -153,7 +158,9 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         _lean_over(m, dim, contact, c, h * force)
     if kind == SHAPE:
         _roll(m, dim, contact, c, h)
-    if kind in (OFFSET, ANGLE, RIM, SHAPE):
+    if kind == SEGMENTS:
+        _cross_over(m, dim, contact, c, h * m.touch_force[c])
+    if kind in (OFFSET, ANGLE, RIM, SHAPE, SEGMENTS):
         return 0.0
     p0 = 0.0
     p1 = 0.0
@@ -204,6 +211,54 @@ def _roll(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
             m.touch_along[0][i] = acting
             m.touch_along[1][i] = moved
         _add_outer(m, contact, c, -h * force, m.touch_along[0], m.touch_along[1])
+
+
+def _cross_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
+    """Add the change of the direction of the force on two segments; ``push`` is the force times h.
+
+    The discrete gradient n of d² by the products V·V, V·W, V·U, W·U has the derivatives ``touch.bent``; that of d is
+    n/(d₀ + d₁).
+    """
+    first = _first_row(m)
+    v0 = m.touch_first
+    v1 = m.touch_last
+    differentiate_gap(m, dim, c)
+    d1 = sqrt(larger(m.touch_near[1][SQUARE], TINY))
+    total = sqrt(larger(m.touch_near[0][SQUARE], TINY)) + d1
+    n = m.touch_bent[0]
+    gain = push / total
+    _add_block(m, dim, contact, c, -gain * n[0], 0, 0)
+    for k in range(1, 3):
+        _add_block(m, dim, contact, c, -0.5 * gain * n[k], 0, k)
+        _add_block(m, dim, contact, c, -0.5 * gain * n[k], k, 0)
+    _add_block(m, dim, contact, c, -0.5 * gain * n[3], 1, 2)
+    _add_block(m, dim, contact, c, -0.5 * gain * n[3], 2, 1)
+    for k in range(4):
+        one = 0 if k < 3 else 1  # vectors of product k
+        other = k if k < 3 else 2
+        for i in range(m.touch_begin[4]):
+            own = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
+            acting = 0.0
+            moved = 0.0
+            for j in range(dim):
+                B = m.system_B[first + i][j]
+                if own == one:
+                    acting += 0.5 * B * (v0[other][j] + v1[other][j])
+                if own == other:
+                    acting += 0.5 * B * (v0[one][j] + v1[one][j])
+            for l in range(4):
+                slope = m.touch_bent[1 + k][l] - 0.5 * n[k] * m.touch_near[1][SLOPE + l] / (total * d1)
+                left = 0 if l < 3 else 1
+                right = l if l < 3 else 2
+                for j in range(dim):
+                    W = m.system_W[first + i][j]
+                    if own == left:
+                        moved += slope * W * v1[right][j]
+                    if own == right:
+                        moved += slope * W * v1[left][j]
+            m.touch_along[0][i] = acting
+            m.touch_along[1][i] = moved
+        _add_outer(m, contact, c, -gain, m.touch_along[0], m.touch_along[1])
 
 
 def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:

@@ -1,11 +1,14 @@
+from ....kernels.surfaces.segments cimport FIRST
 from ....numerics.loops.views cimport Mat, Vec, larger
 from ..memory.memory cimport Memory
 from ..terms.spring_laws cimport timed
 from .gaps cimport dot, upright
 from libc.math cimport fabs, sqrt
 
+cdef Py_ssize_t FRICTIONS
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
+cdef Py_ssize_t SEGMENTS
 cdef Py_ssize_t SHAPE
 cdef Py_ssize_t SURFACES
 cdef double TINY
@@ -13,9 +16,11 @@ cdef double TINY
 cdef void slide(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef void _carry(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _lean(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _cross(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _tangents(Vec normal, Mat tangent) noexcept nogil
 cdef void _turn(Memory* m, Py_ssize_t dim, Py_ssize_t b, double h, Vec out) noexcept nogil
 cdef double moment(Py_ssize_t dim, Vec arm, Vec force, Py_ssize_t i) noexcept nogil
+cdef double rough(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void rub(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef void _hold(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _length(Py_ssize_t dim, Vec a) noexcept nogil

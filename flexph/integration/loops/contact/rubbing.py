@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.arrays import FRICTIONS as _FRICTIONS
+from ....kernels.arrays import SURFACES as _SURFACES
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
 from ....kernels.contacts.gaps import TINY as _TINY
-from ....kernels.timed import SURFACES as _SURFACES
 from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import fabs, sqrt
 
+    from ....kernels.surfaces.segments import FIRST
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
     from ..terms.spring_laws import timed
     from .gaps import dot, upright
 
+FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
+SEGMENTS = cython.declare(cython.Py_ssize_t, _SEGMENTS)
 SHAPE = cython.declare(cython.Py_ssize_t, _SHAPE)
 SURFACES = cython.declare(cython.Py_ssize_t, _SURFACES)
 TINY = cython.declare(cython.double, _TINY)
@@ -44,10 +49,12 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         arm[1][i] = middle - arm[0][i] if flat else m.contacts_share[c][1] * middle
     if m.contacts_kind[c] == RIM:
         _lean(m, dim, c)
+    elif m.contacts_kind[c] == SEGMENTS:
+        _cross(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
-    if m.contacts_surface[c] >= 0:
+    if m.contacts_surface[c] >= 0 or m.contacts_driven[c] >= 0:
         _carry(m, dim, c)
     for t in range(dim - 1):
         slip = 0.0
@@ -65,10 +72,13 @@ def _carry(m: Memory, dim: int, c: int) -> None:
     speed = m.contacts_speed[c]
     if m.contacts_timed[c] >= 0:
         speed = 0.5 * (timed(m, SURFACES, m.contacts_timed[c], 0) + timed(m, SURFACES, m.contacts_timed[c], 1))
+    if m.contacts_driven[c] >= 0:
+        speed += m.trial_given[m.contacts_driven[c]]
     for t in range(dim - 1):
         along = 0.0
         for i in range(dim):
             along += m.touch_tangent[c][t][i] * 0.5 * (m.touch_first[2][i] + m.touch_last[2][i])
+        m.touch_way[c][t] = along
         m.touch_carried[c][t] = speed * along
 
 
@@ -88,6 +98,15 @@ def _lean(m: Memory, dim: int, c: int) -> None:
         u = 0.5 * (v0[2][i] + v1[2][i])
         m.touch_arm[c][0][i] = m.contacts_share[c][0] * (w - q * u) / s + m.contacts_share[c][1] * w
         m.touch_arm[c][1][i] = 0.5 * (v0[0][i] + v1[0][i]) - m.touch_arm[c][0][i]
+
+
+def _cross(m: Memory, dim: int, c: int) -> None:
+    """Set the arms of two segments: the first touches at s W − r₁ n from its centre, s and W means of both ends."""
+    along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
+    for i in range(dim):
+        way = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
+        m.touch_arm[c][0][i] = m.contacts_share[c][0] * m.touch_mean[c][0][i] - way
+        m.touch_arm[c][1][i] = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i]) - m.touch_arm[c][0][i]
 
 
 def _tangents(normal: Array, tangent: Array) -> None:
@@ -128,6 +147,14 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
     return arm[j] * force[k] - arm[k] * force[j]
 
 
+def rough(m: Memory, c: int) -> float:
+    """Mean coefficient of friction of a contact over a step."""
+    k = m.contacts_rubbing[c]
+    if k < 0:
+        return m.contacts_friction[c]
+    return 0.5 * m.contacts_friction[c] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
+
+
 def rub(m: Memory, dim: int, c: int, h: float) -> None:
     """Set the friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
     if m.contacts_anchor[c] >= 0:
@@ -138,18 +165,18 @@ def rub(m: Memory, dim: int, c: int, h: float) -> None:
         square += m.touch_slip[c][t] ** 2
     size = sqrt(square)
     for t in range(dim - 1):
-        m.touch_by_normal[c][t] = -m.contacts_friction[c] * m.touch_slip[c][t] / size
+        m.touch_by_normal[c][t] = -rough(m, c) * m.touch_slip[c][t] / size
         m.touch_friction[c][t] = m.touch_force[c] * m.touch_by_normal[c][t]
         for u in range(dim - 1):
             across = (1.0 if t == u else 0.0) - m.touch_slip[c][t] * m.touch_slip[c][u] / (size * size)
-            m.touch_by_slip[c][t][u] = m.contacts_friction[c] * m.touch_force[c] / size * across
+            m.touch_by_slip[c][t][u] = rough(m, c) * m.touch_force[c] / size * across
 
 
 def _hold(m: Memory, dim: int, c: int) -> None:
     """Set the friction of a contact with an anchor, its derivatives, and the anchor at the end of the step."""
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
-    bound = m.contacts_friction[c] * m.touch_force[c]
+    bound = rough(m, c) * m.touch_force[c]
     held = m.touch_held
     _turn_anchor(m, dim, c)
     square = 0.0
@@ -163,7 +190,7 @@ def _hold(m: Memory, dim: int, c: int) -> None:
         along = m.touch_trial[t] / size if slips else 0.0
         own = bound * along if slips else m.touch_trial[t]
         m.touch_friction[c][t] = -own
-        m.touch_by_normal[c][t] = -m.contacts_friction[c] * along
+        m.touch_by_normal[c][t] = -rough(m, c) * along
         for u in range(dim - 1):
             turning = (1.0 if t == u else 0.0) - (along * m.touch_trial[u] / size if slips else 0.0)
             m.touch_by_slip[c][t][u] = 0.5 * k * turning * (bound / size if slips else 1.0)

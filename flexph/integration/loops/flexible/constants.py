@@ -12,8 +12,8 @@ from ....bodies.inertia import square_of
 from ....kernels.arrays import Arrays
 from ....numerics.arrays import Array
 from ....numerics.rotations import cross
+from ..memory.constants import kinds
 from ..memory.data import Elastic, Index, Inertia, Stiffness
-from ..memory.products import kinds
 from .kept_indices import kept
 from .strain_operator import MANY, Entries, StrainOperator, entries_of, pairs_of, ranges_of
 

@@ -27,6 +27,7 @@ def bearings_of(mechanism: Model) -> Bearings:
         spring=spring.T,
         lever=b.lever.T,
         friction=b.friction,
+        rubbing=b.rubbing,
         row=b.row,
         owner=b.owner,
         lost=lost + accounts.first_bearing + own,

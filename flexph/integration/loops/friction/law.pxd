@@ -1,6 +1,7 @@
 from ....numerics.algebra.dense cimport factor, solve
 from ....numerics.loops.views cimport copy, fill, larger
 from ..memory.memory cimport Memory
+from ..terms.spring_laws cimport timed
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 
 cdef Py_ssize_t TRIES
@@ -8,10 +9,12 @@ cdef Py_ssize_t STEPS
 cdef Py_ssize_t SWEEPS
 cdef double WEIGHT
 cdef double LEAST
+cdef Py_ssize_t FRICTIONS
 cdef double SOLVED
 cdef double EXACT
 
 cdef double solve_law(Memory* m) noexcept nogil
+cdef double coefficient(Memory* m, Py_ssize_t i) noexcept nogil
 cdef double law(Memory* m) noexcept nogil
 cdef void _follow(Memory* m) noexcept nogil
 cdef double _step(Memory* m, Py_ssize_t i) noexcept nogil

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.arrays import FRICTIONS as _FRICTIONS
+
 if not cython.compiled:
     from math import fabs, isfinite, sqrt
     from math import inf as INFINITY
@@ -17,6 +19,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import factor, solve
     from ....numerics.loops.views import copy, fill, larger
     from ..memory.memory import Memory
+    from ..terms.spring_laws import timed
 
 
 TRIES = cython.declare(cython.Py_ssize_t, 8)
@@ -27,6 +30,7 @@ WEIGHT = cython.declare(cython.double, 1e-8)
 """Weight on force changes of sticking bearings: it makes forces unique, also for redundant bearings."""
 LEAST = cython.declare(cython.double, 1e-8)
 """Least mobility of a bearing, divided by the largest one; smaller ones are raised to it."""
+FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
 """Relative defects of a solved law, and of one that need not be improved (see tests/samples/complementarity.py)."""
@@ -64,6 +68,14 @@ def solve_law(m: Memory) -> float:
     return least / scale
 
 
+def coefficient(m: Memory, i: int) -> float:
+    """Mean coefficient of friction of bearing i over a step."""
+    k = m.bearings_rubbing[i]
+    if k < 0:
+        return m.bearings_friction[i]
+    return 0.5 * m.bearings_friction[i] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
+
+
 def law(m: Memory) -> float:
     """Set the defects of T = proj(T − r s) at the trial forces, and their Jacobian; return the largest defect [m/s]."""
     largest = 0.0
@@ -71,7 +83,7 @@ def law(m: Memory) -> float:
     _follow(m)
     for i in range(m.bearings_friction.size):
         step = _step(m, i)
-        bound = m.bearings_friction[i] * m.rub_size[i]
+        bound = coefficient(m, i) * m.rub_size[i]
         size = _trial_size(m, i, step)
         for j in range(t):
             q = i * t + j
@@ -151,7 +163,7 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
         row[l] = (1.0 if l == q else 0.0) - bound / size * turned
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i and m.rub_size[i] > 0.0:
-            gain = n * m.bearings_friction[i] * m.rub_pressed[k] / m.rub_size[i]
+            gain = n * coefficient(m, i) * m.rub_pressed[k] / m.rub_size[i]
             for l in range(row.size):
                 row[l] -= gain * m.rub_E[k][l]
 
@@ -162,7 +174,7 @@ def _sweep(m: Memory) -> None:
     _follow(m)
     for i in range(m.bearings_friction.size):
         step = _step(m, i)
-        bound = m.bearings_friction[i] * m.rub_size[i]
+        bound = coefficient(m, i) * m.rub_size[i]
         size = _trial_size(m, i, step)
         share = 1.0 if size <= bound else bound / size
         for q in range(i * t, (i + 1) * t):

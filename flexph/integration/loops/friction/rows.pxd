@@ -11,16 +11,16 @@ from libc.math cimport fabs, sqrt
 
 cdef Py_ssize_t curve_of(Memory* m, Py_ssize_t spring) noexcept nogil
 cdef void measure_slips(Memory* m, double h) noexcept nogil
-cdef void rub(Memory* m) noexcept nogil
-cdef void answer_forces(Memory* m, Py_ssize_t dim, int redundant, int decay, double h) noexcept nogil
-cdef double along_row(Memory* m, Py_ssize_t k) noexcept nogil
+cdef void set_friction_forces(Memory* m) noexcept nogil
+cdef void set_force_responses(Memory* m, Py_ssize_t dim, int redundant, int decay, double h) noexcept nogil
+cdef double slip_change(Memory* m, Py_ssize_t k) noexcept nogil
 cdef void pull_unit(Memory* m, Py_ssize_t dim, Py_ssize_t q, double h) noexcept nogil
 cdef (Py_ssize_t, Py_ssize_t) _products(Memory* m, Py_ssize_t spring) noexcept nogil
 cdef (double, double) _end_gradient(Memory* m, Py_ssize_t spring) noexcept nogil
 cdef void set_gradients(Memory* m) noexcept nogil
 cdef void differentiate_slips(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _add_gradient(Memory* m, Py_ssize_t dim, Py_ssize_t q, Py_ssize_t p, double gain) noexcept nogil
-cdef double sized(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Mat shift) noexcept nogil
+cdef double slip_size(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Mat shift) noexcept nogil
 cdef double end_rates(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef double _terms_along(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _terms(Memory* m, Py_ssize_t dim, Py_ssize_t p) noexcept nogil

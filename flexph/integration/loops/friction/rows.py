@@ -41,7 +41,7 @@ def measure_slips(m: Memory, h: float) -> None:
         m.rub_base[k] = m.x_lam[m.bearings_row[k]]
 
 
-def rub(m: Memory) -> None:
+def set_friction_forces(m: Memory) -> None:
     """Set the friction forces ``rub.force`` as tensions of the measures, or as forces along curves."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
@@ -53,7 +53,7 @@ def rub(m: Memory) -> None:
             m.trial_rub[spring] = m.bearings_lever[q // t][q % t] * m.rub_force[q]
 
 
-def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
+def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
     """Set the defects by unit friction forces, the corrections by them, and D and E of the law; needs the factors."""
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
@@ -68,7 +68,7 @@ def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> 
             solve(m, dim, decay, h)
         copy(m.correction, m.rub_answer[q])
         for k in range(m.rub_force.size):
-            m.rub_D[k][q] = -along_row(m, k)
+            m.rub_D[k][q] = -slip_change(m, k)
         for k in range(m.rub_base.size):
             m.rub_E[k][q] = -m.correction_lam[m.bearings_row[k]]
     copy(m.rub_defect, m.defect)
@@ -76,7 +76,7 @@ def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> 
     copy(m.rub_on_product, m.trial_force)
 
 
-def along_row(m: Memory, k: int) -> float:
+def slip_change(m: Memory, k: int) -> float:
     """Change of slip rate k by the solution of the border in ``system.x``."""
     total = 0.0
     row = m.rub_row[k]
@@ -183,7 +183,7 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
                     m.rub_row[q][column] += gain * m.system_W[i][j] * m.end_vector[other][j]
 
 
-def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
+def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
     """Largest sum of the absolute terms of a slip rate at velocities v, w, du, with φ̄u̇ in ``shift``."""
     x = m.rub_terms
     largest = 0.0

@@ -6,7 +6,7 @@ from ..memory.structures cimport AtNodes
 from ..steps.iterate cimport reference_length
 from .spaces cimport Damped
 from .momenta cimport balance, is_balanced
-from .places cimport places
+from .positions cimport set_positions
 from .scheme cimport Scheme
 from .unknowns cimport gather, subtract
 from libc.math cimport fabs, sqrt

@@ -27,7 +27,7 @@ if not cython.compiled:
     from ..memory.structures import AtNodes
     from ..steps.iterate import reference_length
     from .momenta import balance, is_balanced
-    from .places import places
+    from .positions import set_positions
     from .scheme import Scheme
     from .spaces import Damped
     from .unknowns import gather, subtract
@@ -108,7 +108,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array
     a = g.damped
     fill(a.correction, 0.0)
     subtract(g, False, x, a.correction)
-    if not places(m, dim, g, h, given, True):
+    if not set_positions(m, dim, g, h, given, True):
         return False
     balance(m, dim, g, h, given)
     k = 0

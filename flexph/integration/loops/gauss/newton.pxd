@@ -5,7 +5,7 @@ from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
 from .acceleration cimport accelerate
 from .momenta cimport balance, is_balanced
-from .places cimport places
+from .positions cimport set_positions
 from .nodes cimport row_of
 from .scheme cimport Scheme
 from .springs cimport slopes_of_laws

@@ -22,7 +22,7 @@ if not cython.compiled:
     from .acceleration import accelerate
     from .momenta import balance, is_balanced
     from .nodes import row_of
-    from .places import places
+    from .positions import set_positions
     from .scheme import Scheme
     from .springs import slopes_of_laws
     from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
@@ -64,7 +64,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     mixed = cython.declare(cython.bint)
     stalls = cython.declare(cython.bint)
     used = cython.declare(cython.Py_ssize_t)
-    if not places(m, dim, g, h, given, True):
+    if not set_positions(m, dim, g, h, given, True):
         return fail(m, DIVERGED, 0, 0.0)
     balance(m, dim, g, h, given)
     changes = m.elastic_G_val.size > 0
@@ -111,7 +111,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         else:
             _take_accelerated(m, dim, g, h, mixed, count, scale)
             count += 1
-        if not places(m, dim, g, h, given, not mixed):
+        if not set_positions(m, dim, g, h, given, not mixed):
             return fail(m, DIVERGED, iteration, size)
         if count < 0 and settles(size, previous, used, settled):
             return iteration

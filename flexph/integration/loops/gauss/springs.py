@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.arrays import FACTORS as _FACTORS
 from ....kernels.springs import ROUND_OFF as _ROUND_OFF
 from ....kernels.springs import SUBSTITUTIONS as _SUBSTITUTIONS
 from ....kernels.springs import TINY as _TINY
-from ....kernels.timed import FACTORS as _FACTORS
 
 if not cython.compiled:
     from math import fabs, sqrt

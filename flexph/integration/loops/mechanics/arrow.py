@@ -10,9 +10,9 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
+from ..memory.codes import FACTOR as _FACTOR
+from ..memory.codes import SOLVE as _SOLVE
 from ..memory.data import Index
-from ..wide.questions import FACTOR as _FACTOR
-from ..wide.questions import SOLVE as _SOLVE
 
 if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.timed import STRAINS as _STRAINS
+from ....kernels.arrays import STRAINS as _STRAINS
 from ....numerics.arrays import Array
-from ..wide.questions import VISCOUS as _VISCOUS
+from ..memory.codes import VISCOUS as _VISCOUS
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from ..wide.questions import PRODUCTS as _PRODUCTS
+from ..memory.codes import PRODUCTS as _PRODUCTS
 
 if not cython.compiled:
     from ....numerics.loops.views import call_one, combine, combine_two, copy

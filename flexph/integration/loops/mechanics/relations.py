@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.timed import RELATIONS as _RELATIONS
+from ....kernels.arrays import RELATIONS as _RELATIONS
 from ....laws.resistive_relations import DIFFERENCE as _DIFFERENCE
 from ..memory.relation_functions import COULOMB as _COULOMB
 from ..memory.relation_functions import GENERAL as _GENERAL

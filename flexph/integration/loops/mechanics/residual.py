@@ -20,8 +20,8 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from ..wide.questions import RESIST as _RESIST
-from ..wide.questions import STRAIN as _STRAIN
+from ..memory.codes import RESIST as _RESIST
+from ..memory.codes import STRAIN as _STRAIN
 
 if not cython.compiled:
     from ....numerics.loops.views import average, call_one, copy, entries, mix

@@ -1,4 +1,4 @@
-"""Codes of the reasons of failure, and indices into the accounts of rigid contacts."""
+"""Codes of reasons of failure, of columns for rigid contacts, and of requests of loops to Python."""
 
 from __future__ import annotations
 
@@ -44,3 +44,10 @@ resolution of rates of gaps by positions [m/s].
 
 ``CROWDED`` is set if many contacts of a step have separate impacts.
 """
+
+FACTOR, SOLVE = 0, 1
+"""Factor the border, and solve with it in place."""
+MEAN, ENERGY, SLOPE, TANGENT = 2, 3, 4, 5
+"""Mean stresses over a step, energies, and slopes of the stresses over the step and at its end."""
+PRODUCTS, VISCOUS, STRAIN, RESIST = 6, 7, 8, 9
+"""For coordinates of large bodies: inertia products, constant damping, strain rates, and elastic and damping forces."""

@@ -44,7 +44,7 @@ class Joints(NamedTuple):
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
     laws: Number  # of springs and of strains with a law
-    timed: IndexMatrix  # (5, 2), first column and number of each kind of value that changes, see kernels.timed
+    timed: IndexMatrix  # (5, 2), first column and number of each kind of value that changes, see kernels.arrays
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index
@@ -100,6 +100,7 @@ class Slips(NamedTuple):
     curve: Index  # (components,), along which a point slips, −1 for none
     first: Index  # (slips + 1,), first component
     term: Index  # (slips + 1,), first term
+    load: Index  # (slips,), row whose multiplier is the wheel load, −1 for none
     lost: Index  # (slips,), columns of the flows
 
 
@@ -214,6 +215,8 @@ class Contacts(NamedTuple):
     struck: IndexMatrix  # (c, 6), of rigid contacts: columns of the flows for impulses and losses at impacts, see codes
     speed: Vector  # of a moving surface along U [m/s]
     timed: Index  # (c,), number of this speed among those that change with time, −1 if it is constant
+    driven: Index  # (c,), number of the input that is a speed of its surface, −1 for none
+    rubbing: Index  # (c,), number of the factor of its friction among those that change with time, −1 for none
     surface: Index  # (c,), column of the flows for the work of a moving surface, −1 for none
     shape: Index  # (c,), number of the surface whose distance is the gap, −1 for none
     blend: Vector  # width of the blends between its faces [m]
@@ -246,6 +249,7 @@ class Bearings(NamedTuple):
     spring: IndexMatrix  # (f, t)
     lever: Matrix  # (f, t)
     friction: Vector  # (f,)
+    rubbing: Index  # (f,), number of its factor of time, −1 for none
     row: Index  # (k,)
     owner: Index  # (k,)
     lost: Index  # (f,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....numerics.loops.views import LANES
 from .connection_data import (
     Bearings,
     Border,
@@ -47,3 +48,8 @@ class Constants(NamedTuple):
     faces: Faces
     flows: Flows
     surfaces: Surfaces
+
+
+def kinds(dim: int) -> int:
+    """Number K of inertia products of a coordinate, 1 + s + s², padded to whole lanes (see numerics.loops.views)."""
+    return LANES if dim == 2 else 4 * LANES

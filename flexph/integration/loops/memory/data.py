@@ -128,6 +128,7 @@ class Strains(NamedTuple):
     near_weight: Vector
     first: Index  # (p,) vectors of each product
     second: Index
+    crossed: Index  # (p,), 1 for products (J V)·W with a quarter turn J, in the plane
     product: Index  # (e,)
     square: IndexMatrix  # (e, 2), products of directors with themselves, −1 for none
     reference: Vector  # (e,)

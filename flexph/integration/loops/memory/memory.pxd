@@ -124,6 +124,7 @@ cdef struct Memory:
     IVec slips_curve
     IVec slips_first
     IVec slips_term
+    IVec slips_load
     IVec slips_lost
     IVec ropes_span
     IVec ropes_square
@@ -182,6 +183,7 @@ cdef struct Memory:
     Vec strains_near_weight
     IVec strains_first
     IVec strains_second
+    IVec strains_crossed
     IVec strains_product
     IMat strains_square
     Vec strains_reference
@@ -246,12 +248,15 @@ cdef struct Memory:
     IMat contacts_struck
     Vec contacts_speed
     IVec contacts_timed
+    IVec contacts_driven
+    IVec contacts_rubbing
     IVec contacts_surface
     IVec contacts_shape
     Vec contacts_blend
     IMat bearings_spring
     Mat bearings_lever
     Vec bearings_friction
+    IVec bearings_rubbing
     IVec bearings_row
     IVec bearings_owner
     IVec bearings_lost
@@ -573,6 +578,7 @@ cdef struct Memory:
     Mat touch_by_normal
     Ten touch_by_slip
     Mat touch_carried
+    Mat touch_way
     Vec touch_stored
     Mat touch_first
     Mat touch_last

@@ -125,6 +125,7 @@ cdef struct RecordedMemory:
     IVec slips_curve
     IVec slips_first
     IVec slips_term
+    IVec slips_load
     IVec slips_lost
     IVec ropes_span
     IVec ropes_square
@@ -183,6 +184,7 @@ cdef struct RecordedMemory:
     RVec strains_near_weight
     IVec strains_first
     IVec strains_second
+    IVec strains_crossed
     IVec strains_product
     IMat strains_square
     RVec strains_reference
@@ -247,12 +249,15 @@ cdef struct RecordedMemory:
     IMat contacts_struck
     RVec contacts_speed
     IVec contacts_timed
+    IVec contacts_driven
+    IVec contacts_rubbing
     IVec contacts_surface
     IVec contacts_shape
     RVec contacts_blend
     IMat bearings_spring
     RMat bearings_lever
     RVec bearings_friction
+    IVec bearings_rubbing
     IVec bearings_row
     IVec bearings_owner
     IVec bearings_lost
@@ -574,6 +579,7 @@ cdef struct RecordedMemory:
     RMat touch_by_normal
     RTen touch_by_slip
     RMat touch_carried
+    RMat touch_way
     RVec touch_stored
     RMat touch_first
     RMat touch_last

@@ -52,6 +52,7 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
         curve=t.curve,
         first=np.searchsorted(t.slip, np.arange(count + 1)),
         term=np.searchsorted(slip_of_term, np.arange(count + 1)),
+        load=t.load,
         lost=first_lost + np.arange(count),
     )
 
@@ -103,6 +104,12 @@ def slip_products(slips: Slips) -> list[Index]:
     parts = [slice(*ends) for ends in pairwise(slips.term)]
     used = [np.concatenate([slips.product[p], slips.by[p], slips.also[p]]) for p in parts if p.stop > p.start]
     return [products[products >= 0] for products in used]
+
+
+def slip_loads(slips: Slips) -> list[Index]:
+    """Constraint rows (0 or 1) of the wheel loads of the slips of :func:`slip_products`."""
+    used = np.diff(slips.term) > 0
+    return [row[row >= 0] for row in slips.load[used, None]]
 
 
 def rope_products(ropes: Ropes) -> list[Index]:

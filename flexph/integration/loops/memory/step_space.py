@@ -242,6 +242,7 @@ class TouchSpace(NamedTuple):
     by_normal: Matrix
     by_slip: Tensor  # (c, t, t)
     carried: Matrix  # (c, t), velocity of a moving surface along the tangents
+    way: Matrix  # (c, t), its direction along the tangents
     stored: Vector  # energies by connection
     first: Matrix  # (4, d), V, W, U, D at the start of the step
     last: Matrix
@@ -249,9 +250,9 @@ class TouchSpace(NamedTuple):
     trial: Vector  # (t,), trial force of an anchor, and its force before the step
     held: Vector
     begin: Index  # (6,), where the entries of V, W, U, D and of spins begin
-    place: Matrix  # (2, 3), of a ball in the axes of a surface, at both ends of the step
-    near: Matrix  # (2, entries), distance to a surface there, see kernels.surfaces.closest
-    bent: Matrix  # (4, 3), discrete gradient of this distance, and its derivatives
+    place: Matrix  # (2, 4), of a ball in the axes of a surface, or products of segments, at both ends of the step
+    near: Matrix  # (2, entries), distance there, see kernels.surfaces.closest and kernels.surfaces.segments
+    bent: Matrix  # (5, 4), discrete gradient of this distance, and its derivatives
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), change of the gap by the unknowns: discrete gradient over the step, and at its end
     rate: Vector

@@ -98,7 +98,7 @@ class Table(NamedTuple):
     own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
     own_offset: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
-    moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.timed
+    moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.arrays
 
 
 class Kinds(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.timed import SPEEDS as _SPEEDS
+from ....kernels.arrays import SPEEDS as _SPEEDS
 from ....numerics.arrays import Array
 
 if not cython.compiled:

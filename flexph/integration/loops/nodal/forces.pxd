@@ -13,6 +13,7 @@ cdef void add_work_of_schedules(Memory* m, Vec out) noexcept nogil
 cdef void _place(Py_ssize_t dim, Mat r, Ten R, Mat column) noexcept nogil
 cdef void _combine(Memory* m, Py_ssize_t dim, Mat column, Mat vector) noexcept nogil
 cdef void _multiply(Memory* m, Py_ssize_t dim, Mat vector, Vec product) noexcept nogil
+cdef double partner(Memory* m, Mat vector, Py_ssize_t p, Py_ssize_t side, Py_ssize_t i) noexcept nogil
 cdef void _differentiate(Memory* m, Py_ssize_t e) noexcept nogil
 cdef void pull_strains(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void pull_columns(Memory* m, Py_ssize_t dim) noexcept nogil

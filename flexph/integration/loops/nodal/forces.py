@@ -153,6 +153,19 @@ def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
         product[p] = vector[v][0] * vector[w][0] + vector[v][1] * vector[w][1]
         if dim == 3:
             product[p] += vector[v][2] * vector[w][2]
+        elif m.strains_crossed[p]:
+            product[p] = vector[v][0] * vector[w][1] - vector[v][1] * vector[w][0]
+
+
+def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
+    """Component i of the vector that multiplies the first (side 0) or the second (side 1) vector of product p.
+
+    With J a quarter turn, these are W and V, of a crossed product JᵀW and JV.
+    """
+    other = m.strains_second[p] if side == 0 else m.strains_first[p]
+    if m.strains_crossed[p]:
+        return vector[other][1 - i] if i == side else -vector[other][1 - i]
+    return vector[other][i]
 
 
 def _differentiate(m: Memory, e: int) -> None:
@@ -212,8 +225,12 @@ def pull_columns(m: Memory, dim: int) -> None:
         w = m.strains_second[p]
         half = 0.5 * m.nodal_on_product[p]
         for i in range(dim):
-            m.nodal_on_vector[v][i] += half * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i])
-            m.nodal_on_vector[w][i] += half * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i])
+            m.nodal_on_vector[v][i] += half * (
+                partner(m, m.nodal_vector, p, 0, i) + partner(m, m.nodal_end_vector, p, 0, i)
+            )
+            m.nodal_on_vector[w][i] += half * (
+                partner(m, m.nodal_vector, p, 1, i) + partner(m, m.nodal_end_vector, p, 1, i)
+            )
     fill(m.nodal_pull, 0.0)
     for v in range(m.nodal_on_vector.shape[0]):
         x = m.nodal_on_vector[v][0]
@@ -253,8 +270,8 @@ def run_ahead(m: Memory, dim: int, h: float) -> None:
         w = m.strains_second[p]
         total = 0.0
         for i in range(dim):
-            total += m.nodal_on_vector[v][i] * m.nodal_end_vector[w][i]
-            total += m.nodal_on_vector[w][i] * m.nodal_end_vector[v][i]
+            total += m.nodal_on_vector[v][i] * partner(m, m.nodal_end_vector, p, 0, i)
+            total += m.nodal_on_vector[w][i] * partner(m, m.nodal_end_vector, p, 1, i)
         m.nodal_on_product[p] = total
     for e in range(m.strains_stress.size):
         change = m.nodal_end_gradient[e][0] * m.nodal_on_product[m.strains_product[e]]

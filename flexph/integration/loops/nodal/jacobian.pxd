@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, fill, flat, get, put, take
 from ..memory.memory cimport Memory
-from .forces cimport column_torque, pull_columns
+from .forces cimport column_torque, partner, pull_columns
 from ..terms.border cimport add, entry_of
 from libc.math cimport sqrt
 

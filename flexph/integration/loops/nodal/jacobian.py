@@ -19,7 +19,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, flat, get, put, take
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
-    from .forces import column_torque, pull_columns
+    from .forces import column_torque, partner, pull_columns
 
 
 def add_strains(m: Memory, dim: int, h: float) -> None:
@@ -197,8 +197,10 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
         for k in range(width):
             put(m.nodal_rows, row + k, 0.0)
         for i in range(dim):
-            take(m.nodal_rows, row, m.nodal_moved, (dim * (v - vectors) + i) * width, -m.nodal_end_vector[w][i], count)
-            take(m.nodal_rows, row, m.nodal_moved, (dim * (w - vectors) + i) * width, -m.nodal_end_vector[v][i], count)
+            first = partner(m, m.nodal_end_vector, p, 0, i)
+            second = partner(m, m.nodal_end_vector, p, 1, i)
+            take(m.nodal_rows, row, m.nodal_moved, (dim * (v - vectors) + i) * width, -first, count)
+            take(m.nodal_rows, row, m.nodal_moved, (dim * (w - vectors) + i) * width, -second, count)
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
@@ -300,12 +302,17 @@ def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
         for i in range(dim):
             own = (dim * (v - vectors) + i) * width
             other = (dim * (w - vectors) + i) * width
-            take(m.nodal_on, own, m.nodal_pulled, row, -0.5 * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i]), count)
-            take(
-                m.nodal_on, other, m.nodal_pulled, row, -0.5 * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i]), count
-            )
-            take(m.nodal_on, own, m.nodal_moved, other, half, count)
-            take(m.nodal_on, other, m.nodal_moved, own, half, count)
+            first = partner(m, m.nodal_vector, p, 0, i) + partner(m, m.nodal_end_vector, p, 0, i)
+            second = partner(m, m.nodal_vector, p, 1, i) + partner(m, m.nodal_end_vector, p, 1, i)
+            take(m.nodal_on, own, m.nodal_pulled, row, -0.5 * first, count)
+            take(m.nodal_on, other, m.nodal_pulled, row, -0.5 * second, count)
+            if m.strains_crossed[p]:  # JᵀW of V, and J V of W
+                turned = half if i == 0 else -half
+                take(m.nodal_on, own, m.nodal_moved, (dim * (w - vectors) + 1 - i) * width, turned, count)
+                take(m.nodal_on, other, m.nodal_moved, (dim * (v - vectors) + 1 - i) * width, -turned, count)
+            else:
+                take(m.nodal_on, own, m.nodal_moved, other, half, count)
+                take(m.nodal_on, other, m.nodal_moved, own, half, count)
     for v in range(vectors, m.strains_vector_ptr[point + 1]):
         for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
             for i in range(dim):

@@ -5,20 +5,20 @@ from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size
 from ..strikes.bodies cimport are_apart
 from ..strikes.coupled cimport factor_at
-from ..strikes.given cimport ask, given_between, is_whole
+from ..strikes.time_data cimport request_data, data_between, is_whole
 from ..strikes.impacts cimport RESTING
-from ..strikes.impacts cimport fastest, find_rates, prepare
-from ..strikes.islands cimport sized
+from ..strikes.impacts cimport largest_rate, find_rates, prepare
+from ..strikes.islands cimport rate_size
 from ..strikes.marks cimport CLOSES
 from ..strikes.marks cimport ENTERS
 from ..strikes.marks cimport OPEN
-from ..strikes.marks cimport look_inside, may_close
+from ..strikes.marks cimport mark_overlaps, may_close
 from ..strikes.newton_law cimport strike_islands
-from ..strikes.records cimport record_way, see_defect
-from ..strikes.settling cimport settle_way
+from ..strikes.records cimport record_part, set_velocity_defect
+from ..strikes.settling cimport settle_part
 from ..memory.structures cimport Prescribed
 from .closing_time cimport closing_time
-from .ways cimport go
+from .part_steps cimport solve_between
 
 cdef Py_ssize_t SPLITS
 cdef Py_ssize_t CROWD

@@ -20,15 +20,15 @@ if not cython.compiled:
     from ..steps.iterate import coordinate_size
     from ..strikes.bodies import are_apart
     from ..strikes.coupled import factor_at
-    from ..strikes.given import ask, given_between, is_whole
-    from ..strikes.impacts import RESTING, fastest, find_rates, prepare
-    from ..strikes.islands import sized
-    from ..strikes.marks import CLOSES, ENTERS, OPEN, look_inside, may_close
+    from ..strikes.impacts import RESTING, find_rates, largest_rate, prepare
+    from ..strikes.islands import rate_size
+    from ..strikes.marks import CLOSES, ENTERS, OPEN, mark_overlaps, may_close
     from ..strikes.newton_law import strike_islands
-    from ..strikes.records import record_way, see_defect
-    from ..strikes.settling import settle_way
+    from ..strikes.records import record_part, set_velocity_defect
+    from ..strikes.settling import settle_part
+    from ..strikes.time_data import data_between, is_whole, request_data
     from .closing_time import closing_time
-    from .ways import go
+    from .part_steps import solve_between
 
 AT_TIME = cython.declare(cython.Py_ssize_t, _AT_TIME)
 CROWDED = cython.declare(cython.Py_ssize_t, _CROWDED)
@@ -76,7 +76,7 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
         if until == end:
             return True
         now = until
-    iterations = go(m, dim, kinds, law, p, now, end, True)
+    iterations = solve_between(m, dim, kinds, law, p, now, end, True)
     return iterations >= 0 and _end(m, dim, kinds, law, p, now, end, iterations, False)
 
 
@@ -90,11 +90,11 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
         return 0
     for c in range(m.contacts_kind.size):
         m.strike_may_close[c] = CLOSES if _touches(m, c, size) else OPEN
-    if not ask(m, p, now, now, AT_TIME):
+    if not request_data(m, p, now, now, AT_TIME):
         return -1
-    given = given_between(p, now, now)
+    given = data_between(p, now, now)
     if not are_apart(m):
-        see_defect(m, dim, given.before, given)
+        set_velocity_defect(m, dim, given.before, given)
         if not factor_at(m, dim, kinds, given.before):
             return -1
     if not strike_islands(m, dim, kinds, law, given):
@@ -112,8 +112,8 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
     for _ in range(m.contacts_kind.size + 1):
-        iterations = go(m, dim, kinds, law, p, now, until, False)
-        entered = look_inside(m, dim, ENTERS) if iterations >= 0 else -1
+        iterations = solve_between(m, dim, kinds, law, p, now, until, False)
+        entered = mark_overlaps(m, dim, ENTERS) if iterations >= 0 else -1
         if entered <= 0:
             return until, iterations if entered == 0 else -1
         until = closing_time(m, dim, kinds, law, p, now, until, size, SHORTEST)
@@ -146,14 +146,14 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
         if _touches(m, c, size):
             least = smaller(least, m.strike_rates[0][c])
             for i in range(dim):
-                terms = larger(terms, sized(m, dim, m.at_v, m.at_w, m.at_du, c, i))
+                terms = larger(terms, rate_size(m, dim, m.at_v, m.at_w, m.at_du, c, i))
     return least < -larger(RESTING * terms, RESOLUTION * size / length)
 
 
 def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
     """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``; others as OPEN."""
     holds = cython.declare(cython.bint)
-    still = larger(RESTING * fastest(m), RESOLUTION * size / length)
+    still = larger(RESTING * largest_rate(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):
         holds = rests or m.contacts_restitution[c] == 0.0 or m.strike_rates[0][c] <= still
         m.strike_may_close[c] = CLOSES if holds and _touches(m, c, size) else OPEN
@@ -183,16 +183,17 @@ def _end(
             m.strike_met[c] = 1
     share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
     if not (
-        ask(m, p, begin, end, RATES_AT_END) and record_way(m, dim, kinds, given_between(p, begin, end), share, alone)
+        request_data(m, p, begin, end, RATES_AT_END)
+        and record_part(m, dim, kinds, data_between(p, begin, end), share, alone)
     ):
         return False
     if may_close(m) and not is_whole(p, begin, end):
-        if not ask(m, p, end, end, AT_TIME):
+        if not request_data(m, p, end, end, AT_TIME):
             return False
-        given = given_between(p, end, end)
-        see_defect(m, dim, given.after, given)
-        return settle_way(m, dim, kinds, law, given, iterations)
-    return settle_way(m, dim, kinds, law, given_between(p, begin, end), iterations)
+        given = data_between(p, end, end)
+        set_velocity_defect(m, dim, given.after, given)
+        return settle_part(m, dim, kinds, law, given, iterations)
+    return settle_part(m, dim, kinds, law, data_between(p, begin, end), iterations)
 
 
 def _look_for_many(m: Memory) -> None:

@@ -4,7 +4,7 @@ from ..memory.memory cimport Memory
 from ..strikes.marks cimport ENTERS
 from ..strikes.marks cimport gap_at_end
 from ..memory.structures cimport Bracket, Prescribed
-from .ways cimport go
+from .part_steps cimport solve_between
 from libc.math cimport INFINITY, NAN, copysign, fabs, isfinite
 
 cdef double PRECISION

@@ -17,7 +17,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Bracket, Prescribed
     from ..strikes.marks import ENTERS, gap_at_end
-    from .ways import go
+    from .part_steps import solve_between
 
 TOUCHING = cython.declare(cython.double, _TOUCHING)
 
@@ -128,7 +128,7 @@ def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: flo
 
 def _gap(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
     """Least gap at the end of a part of a step; NaN if it is not solved."""
-    if go(m, dim, kinds, law, p, begin, end, False) < 0:
+    if solve_between(m, dim, kinds, law, p, begin, end, False) < 0:
         return NAN
     least = INFINITY
     for c in range(m.contacts_kind.size):

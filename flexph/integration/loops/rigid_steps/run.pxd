@@ -1,19 +1,19 @@
 from ....contacts.loops.island_space cimport LawSpace
 from ....numerics.loops.views cimport copy
 from ..memory.memory cimport Memory
-from ..steps.calls cimport begin_within, hold, is_to_be_tried
+from ..steps.calls cimport begin_within, hold, is_repeated
 from ..steps.iterate cimport coordinate_size
 from ..steps.rows cimport begin_row, close_row, refuse
 from ..memory.given cimport given_of
-from ..strikes.impacts cimport fastest, strike
+from ..strikes.impacts cimport largest_rate, strike
 from ..strikes.marks cimport CLOSES
 from ..strikes.marks cimport OPEN
-from ..strikes.records cimport record_way
-from ..strikes.settling cimport settle_way
+from ..strikes.records cimport record_part
+from ..strikes.settling cimport settle_part
 from ..memory.structures cimport Course, Prescribed, Table
 from .by_events cimport step_by_events
 from .striking cimport Striking
-from .ways cimport begin_way, close_all
+from .part_steps cimport begin_iterate, close_all_marked
 
 from libc.math cimport fabs
 

@@ -19,16 +19,16 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Course, Prescribed, Table
-    from ..steps.calls import begin_within, hold, is_to_be_tried
+    from ..steps.calls import begin_within, hold, is_repeated
     from ..steps.iterate import coordinate_size
     from ..steps.rows import begin_row, close_row, refuse
-    from ..strikes.impacts import fastest, strike
+    from ..strikes.impacts import largest_rate, strike
     from ..strikes.marks import CLOSES, OPEN
-    from ..strikes.records import record_way
-    from ..strikes.settling import settle_way
+    from ..strikes.records import record_part
+    from ..strikes.settling import settle_part
     from .by_events import step_by_events
+    from .part_steps import begin_iterate, close_all_marked
     from .striking import Striking
-    from .ways import begin_way, close_all
 
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
 KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
@@ -61,13 +61,13 @@ def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: C
             return
         before = m.strike_audit[KNOWN]
         begin_within(m, calls.within, table.inputs, step)
-        answer = 1
-        while answer == 1:
+        set_free_response = 1
+        while set_free_response == 1:
             m.strike_audit[KNOWN] = before
-            answer = 2
+            set_free_response = 2
             if _step(m, dim, striking, table, step) and _is_balanced(m):
-                answer = is_to_be_tried(m, dim, calls.within, table.inputs, step)
-        if answer != 0:
+                set_free_response = is_repeated(m, dim, calls.within, table.inputs, step)
+        if set_free_response != 0:
             m.strike_audit[KNOWN] = before
             return
         close_row(m, dim, course.rows, row)
@@ -110,17 +110,17 @@ def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed)
     if strikes > 0:
         m.strike_audit[KNOWN] = 0.0
     _mark(m, given.h, size)
-    begin_way(m, dim, given.h)
-    iterations = close_all(m, dim, kinds, law, given)
-    if iterations < 0 or not record_way(m, dim, kinds, given, 1.0, strikes == 0):
+    begin_iterate(m, dim, given.h)
+    iterations = close_all_marked(m, dim, kinds, law, given)
+    if iterations < 0 or not record_part(m, dim, kinds, given, 1.0, strikes == 0):
         return False
-    return settle_way(m, dim, kinds, law, given, iterations)
+    return settle_part(m, dim, kinds, law, given, iterations)
 
 
 def _mark(m: Memory, h: float, size: float) -> None:
     """Mark rigid contacts that touch, and those that may close in a step."""
     may = cython.declare(cython.bint)
-    way = h * fastest(m)
+    way = h * largest_rate(m)
     for c in range(m.contacts_kind.size):
         may = m.touch_before[c] <= TOUCHING * size or m.touch_before[c] + h * m.strike_rates[0][c] <= REACH * way
         m.strike_may_close[c] = CLOSES if may and m.contacts_rigid[c] else OPEN

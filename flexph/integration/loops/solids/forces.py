@@ -5,9 +5,9 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from ..wide.questions import ENERGY as _ENERGY
-from ..wide.questions import MEAN as _MEAN
-from ..wide.questions import TANGENT as _TANGENT
+from ..memory.codes import ENERGY as _ENERGY
+from ..memory.codes import MEAN as _MEAN
+from ..memory.codes import TANGENT as _TANGENT
 
 if not cython.compiled:
     from ....numerics.loops.views import call_one, fill, padded

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import cython
 
-from ..wide.questions import SLOPE as _SLOPE
+from ..memory.codes import SLOPE as _SLOPE
 
 if not cython.compiled:
     from ....numerics.loops.views import call_one, fill, get, padded, part, put, take

@@ -10,9 +10,9 @@ import numpy as np
 
 from ....discrete_gradients.stored_energies import LawRows, LineEnergy, mean_slope, mean_stress
 from ....numerics.arrays import Array
+from ..memory.codes import ENERGY, MEAN, SLOPE, TANGENT
 from ..memory.data import Index
 from ..memory.memory import Memory
-from ..wide.questions import ENERGY, MEAN, SLOPE, TANGENT
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
@@ -27,7 +27,7 @@ class _Law(NamedTuple):
 
 
 def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
-    """Callback that answers questions of the loops about laws (see loops.wide.questions); None without laws."""
+    """Callback that answers requests of the loops about laws (see memory.codes); None without laws."""
     if not m.solids_lawful.size:
         return None
     a, stresses = mechanism.network.arrays, m.solids_stress

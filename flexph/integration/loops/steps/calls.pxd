@@ -3,12 +3,12 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Calls, Within
 from .rows cimport store
 
-cdef Py_ssize_t BEGIN, GO_BACK
+cdef Py_ssize_t BEGIN, WITHDRAW
 
 cdef void begin_pair_within(Memory* m, Py_ssize_t dim, Within within) noexcept nogil
-cdef void take_back_within(Within within) noexcept nogil
+cdef void withdraw_within(Within within) noexcept nogil
 cdef bint hold(Calls calls, Mat inputs, Py_ssize_t step, Py_ssize_t points) noexcept nogil
 cdef void begin_within(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
-cdef Py_ssize_t ask_again(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
-cdef Py_ssize_t is_to_be_tried(Memory* m, Py_ssize_t dim, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
+cdef Py_ssize_t ask_controllers(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
+cdef Py_ssize_t is_repeated(Memory* m, Py_ssize_t dim, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
 cdef void _add(Within within, Mat inputs, Py_ssize_t step) noexcept nogil

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....control.loops.data import BEGIN as _BEGIN
-from ....control.loops.data import GO_BACK as _GO_BACK
+from ....control.loops.data import WITHDRAW as _GO_BACK
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -15,7 +15,7 @@ if not cython.compiled:
     from .rows import store
 
 BEGIN = cython.declare(cython.Py_ssize_t, _BEGIN)
-GO_BACK = cython.declare(cython.Py_ssize_t, _GO_BACK)
+WITHDRAW = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
@@ -53,22 +53,22 @@ def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
         call_two(within.address, within.data, BEGIN)
 
 
-def take_back_within(within: Within) -> None:
+def withdraw_within(within: Within) -> None:
     """Reset the controllers within steps to the start of the pair."""
     if within.address != 0:
-        call_two(within.address, within.data, GO_BACK)
+        call_two(within.address, within.data, WITHDRAW)
 
 
-def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
+def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
     """Ask the controllers within a step after a try: 0 if all agree, 1 to repeat it from its start, else failure."""
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
     copy(m.run_step_output, within.output)
-    return ask_again(m, within, inputs, step)
+    return ask_controllers(m, within, inputs, step)
 
 
-def ask_again(m: Memory, within: Within, inputs: Array, step: int) -> int:
+def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
     """Ask the controllers about the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
 
     To repeat it, its start is restored and the new trial inputs are added; otherwise trial inputs are removed.

@@ -2,7 +2,7 @@ from ....kernels.convergence.rules cimport blocks_to, factor_of
 from ....numerics.loops.views cimport Vec, copy, fewest, larger, part
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Pair, Table, Within
-from .calls cimport begin_pair_within, take_back_within
+from .calls cimport begin_pair_within, withdraw_within
 from .rows cimport begin_row, close_row
 from .step cimport take_step
 from libc.math cimport sqrt

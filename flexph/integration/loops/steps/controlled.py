@@ -32,7 +32,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fewest, larger, part
     from ..memory.memory import Memory
     from ..memory.structures import Course, Pair, Table, Within
-    from .calls import begin_pair_within, take_back_within
+    from .calls import begin_pair_within, withdraw_within
     from .rows import begin_row, close_row
     from .step import take_step
 
@@ -152,6 +152,6 @@ def _error(pair: Pair, energy: float) -> float:
 
 def _go_back(m: Memory, pair: Pair, within: Within) -> None:
     """Restore the state at the start of a pair."""
-    take_back_within(within)
+    withdraw_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

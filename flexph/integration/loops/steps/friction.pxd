@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport copy, fill, larger
 from ..friction.law cimport SOLVED
-from ..friction.law cimport law, solve_law
-from ..friction.rows cimport along_row, end_rates, measure_slips, pressed_size, rub, sized
+from ..friction.law cimport coefficient, law, solve_law
+from ..friction.rows cimport slip_change, end_rates, measure_slips, pressed_size, set_friction_forces, slip_size
 from ..memory.memory cimport Memory
 from libc.math cimport fabs
 

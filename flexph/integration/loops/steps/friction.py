@@ -10,8 +10,8 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import copy, fill, larger
-    from ..friction.law import SOLVED, law, solve_law
-    from ..friction.rows import along_row, end_rates, measure_slips, pressed_size, rub, sized
+    from ..friction.law import SOLVED, coefficient, law, solve_law
+    from ..friction.rows import end_rates, measure_slips, pressed_size, set_friction_forces, slip_change, slip_size
     from ..memory.memory import Memory
 
 RESOLUTION = cython.declare(cython.double, _RESOLUTION)
@@ -40,7 +40,7 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
     """
     measure_slips(m, h)
     for q in range(m.rub_slip.size):
-        m.rub_slip[q] -= along_row(m, q)
+        m.rub_slip[q] -= slip_change(m, q)
     for k in range(m.rub_base.size):
         m.rub_base[k] -= m.correction_lam[m.bearings_row[k]]
     _scale(m, dim, h, extent)
@@ -49,14 +49,14 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
     copy(m.rub_best, m.rub_found)
     law(m)
     for i in range(m.rub_bound.size):
-        m.rub_bound[i] = m.bearings_friction[i] * m.rub_size[i]
+        m.rub_bound[i] = coefficient(m, i) * m.rub_size[i]
     for q in range(m.rub_force.size):
         change = m.rub_best[q] - m.rub_force[q]
         m.rub_force[q] = m.rub_best[q]
         for i in range(m.defect.size):
             m.defect[i] += m.rub_acting[q][i] * change
             m.correction[i] += m.rub_answer[q][i] * change
-    rub(m)
+    set_friction_forces(m)
     return True
 
 
@@ -64,7 +64,7 @@ def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
     """Set the scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their
     terms, and the resolution of positions divided by h.
     """
-    largest = larger(sized(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
+    largest = larger(slip_size(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
 
 

@@ -15,7 +15,7 @@ cdef double reference_length(Memory* m) noexcept nogil
 cdef bint is_open(Memory* m, double closed) noexcept nogil
 cdef bint is_balanced(Memory* m, double h) noexcept nogil
 cdef void take_increments(Memory* m, Py_ssize_t dim, Given given) noexcept nogil
-cdef double work(Memory* m) noexcept nogil
+cdef double work(Memory* m, double h) noexcept nogil
 cdef double energy_scale(Memory* m, double h) noexcept nogil
 cdef double _body_torque(Memory* m, Py_ssize_t b, Py_ssize_t i) noexcept nogil
 cdef double coordinate_size(Memory* m) noexcept nogil

@@ -103,11 +103,25 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
     add_first_gaps(m, forgotten, m.defect_lam)
 
 
-def work(m: Memory) -> float:
-    """Sum of the absolute work of the defects along a correction [J]."""
+def work(m: Memory, h: float) -> float:
+    """Sum of the absolute work of the defects along a correction [J], and of friction whose load is corrected.
+
+    A change δN of a load N changes the work W of friction by W δN/N. As defects do work of second order, W (δN/N)² is
+    taken.
+    """
     total = 0.0
     for i in range(m.defect.size):
         total += fabs(m.correction[i] * m.defect[i])
+    for slip in range(m.slips_load.size):
+        row = m.slips_load[slip]
+        if row >= 0:
+            way = 0.0
+            for k in range(m.slips_first[slip], m.slips_first[slip + 1] - 1):
+                way += fabs(h * m.slide_rate[k])
+            change = m.correction_lam[row]
+            load = larger(fabs(m.x_lam[row]), fabs(m.x_lam[row] - change))
+            friction = m.joints_parameter[m.joints_stiffness.size + slip][2]
+            total += friction * way * change * change / larger(load, TINY)
     return total
 
 

@@ -1,7 +1,7 @@
 from ....kernels.convergence.rules cimport is_slow, settled_at, settles, stagnates, unresolved_energy
 from ....numerics.loops.views cimport copy, fill, larger
 from ..contact.forces cimport begin_contacts
-from ..friction.rows cimport answer_forces
+from ..friction.rows cimport set_force_responses
 from ..mechanics.arrow cimport factor, solve
 from ..terms.paths cimport leaves_curves
 from ..terms.ropes cimport leaves_sheaves

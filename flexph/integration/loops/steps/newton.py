@@ -18,7 +18,7 @@ if not cython.compiled:
     from ....kernels.convergence.rules import is_slow, settled_at, settles, stagnates, unresolved_energy
     from ....numerics.loops.views import copy, fill, larger
     from ..contact.forces import begin_contacts
-    from ..friction.rows import answer_forces
+    from ..friction.rows import set_force_responses
     from ..mechanics.arrow import factor, solve
     from ..mechanics.redundancy import factor as factor_least
     from ..mechanics.redundancy import keep_independent
@@ -112,13 +112,13 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
             if not factor_step(m, dim, kinds, given):
                 return fail(m, SINGULAR, iteration, size)
             if kinds.friction > 0:
-                answer_forces(m, dim, kinds.redundant, kinds.decay, h)
+                set_force_responses(m, dim, kinds.redundant, kinds.decay, h)
             factored = True
             used = used if mixed else 0  # the mixed iteration refactors often, at a known rate
         solve_step(m, dim, kinds, h)
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return fail(m, LAWLESS, iteration, size)
-        done = work(m)
+        done = work(m, h)
         if kinds.contact > 0 or m.joints_laws[0] > 0:  # an iterate deep in a contact or a law gives no scale
             largest = 0.0
             scaled = False

@@ -13,8 +13,8 @@ cdef Py_ssize_t HISTORY
 
 cdef void begin_pair(Memory* m, Pair pair) noexcept nogil
 cdef void watch_energy(Memory* m, Pair pair) noexcept nogil
-cdef void keep_gaps(Memory* m, Pair pair) noexcept nogil
-cdef bint let_go(Memory* m, Pair pair) noexcept nogil
+cdef void store_gaps(Memory* m, Pair pair) noexcept nogil
+cdef bint release_contacts(Memory* m, Pair pair) noexcept nogil
 cdef void estimate(Memory* m, Py_ssize_t dim, Kinds kinds, Pair pair, double h, Py_ssize_t known) noexcept nogil
 cdef void _difference(Memory* m, Pair pair, double h, Py_ssize_t known) noexcept nogil
 cdef void _momenta(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du) noexcept nogil

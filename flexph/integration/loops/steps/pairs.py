@@ -39,13 +39,13 @@ def watch_energy(m: Memory, pair: Pair) -> None:
         pair.found[2] = larger(pair.found[2], total)
 
 
-def keep_gaps(m: Memory, pair: Pair) -> None:
+def store_gaps(m: Memory, pair: Pair) -> None:
     """Store the contact gaps at the start of a pair, in its first step."""
     if pair.found.size > 0:
         copy(m.touch_before, pair.gaps)
 
 
-def let_go(m: Memory, pair: Pair) -> bool:
+def release_contacts(m: Memory, pair: Pair) -> bool:
     """Remove contacts that open or close in the pair from the next Jacobian; True if there are any.
 
     A stiff one would filter its own impact out of the error estimate. Called in the second step of the pair.

@@ -69,7 +69,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if not factor_step(m, dim, kinds, given):
             return fail(m, SINGULAR, NEWTON_ITERATIONS + iteration, size)
         solve_step(m, dim, kinds, h)
-        done = work(m)
+        done = work(m, h)
         first = iteration == 1 or kinds.contact > 0 or m.joints_laws[0] > 0  # as in newton
         largest = larger(done if first else largest, energy_scale(m, h))
         size = sqrt(done / largest)

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport copy, entries, fill, larger, put, smaller
 from ..friction.law cimport law, solve_law
-from ..friction.rows cimport along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
+from ..friction.rows cimport slip_change, differentiate_slips, end_rates, pull_unit, set_gradients, slip_size
 from ..mechanics.arrow cimport expand, reduce, solve_border
 from ..mechanics.ledger_rows cimport energies, velocity_defect
 from ..mechanics.motion cimport derive_momenta, mean_shapes

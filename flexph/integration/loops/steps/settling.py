@@ -16,7 +16,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, entries, fill, larger, put, smaller
     from ..friction.law import law, solve_law
-    from ..friction.rows import along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
+    from ..friction.rows import differentiate_slips, end_rates, pull_unit, set_gradients, slip_change, slip_size
     from ..mechanics.arrow import expand, reduce, solve_border
     from ..mechanics.ledger_rows import energies, velocity_defect
     from ..mechanics.motion import derive_momenta, mean_shapes
@@ -44,7 +44,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
     lost = _keep_joints(m, dim, redundant, given.h)
     _answer_impulses(m, dim, redundant)
     mean_shapes(m, dim, m.at_du, m.trial_c)
-    m.rub_scale[0] = larger(larger(free_rates(m), sized(m, dim, m.at_v, m.at_w, m.at_du, m.trial_c)), 1e-300)
+    m.rub_scale[0] = larger(larger(free_rates(m), slip_size(m, dim, m.at_v, m.at_w, m.at_du, m.trial_c)), 1e-300)
     if not solve_law(m) <= UNSOLVED:
         return refuse(m, LAWLESS, 0)
     copy(m.rub_best, m.rub_found)
@@ -58,7 +58,7 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
     """Remove the velocity defect of the joints, and update the slip rates; return the energy dissipated [J]."""
     lost = hold_joints(m, dim, redundant, m.rub_mu)
     for q in range(m.rub_slip.size):
-        m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
+        m.rub_slip[q] = m.rub_rate[q] - slip_change(m, q)
         m.rub_force[q] *= h
     for k in range(m.rub_base.size):
         m.rub_base[k] = h * m.x_lam[m.bearings_row[k]] - m.rub_mu[m.bearings_row[k]]
@@ -80,7 +80,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
         for i in range(m.rub_mu.size):
             m.rub_answer[q][m.at_velocities.size + i] = m.system_x[m.border_l[i]]
         for k in range(m.rub_force.size):
-            m.rub_D[k][q] = 2.0 * along_row(m, k)
+            m.rub_D[k][q] = 2.0 * slip_change(m, k)
         for k in range(m.rub_base.size):
             m.rub_E[k][q] = m.system_x[m.border_l[m.bearings_row[k]]]
 

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
 from ..contact.anchors cimport has_no_row
 from ..contact.flight cimport turns_away
-from ..contact.forces cimport leaves_list, record_contacts, store_contacts
+from ..contact.forces cimport add_surface_outputs, leaves_list, record_contacts, store_contacts
 from ..decay.step cimport prepare
 from ..mechanics.arrow cimport solve_border
 from ..mechanics.curves cimport add_curve_gaps
@@ -13,14 +13,14 @@ from ..mechanics.relations cimport generates
 from ..mechanics.rolling cimport add_squares
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Given, Kinds, Parts, Table
-from .calls cimport begin_within, is_to_be_tried
+from .calls cimport begin_within, is_repeated
 from .rows cimport refuse
 from .friction cimport obeys, record_friction, sticks
 from ..memory.given cimport given_of
 from .history cimport guess, remember
 from .impulse cimport lose_defect
 from .newton cimport factor_step, newton
-from .pairs cimport begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
+from .pairs cimport begin_pair, estimate, store_gaps, release_contacts, reflect, watch_energy
 from .rows cimport record_energy
 from .search cimport search
 from .settling cimport settle

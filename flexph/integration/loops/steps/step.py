@@ -17,7 +17,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fewest, fill, larger
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_away
-    from ..contact.forces import leaves_list, record_contacts, store_contacts
+    from ..contact.forces import add_surface_outputs, leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
     from ..mechanics.curves import add_curve_gaps
@@ -30,12 +30,12 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Course, Given, Kinds, Parts, Table
     from ..terms.paths import place_points
-    from .calls import begin_within, is_to_be_tried
+    from .calls import begin_within, is_repeated
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
     from .impulse import lose_defect
     from .newton import factor_step, newton
-    from .pairs import begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
+    from .pairs import begin_pair, estimate, reflect, release_contacts, store_gaps, watch_energy
     from .rows import record_energy, refuse
     from .search import search
     from .settling import settle
@@ -66,7 +66,7 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
             m.rub_settles[1] = settled
             if not (take_substep(m, dim, parts, table, k, known) and _end_substep(m, dim, parts, table, k, first)):
                 return False
-            answer = is_to_be_tried(m, dim, within, table.inputs, k)
+            answer = is_repeated(m, dim, within, table.inputs, k)
         if answer != 0:
             return False
         known = fewest(known + 1, parts.depth)
@@ -81,7 +81,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
     i = k % parts.shares.size
     given = given_of(table, k)
     if i == 0:
-        keep_gaps(m, parts.pair)
+        store_gaps(m, parts.pair)
     elif not _judge(m, dim, parts, given, first):
         return False
     if parts.kinds.decay > 0 and not lose_defect(m, dim, parts.kinds.redundant, given, given.h / parts.shares[i]):
@@ -95,7 +95,7 @@ def _judge(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
     """Estimate the error of two substeps, preceded by ``known`` rows of history; False if the Jacobian is singular."""
     if parts.pair.found.size == 0:
         return True
-    if parts.kinds.contact > 0 and let_go(m, parts.pair) and not factor_step(m, dim, parts.kinds, given):
+    if parts.kinds.contact > 0 and release_contacts(m, parts.pair) and not factor_step(m, dim, parts.kinds, given):
         return False
     estimate(m, dim, parts.kinds, parts.pair, given.h, known)
     return True
@@ -177,6 +177,8 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
     if kinds.friction > 0:
         record_friction(m, given.h)
     outputs(m, dim)
+    if kinds.contact > 0:
+        add_surface_outputs(m, dim, m.run_output)
     copy(m.run_output, m.run_step_output)
     if kinds.decay > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, dim)

@@ -1,5 +1,6 @@
 from ....numerics.loops.views cimport Mat, Vec, fill, part
-from ..friction.rows cimport differentiate_slips, end_rates, measure_slips, pressed_size, rub, set_gradients, sized
+from ..friction.law cimport coefficient
+from ..friction.rows cimport differentiate_slips, end_rates, measure_slips, pressed_size, set_friction_forces, set_gradients, slip_size
 from ..mechanics.motion cimport mean_shapes, node_speeds
 from ..memory.memory cimport Memory
 from ..steps.friction cimport record_friction, sticks
@@ -11,13 +12,13 @@ cdef bint is_bearing(Memory* m, Py_ssize_t c) noexcept nogil
 cdef double friction_of(Memory* m, Py_ssize_t c) noexcept nogil
 cdef double size_slips(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du) noexcept nogil
 cdef Py_ssize_t slip_of(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
-cdef void push_joints(Memory* m, double h) noexcept nogil
-cdef void meet_bearings(Memory* m, double h) noexcept nogil
+cdef void apply_friction(Memory* m, double h) noexcept nogil
+cdef void evaluate_bearings(Memory* m, double h) noexcept nogil
 cdef void _rate(Memory* m) noexcept nogil
 cdef void record_bearings(Memory* m, double h) noexcept nogil
 cdef void begin_slips(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef double find_slips(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
+cdef double write_slips(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef bint joints_stick(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void carry(Memory* m, double share) noexcept nogil
+cdef void scale_pressing(Memory* m, double share) noexcept nogil
 cdef void rate_at_end(Memory* m) noexcept nogil
 cdef void record_struck(Memory* m, Py_ssize_t dim, bint settles) noexcept nogil

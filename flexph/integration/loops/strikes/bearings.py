@@ -10,7 +10,16 @@ if not cython.compiled:
     from math import sqrt
 
     from ....numerics.loops.views import fill, part
-    from ..friction.rows import differentiate_slips, end_rates, measure_slips, pressed_size, rub, set_gradients, sized
+    from ..friction.law import coefficient
+    from ..friction.rows import (
+        differentiate_slips,
+        end_rates,
+        measure_slips,
+        pressed_size,
+        set_friction_forces,
+        set_gradients,
+        slip_size,
+    )
     from ..mechanics.motion import mean_shapes, node_speeds
     from ..memory.memory import Memory
     from ..steps.friction import record_friction, sticks
@@ -29,7 +38,7 @@ def is_bearing(m: Memory, c: int) -> bool:
 
 def friction_of(m: Memory, c: int) -> float:
     """Coefficient of friction of a contact or bearing."""
-    return m.bearings_friction[c - m.contacts_kind.size] if is_bearing(m, c) else m.contacts_friction[c]
+    return coefficient(m, c - m.contacts_kind.size) if is_bearing(m, c) else m.contacts_friction[c]
 
 
 def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
@@ -37,7 +46,7 @@ def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
     if m.rub_slip.size == 0:
         return 0.0
     mean_shapes(m, dim, du, m.trial_c)
-    return sized(m, dim, v, w, du, m.trial_c)
+    return slip_size(m, dim, v, w, du, m.trial_c)
 
 
 def slip_of(m: Memory, c: int, r: int) -> int:
@@ -47,15 +56,15 @@ def slip_of(m: Memory, c: int, r: int) -> int:
     return i * t + r - 1 if r > 0 and m.bearings_spring[i][r - 1] >= 0 else -1
 
 
-def push_joints(m: Memory, h: float) -> None:
+def apply_friction(m: Memory, h: float) -> None:
     """Set the friction forces of joints to the impulses of a step, divided by h, and apply them to its trial."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         m.rub_force[q] = m.strike_impulse[1 + q % t][m.contacts_kind.size + q // t] / h
-    rub(m)
+    set_friction_forces(m)
 
 
-def meet_bearings(m: Memory, h: float) -> None:
+def evaluate_bearings(m: Memory, h: float) -> None:
     """Set the slip rates of a trial, the impulses of its joints, and the rates in the laws of bearings."""
     measure_slips(m, h)
     m.strike_carried[1] = h
@@ -92,7 +101,7 @@ def begin_slips(m: Memory, dim: int) -> None:
     m.strike_carried[0] = 1.0
 
 
-def find_slips(m: Memory, dim: int, out: Array) -> float:
+def write_slips(m: Memory, dim: int, out: Array) -> float:
     """Write the slip rates at ``at`` into ``out``; return the size of their terms."""
     node_speeds(m, dim)
     return end_rates(m, dim, out)
@@ -101,12 +110,12 @@ def find_slips(m: Memory, dim: int, out: Array) -> float:
 def joints_stick(m: Memory, dim: int) -> bool:
     """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     for i in range(m.bearings_friction.size):
-        m.rub_bound[i] = m.bearings_friction[i] * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
+        m.rub_bound[i] = coefficient(m, i) * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
     node_speeds(m, dim)
     return sticks(m, dim)
 
 
-def carry(m: Memory, share: float) -> None:
+def scale_pressing(m: Memory, share: float) -> None:
     """Set the pressing impulses of the joints to ``share`` times those of the step."""
     for k in range(m.rub_base.size):
         m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
@@ -123,7 +132,7 @@ def rate_at_end(m: Memory) -> None:
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
     """Add the loss by the change of impulses from ``strike.given`` to the flows; ``rub.slip`` holds earlier slips."""
-    find_slips(m, dim, m.rub_rate)
+    write_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
         c = m.contacts_kind.size + i

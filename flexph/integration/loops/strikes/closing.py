@@ -33,12 +33,12 @@ if not cython.compiled:
     from ..steps.rows import fail
     from .bearings import friction_of, is_bearing, size_slips
     from .bodies import are_apart, weigh_step
-    from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
-    from .islands import changed, find_islands, missed_by, push, sized
+    from .coupled import begin_coupled, factor_coupled, relations_stick, set_responses, update_stresses
+    from .islands import add_impulse, find_islands, law_defect, rate_change, rate_size
     from .law import prepare
-    from .pressed import solve_pressed
-    from .records import judge
-    from .rows import answer, fill_rows
+    from .pressing import solve_pressed
+    from .records import record_defect
+    from .rows import fill_rows, set_free_response
     from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
 
 TOO_MANY = cython.declare(cython.Py_ssize_t, _TOO_MANY)
@@ -82,7 +82,7 @@ RESTING = cython.declare(cython.double, 1e-9)
 """Velocity of a body, divided by the scale of velocities, up to which it is at rest at the start of a step."""
 
 
-def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     """Solve the step from the mean velocities and impulses; return the number of iterations, −1 if it is not solved."""
     ends = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
@@ -117,16 +117,16 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
         wanders = wanders or size > 0.5 * previous
         if wanders and not ends and size <= NEAR:
-            if _missed(m, dim, kinds, given, scale) <= LAW:
+            if _law_defect(m, dim, kinds, given, scale) <= LAW:
                 return iteration
-            ratio = _go_further(m, size / previous, ratio)
+            ratio = _extrapolate(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
             ends = size <= larger(STAGNATED, coarse) and weight >= STIFFEST
             if size <= larger(AFAR, coarse):  # nearly redundant impulses keep changing
                 weight = smaller(STIFFER * weight, STIFFEST)
                 since = iteration
         if ends:
-            missed = _missed(m, dim, kinds, given, scale)
+            missed = _law_defect(m, dim, kinds, given, scale)
             if missed <= LAW or (tries == TRIES and are_apart(m) and missed <= REDUNDANT):
                 return iteration
             if tries == TRIES:
@@ -160,16 +160,16 @@ def _linearised(
         law.made[1] = 0
     balance_bodies(m, dim, kinds, given.h)
     if renews and not are_apart(m):
-        answer_members(m, dim, kinds, m.strike_begin[islands], given.h)
+        set_responses(m, dim, kinds, m.strike_begin[islands], given.h)
     if are_apart(m):
         copy(m.strike_impulse, m.strike_given)
-    defect = _obey(m, dim, kinds, law, islands, weight, begins)
+    defect = _solve_laws(m, dim, kinds, law, islands, weight, begins)
     if not are_apart(m):
-        go_ahead(m, dim, given.h)
+        update_stresses(m, dim, given.h)
     return defect
 
 
-def _go_further(m: Memory, ratio: float, before: float) -> float:
+def _extrapolate(m: Memory, ratio: float, before: float) -> float:
     """Extrapolate impulses to the limit of geometrically decreasing changes; return the ratio to compare next.
 
     Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms
@@ -195,7 +195,7 @@ def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
         if m.strike_may_close[c] > 0:
             fill_rows(m, dim, c, given.h)
             if are_apart(m):
-                answer(m, dim, c)
+                set_free_response(m, dim, c)
     return True
 
 
@@ -208,7 +208,7 @@ def _rests(m: Memory, scale: float) -> bool:
     return True
 
 
-def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
+def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
     """Solve the laws of all islands for their impulses, and add the changes by them; return the largest defect."""
     rests = cython.declare(cython.bint)
     rubs = cython.declare(cython.bint)
@@ -218,10 +218,10 @@ def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: 
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
         for i in range(dim):
-            scale = larger(scale, sized(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+            scale = larger(scale, rate_size(m, dim, m.x_v, m.x_w, m.x_du, c, i))
             if i > 0 or not is_bearing(m, c):
                 rubs = i == 0 or friction_of(m, c) > 0.0
-                free = larger(free, fabs(m.strike_rates[i][c] + changed(m, m.strike_change, c, i)) if rubs else 0.0)
+                free = larger(free, fabs(m.strike_rates[i][c] + rate_change(m, m.strike_change, c, i)) if rubs else 0.0)
     if kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
     if begins:
@@ -232,11 +232,11 @@ def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: 
         island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
         if island.contacts == 0:
             return INFINITY
-        worst = larger(worst, _obey_island(m, kinds, law, island, weight, rests))
+        worst = larger(worst, _solve_island(m, kinds, law, island, weight, rests))
     return worst
 
 
-def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+def _solve_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     """Solve the law of an island for its impulses, and add the changes by them; return the defect."""
     count = island.contacts
     for i in range(island.rows):
@@ -245,18 +245,18 @@ def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: f
             at = i * count + k
             law.given[at] = m.strike_impulse[i][c]
             law.x[at] = law.given[at]
-            law.b[at] = m.strike_rates[i][c] + changed(m, m.strike_change, c, i)
+            law.b[at] = m.strike_rates[i][c] + rate_change(m, m.strike_change, c, i)
     defect = solve_pressed(m, kinds, law, island, weight, rests)
     for i in range(island.rows):
         for k in range(count):
             c = m.strike_member[island.first + k]
             own = law.x[i * count + k]
-            push(m, island.first + k, i, own - m.strike_impulse[i][c])
+            add_impulse(m, island.first + k, i, own - m.strike_impulse[i][c])
             m.strike_impulse[i][c] = own
     return defect
 
 
-def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
+def _law_defect(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
     """Relative defect of the laws at the velocities of the final impulses; inf if these do not settle or joints open.
 
     These velocities are solved for, and the defect is recorded as that of the step.
@@ -278,16 +278,16 @@ def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> floa
     scale = larger(m.strike_audit[FREE], TINY)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            missed = larger(missed, missed_by(m, dim, c))
+            missed = larger(missed, law_defect(m, dim, c))
             for i in range(dim):
-                scale = larger(scale, sized(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+                scale = larger(scale, rate_size(m, dim, m.x_v, m.x_w, m.x_du, c, i))
     if kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
         for c in range(m.contacts_kind.size, m.strike_may_close.size):
-            missed = larger(missed, missed_by(m, dim, c))
+            missed = larger(missed, law_defect(m, dim, c))
             scale = larger(scale, m.strike_own[0][c] * m.strike_impulse[0][c])
     told = POSITIONAL * coordinate_size(m) / h
-    judge(m, 0.0, scale)
+    record_defect(m, 0.0, scale)
     m.strike_audit[CLOSED] = missed
     m.strike_audit[TOLD] = told
     return missed / larger(scale, told) if missed == missed else INFINITY

@@ -20,7 +20,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, larger, part
     from ..contact.forces import begin_contacts
     from ..contact.gaps import dot
-    from ..friction.rows import along_row, differentiate_slips, pull_unit
+    from ..friction.rows import differentiate_slips, pull_unit, slip_change
     from ..mechanics.arrow import eliminate, solve
     from ..mechanics.assembly import assemble_step
     from ..mechanics.redundancy import factor_assembled, find_dependent, keep_independent, keep_least
@@ -35,8 +35,8 @@ if not cython.compiled:
     from ..steps.rows import refuse
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
-    from .bearings import friction_of, is_bearing, meet_bearings, push_joints, slip_of
-    from .rows import bending, meet, side_velocity
+    from .bearings import apply_friction, evaluate_bearings, friction_of, is_bearing, slip_of
+    from .rows import bending, evaluate_contact, side_velocity
 
 DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
@@ -46,15 +46,15 @@ DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
 def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
     """Set the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
     if kinds > 0:
-        push_joints(m, given.h)
+        apply_friction(m, given.h)
     trial(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
             if m.strike_may_close[c] > 0:
-                meet(m, dim, c, given.h)
+                evaluate_contact(m, dim, c, given.h)
     if kinds > 0:
-        meet_bearings(m, given.h)
+        evaluate_bearings(m, given.h)
     balance_momenta(m, dim, 0, 1, given.h)
     if kinds > 1:
         keep_independent(m, m.defect_lam)
@@ -88,7 +88,7 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     return turns_back(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
-def go_ahead(m: Memory, dim: int, h: float) -> None:
+def update_stresses(m: Memory, dim: int, h: float) -> None:
     """Update the stresses of nodal bodies by the changes of velocities, for the next Jacobian (see nodal.forces)."""
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
@@ -157,7 +157,7 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
     """Set the changes of velocities, multipliers and slips by the defects alone."""
     _solve(m, dim, kinds, h)
     for q in range(m.strike_slide.size):
-        m.strike_slide[q] = -along_row(m, q)
+        m.strike_slide[q] = -slip_change(m, q)
     for b in range(m.strike_change.shape[0]):
         for i in range(m.strike_change.shape[1]):
             m.strike_change[b][i] = -side_velocity(m, b, i, m.correction_v, m.correction_w)
@@ -167,7 +167,7 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
         m.strike_held[i] = -m.correction_lam[i]
 
 
-def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
+def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
     """Set the responses of velocities and joints to unit impulses of the contacts of all islands.
 
     Those of joints are multipliers, by the Jacobian of a step, or for h = 0 (a step of zero length) impulses.
@@ -178,7 +178,7 @@ def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> N
             m.strike_own[k1][c] = 0.0
         for i in range(dim):
             if i == 0 or friction_of(m, c) > 0.0:
-                _answer(m, dim, kinds, c, i, m.strike_response[k * dim + i], h)
+                _set_response(m, dim, kinds, c, i, m.strike_response[k * dim + i], h)
         if is_bearing(m, c):
             _fill_own(m, c)
 
@@ -193,7 +193,7 @@ def _fill_own(m: Memory, c: int) -> None:
             m.strike_own[r][c] = largest if largest > 0.0 else 1.0
 
 
-def _act(m: Memory, dim: int, c: int, r: int) -> None:
+def _apply_unit_impulse(m: Memory, dim: int, c: int, r: int) -> None:
     """Set the defects to those of a unit impulse in row r of a contact or bearing."""
     if is_bearing(m, c):
         pull_unit(m, dim, slip_of(m, c, r), -1.0)
@@ -207,14 +207,14 @@ def _act(m: Memory, dim: int, c: int, r: int) -> None:
         m.defect_du[i] = m.strike_bend_act[c * dim + r][i]
 
 
-def _answer(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: float) -> None:
+def _set_response(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: float) -> None:
     first = cython.declare(cython.Py_ssize_t)
     if is_bearing(m, c) and slip_of(m, c, r) < 0:
         fill(out, 0.0)
         return
     n = m.strike_change.shape[1]
     gain = 2.0 if h == 0.0 else 1.0
-    _act(m, dim, c, r)
+    _apply_unit_impulse(m, dim, c, r)
     _solve(m, dim, kinds, h if h > 0.0 else INSTANT)
     first = m.strike_change.shape[0] * n
     for b in range(m.strike_change.shape[0]):
@@ -227,8 +227,8 @@ def _answer(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: floa
         out[first + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
     first += m.strike_held.size
     for q in range(m.strike_slide.size):
-        out[first + q] = gain * along_row(m, q)
-    m.strike_own[r][c] = moved_by(m, c, r, out)
+        out[first + q] = gain * slip_change(m, q)
+    m.strike_own[r][c] = rate_by_response(m, c, r, out)
 
 
 def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
@@ -245,7 +245,7 @@ def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
             m.defect_v[m.points_node_frame[e]][a] += m.points_node_weight[e] * act
 
 
-def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
+def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
     """Change of rate r of a contact or bearing by a response of the bodies."""
     if is_bearing(m, c):
         q = slip_of(m, c, r)
@@ -262,7 +262,7 @@ def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
     return total
 
 
-def push_coupled(m: Memory, place: int, impulse: float) -> None:
+def add_coupled_impulse(m: Memory, place: int, impulse: float) -> None:
     """Add the changes by an impulse, from row ``place`` of the responses."""
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]

@@ -6,14 +6,14 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Prescribed
 from .bodies cimport are_apart, weigh
 from .coupled cimport factor_at
-from .given cimport ask, given_between
+from .time_data cimport request_data, data_between
 from ..memory.given cimport given_of
 from .marks cimport CLOSES
 from .marks cimport OPEN
 from .marks cimport TOUCHES
 from .newton_law cimport strike_islands
-from .records cimport see_defect
-from .rows cimport answer, look, rate, stand
+from .records cimport set_velocity_defect
+from .rows cimport set_free_response, set_rows, rate, set_levers
 from .trial cimport solve_free
 from libc.math cimport fabs
 
@@ -30,9 +30,9 @@ cdef bint _factor(Memory* m, Py_ssize_t dim, int kinds, Prescribed p) noexcept n
 cdef Given _at_start(Prescribed p) noexcept nogil
 cdef void prepare(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void find_rates(Memory* m) noexcept nogil
-cdef double fastest(Memory* m) noexcept nogil
+cdef double largest_rate(Memory* m) noexcept nogil
 cdef bint _may_bounce(Memory* m, double h, double size) noexcept nogil
-cdef void _look_ahead(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef void _go_on(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef void _choose(Memory* m, Py_ssize_t dim, double h, double size, bint first) noexcept nogil
+cdef void _predict_positions(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _predict_displacements(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _mark_closing(Memory* m, Py_ssize_t dim, double h, double size, bint first) noexcept nogil
 cdef bint _bounces(Memory* m) noexcept nogil

@@ -21,11 +21,11 @@ if not cython.compiled:
     from ..memory.structures import Given, Prescribed
     from .bodies import are_apart, weigh
     from .coupled import factor_at
-    from .given import ask, given_between
     from .marks import CLOSES, OPEN, TOUCHES
     from .newton_law import strike_islands
-    from .records import see_defect
-    from .rows import answer, look, rate, stand
+    from .records import set_velocity_defect
+    from .rows import rate, set_free_response, set_levers, set_rows
+    from .time_data import data_between, request_data
     from .trial import solve_free
 
 AT_TIME = cython.declare(cython.Py_ssize_t, _AT_TIME)
@@ -51,9 +51,9 @@ def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: 
     while count < STRIKES and _may_bounce(m, h, size):
         if not solve_free(m, dim, kinds, given, known if count == 0 else 0):
             return -1
-        _look_ahead(m, dim, h)
+        _predict_positions(m, dim, h)
         before = count
-        _choose(m, dim, h, size, True)
+        _mark_closing(m, dim, h, size, True)
         if not are_apart(m) and _bounces(m) and not _factor(m, dim, kinds, p):
             return -1
         while count < STRIKES and _bounces(m):
@@ -61,7 +61,7 @@ def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: 
                 return -1
             count += 1
             find_rates(m)
-            _choose(m, dim, h, size, False)
+            _mark_closing(m, dim, h, size, False)
         if count == before:
             break
     return count
@@ -71,28 +71,28 @@ def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
     """Factor the masses and joints at the start of a step, and set the velocity defect there; False if that fails."""
     begin = p.table.times[p.k]
     end = p.table.times[p.k + 1]
-    if not ask(m, p, begin, begin, AT_TIME):
+    if not request_data(m, p, begin, begin, AT_TIME):
         return False
-    see_defect(m, dim, _at_start(p).before, _at_start(p))
-    return factor_at(m, dim, kinds, _at_start(p).before) and ask(m, p, begin, end, OVER_PART)
+    set_velocity_defect(m, dim, _at_start(p).before, _at_start(p))
+    return factor_at(m, dim, kinds, _at_start(p).before) and request_data(m, p, begin, end, OVER_PART)
 
 
 def _at_start(p: Prescribed) -> Given:
     """Time-dependent data at the start of a step."""
     begin = p.table.times[p.k]
-    return given_between(p, begin, begin)
+    return data_between(p, begin, begin)
 
 
 def prepare(m: Memory, dim: int) -> None:
     """Set the gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
-    stand(m, dim)
+    set_levers(m, dim)
     if are_apart(m):
         weigh(m, dim)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
-            look(m, dim, c)
+            set_rows(m, dim, c)
             if are_apart(m):
-                answer(m, dim, c)
+                set_free_response(m, dim, c)
             m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
     find_rates(m)
 
@@ -103,7 +103,7 @@ def find_rates(m: Memory) -> None:
         m.strike_rates[0][c] = rate(m, c, 0)
 
 
-def fastest(m: Memory) -> float:
+def largest_rate(m: Memory) -> float:
     """Largest absolute rate of a gap."""
     speed = 0.0
     for c in range(m.contacts_kind.size):
@@ -119,16 +119,16 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
     return False
 
 
-def _look_ahead(m: Memory, dim: int, h: float) -> None:
+def _predict_positions(m: Memory, dim: int, h: float) -> None:
     """Set the positions of nodes at the end of a free step, minus the displacements at the velocities at its start."""
-    _go_on(m, dim, h)
+    _predict_displacements(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
             end = m.nodes_moves[k] * m.end_r[m.nodes_body[k]][i] + m.end_arm[k][i]
             m.strike_ahead[k][i] = end - m.strike_point[k][i]
 
 
-def _go_on(m: Memory, dim: int, h: float) -> None:
+def _predict_displacements(m: Memory, dim: int, h: float) -> None:
     """Set the displacements of the nodes in a step at their present velocities."""
     node_speeds(m, dim)
     for k in range(m.nodes_body.size):
@@ -136,15 +136,15 @@ def _go_on(m: Memory, dim: int, h: float) -> None:
             m.strike_point[k][i] = h * m.run_moved[k][i]
 
 
-def _choose(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
+def _mark_closing(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
     """Mark rigid contacts that close in the step as CLOSES, those that only touch as TOUCHES, and others as OPEN."""
     closes = cython.declare(cython.bint)
     touches = cython.declare(cython.bint)
-    _go_on(m, dim, h)
+    _predict_displacements(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
             m.strike_point[k][i] += m.strike_ahead[k][i]
-    speed = fastest(m)
+    speed = largest_rate(m)
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
             continue

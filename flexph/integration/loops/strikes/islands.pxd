@@ -4,8 +4,8 @@ from ....numerics.loops.views cimport IVec, Mat, Vec, block, fill, larger, small
 from ..memory.memory cimport Memory
 from .bearings cimport friction_of, is_bearing, slip_of
 from .bodies cimport are_apart
-from .coupled cimport moved_by, push_coupled
-from .rows cimport bending, carried, side_velocity
+from .coupled cimport rate_by_response, add_coupled_impulse
+from .rows cimport bending, surface_rate, side_velocity
 from libc.math cimport fabs, sqrt
 
 cdef Py_ssize_t find_islands(Memory* m, IVec chosen) noexcept nogil
@@ -16,9 +16,9 @@ cdef void assemble(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef void _assemble_coupled(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count, Py_ssize_t r) noexcept nogil
 cdef void _assemble(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count, Py_ssize_t r) noexcept nogil
 cdef void _share(Memory* m, Mat D, Py_ssize_t own, Py_ssize_t other, Py_ssize_t k, Py_ssize_t l, Py_ssize_t count, Py_ssize_t r) noexcept nogil
-cdef double changed(Memory* m, Mat change, Py_ssize_t c, Py_ssize_t r) noexcept nogil
-cdef double sized(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Py_ssize_t c, Py_ssize_t r) noexcept nogil
-cdef void push(Memory* m, Py_ssize_t member, Py_ssize_t r, double impulse) noexcept nogil
-cdef void _push(Memory* m, Py_ssize_t c, Py_ssize_t r, double impulse, Mat change) noexcept nogil
-cdef double missed_by(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef double by_itself(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef double rate_change(Memory* m, Mat change, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef double rate_size(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef void add_impulse(Memory* m, Py_ssize_t member, Py_ssize_t r, double impulse) noexcept nogil
+cdef void _add_impulse(Memory* m, Py_ssize_t c, Py_ssize_t r, double impulse, Mat change) noexcept nogil
+cdef double law_defect(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef double own_response(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil

@@ -20,8 +20,8 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from .bearings import friction_of, is_bearing, slip_of
     from .bodies import are_apart
-    from .coupled import moved_by, push_coupled
-    from .rows import bending, carried, side_velocity
+    from .coupled import add_coupled_impulse, rate_by_response
+    from .rows import bending, side_velocity, surface_rate
 
 
 def find_islands(m: Memory, chosen: Index) -> int:
@@ -106,7 +106,7 @@ def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) 
             for k in range(count):
                 c = m.strike_member[first + k]
                 for i in range(r):
-                    D[i * count + k][j * count + l] = moved_by(m, c, i, response) if acts else 0.0
+                    D[i * count + k][j * count + l] = rate_by_response(m, c, i, response) if acts else 0.0
 
 
 def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
@@ -137,7 +137,7 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
             D[i * count + k][j * count + l] += total
 
 
-def changed(m: Memory, change: Array, c: int, r: int) -> float:
+def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
     """Change of rate r of a contact or bearing by changes of the velocities of all bodies."""
     if is_bearing(m, c):
         return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
@@ -150,7 +150,7 @@ def changed(m: Memory, change: Array, c: int, r: int) -> float:
     return total
 
 
-def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
+def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
     """Sum of the absolute terms of rate r of a contact at velocities; 0 for bearings (see friction.rows)."""
     if is_bearing(m, c):
         return 0.0
@@ -163,19 +163,19 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) ->
         if b >= 0:
             for a in range(m.strike_rate.shape[2]):
                 total += fabs(m.strike_rate[2 * c + side][r][a] * side_velocity(m, b, a, v, w))
-    return total + fabs(carried(m, c, r))
+    return total + fabs(surface_rate(m, c, r))
 
 
-def push(m: Memory, member: int, r: int, impulse: float) -> None:
+def add_impulse(m: Memory, member: int, r: int, impulse: float) -> None:
     """Add the changes of velocities by an impulse in row r of a member of an island."""
     if not are_apart(m):
         if impulse != 0.0:
-            push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
+            add_coupled_impulse(m, member * m.strike_own.shape[0] + r, impulse)
     else:
-        _push(m, m.strike_member[member], r, impulse, m.strike_change)
+        _add_impulse(m, m.strike_member[member], r, impulse, m.strike_change)
 
 
-def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
+def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
     """Add the changes of velocities by an impulse in row r of a contact of free bodies to ``change``."""
     for side in range(2):
         b = m.contacts_sides[c][side]
@@ -184,17 +184,17 @@ def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
                 change[b][a] += impulse * m.strike_answer[2 * c + side][r][a]
 
 
-def missed_by(m: Memory, dim: int, c: int) -> float:
+def law_defect(m: Memory, dim: int, c: int) -> float:
     """Defect of the law of a contact at its impulses and rates [m/s] (see tests/samples/cones.py)."""
     own = m.strike_impulse[0][c]
-    r = 1.0 / by_itself(m, c, 0)
+    r = 1.0 / own_response(m, c, 0)
     missed = fabs(own - larger(own - r * m.strike_rates[0][c], 0.0)) / r
     if friction_of(m, c) == 0.0:
         return missed
     along = 0.0
     square = 0.0
     for i in range(1, dim):
-        along = larger(along, by_itself(m, c, i))
+        along = larger(along, own_response(m, c, i))
     for i in range(1, dim):
         trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
         square += trial * trial
@@ -205,7 +205,7 @@ def missed_by(m: Memory, dim: int, c: int) -> float:
     return missed
 
 
-def by_itself(m: Memory, c: int, r: int) -> float:
+def own_response(m: Memory, c: int, r: int) -> float:
     """Change of rate r of a contact by a unit impulse along it, D_rr; 1 where it would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):

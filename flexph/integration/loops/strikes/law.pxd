@@ -1,15 +1,15 @@
 from ....contacts.loops.coupled cimport NOTHING
-from ....contacts.loops.coupled cimport moved, spread
+from ....contacts.loops.coupled cimport add_impulses, rate_change
 from ....contacts.loops.island_space cimport Island, LawSpace
-from ....contacts.loops.near cimport near
-from ....contacts.loops.near_coupled cimport near_coupled
+from ....contacts.loops.proximal cimport solve_proximal
+from ....contacts.loops.proximal_coupled cimport proximal_coupled
 from ....contacts.loops.problem cimport Chain, Cone, Coupled, Space
 from ....numerics.loops.views cimport stored
 from ....numerics.loops.views cimport Vec, block, distance, larger, most, padded, part, smaller
 from ..memory.memory cimport Memory
 from .bearings cimport friction_of
 from .bodies cimport are_apart
-from .islands cimport assemble, by_itself, rows_of
+from .islands cimport assemble, own_response, rows_of
 from libc.math cimport INFINITY
 
 cdef Py_ssize_t FEW
@@ -20,10 +20,10 @@ cdef Island prepare(Memory* m, Py_ssize_t dim, LawSpace& law, (Py_ssize_t, Py_ss
 cdef void _find_steps(Memory* m, Vec out, Island& island) noexcept nogil
 cdef bint _is_uneven(Memory* m, Py_ssize_t first, Py_ssize_t count) noexcept nogil
 cdef (Py_ssize_t, Py_ssize_t) _order(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-cdef Py_ssize_t _go_along(Memory* m, LawSpace& law, Py_ssize_t begin, Py_ssize_t first, Py_ssize_t count) noexcept nogil
+cdef Py_ssize_t _number_bodies(Memory* m, LawSpace& law, Py_ssize_t begin, Py_ssize_t first, Py_ssize_t count) noexcept nogil
 cdef void _gather(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef Coupled _coupled(LawSpace& law, Island& island) noexcept nogil
 cdef Chain _chain(LawSpace& law, Island& island) noexcept nogil
-cdef void move(LawSpace& law, Island& island, Vec x, Vec out) noexcept nogil
+cdef void multiply_compliance(LawSpace& law, Island& island, Vec x, Vec out) noexcept nogil
 cdef double solve_island(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
 cdef double _near(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil

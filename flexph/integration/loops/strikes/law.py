@@ -10,16 +10,16 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import inf as INFINITY
 
-    from ....contacts.loops.coupled import NOTHING, moved, spread
+    from ....contacts.loops.coupled import NOTHING, add_impulses, rate_change
     from ....contacts.loops.island_space import Island, LawSpace
-    from ....contacts.loops.near import near
-    from ....contacts.loops.near_coupled import near_coupled
     from ....contacts.loops.problem import Chain, Cone, Coupled, Space
+    from ....contacts.loops.proximal import solve_proximal
+    from ....contacts.loops.proximal_coupled import proximal_coupled
     from ....numerics.loops.views import block, distance, larger, most, padded, part, smaller, stored
     from ..memory.memory import Memory
     from .bearings import friction_of
     from .bodies import are_apart
-    from .islands import assemble, by_itself, rows_of
+    from .islands import assemble, own_response, rows_of
 
 LARGEST = cython.declare(cython.Py_ssize_t, _LARGEST)
 
@@ -66,9 +66,9 @@ def _find_steps(m: Memory, out: Array, island: Island) -> None:
         c = m.strike_member[island.first + k]
         along = 0.0
         for i in range(1, island.rows):
-            along = larger(along, by_itself(m, c, i))
+            along = larger(along, own_response(m, c, i))
         out[k] = friction_of(m, c)
-        out[count + k] = 1.0 / by_itself(m, c, 0)
+        out[count + k] = 1.0 / own_response(m, c, 0)
         out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
 
 
@@ -77,7 +77,7 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
     least = INFINITY
     largest = 0.0
     for k in range(count):
-        own = by_itself(m, m.strike_member[first + k], 0)
+        own = own_response(m, m.strike_member[first + k], 0)
         least = smaller(least, own)
         largest = larger(largest, own)
     return largest > UNEVEN * least
@@ -92,7 +92,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
         for side in range(2):
             begin = most(begin, m.contacts_sides[m.strike_member[first + k]][side])
     for _ in range(3):
-        bodies = _go_along(m, law, begin, first, count)
+        bodies = _number_bodies(m, law, begin, first, count)
         begin = law.place[1][bodies - 1]
     for k in range(count):
         c = m.strike_member[first + k]
@@ -103,7 +103,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
     return bodies, reach
 
 
-def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
+def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
     """Number the bodies of an island breadth first from ``begin``; return how many there are."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
@@ -177,16 +177,16 @@ def _chain(law: LawSpace, island: Island) -> Chain:
     return Chain(half, band, pivot, law.made, law.kept_gain, law.gain, law.pull, z, law.of_bodies, law.state, law.pairs)
 
 
-def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
+def multiply_compliance(law: LawSpace, island: Island, x: Array, out: Array) -> None:
     """Write the product D x into ``out``."""
     size = island.rows * island.contacts
     if island.bodies > 0:
         p = _coupled(law, island)
         s = _chain(law, island)
-        spread(p, part(x, 0, size), law.of_bodies[NOTHING], s)
+        add_impulses(p, part(x, 0, size), law.of_bodies[NOTHING], s)
         for k in range(island.contacts):
             for i in range(island.rows):
-                out[i * island.contacts + k] = moved(p, k, i, s)
+                out[i * island.contacts + k] = rate_change(p, k, i, s)
         return
     D = block(law.D, 0, size, size)
     for i in range(size):
@@ -205,9 +205,9 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
     if island.bodies > 0:
         p = _coupled(law, island)
         s = _chain(law, island)
-        defect = near_coupled(p, part(law.x, 0, size), weight, rests, s)
+        defect = proximal_coupled(p, part(law.x, 0, size), weight, rests, s)
         return defect if defect == defect else INFINITY
-    move(law, island, law.given, law.moved)
+    multiply_compliance(law, island, law.given, law.moved)
     for i in range(size):
         law.b[i] -= law.moved[i]
     defect = _near(law, island, weight, rests)
@@ -257,4 +257,4 @@ def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
         law.state,
         pairs,
     )
-    return near(cone, part(law.x, 0, size), weight * largest, rests, space, block(law.point, 0, 2, size))
+    return solve_proximal(cone, part(law.x, 0, size), weight * largest, rests, space, block(law.point, 0, 2, size))

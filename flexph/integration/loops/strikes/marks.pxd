@@ -17,7 +17,7 @@ cdef Py_ssize_t ANGLE
 cdef double DEEP
 cdef double TOUCHING
 
-cdef Py_ssize_t look_inside(Memory* m, Py_ssize_t dim, Py_ssize_t mark) noexcept nogil
+cdef Py_ssize_t mark_overlaps(Memory* m, Py_ssize_t dim, Py_ssize_t mark) noexcept nogil
 cdef double gap_at_end(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _size_at_end(Memory* m) noexcept nogil
 cdef bint may_close(Memory* m) noexcept nogil

@@ -35,7 +35,7 @@ CLOSES = cython.declare(cython.Py_ssize_t, 2)
 touches, and may act if others close; it may close."""
 
 
-def look_inside(m: Memory, dim: int, mark: int) -> int:
+def mark_overlaps(m: Memory, dim: int, mark: int) -> int:
     """Mark rigid contacts whose bodies overlap at the end; return the number of new ones, −1 if bodies passed."""
     found = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)

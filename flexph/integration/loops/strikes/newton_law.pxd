@@ -3,14 +3,14 @@ from ....numerics.loops.views cimport Vec, fill, larger, part, smaller
 from ..memory.memory cimport Memory
 from ..steps.impulse cimport hold_joints, work_of_joints
 from ..memory.structures cimport Given
-from .bearings cimport begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
+from .bearings cimport begin_slips, scale_pressing, write_slips, is_bearing, mark_bearings, record_struck, size_slips
 from .bodies cimport are_apart
-from .coupled cimport answer_members
-from .islands cimport find_islands, push, sized
+from .coupled cimport set_responses
+from .islands cimport find_islands, add_impulse, rate_size
 from .law cimport prepare
 from .marks cimport CLOSES
-from .pressed cimport move_rates, solve_pressed
-from .records cimport begin_part, end_part, judge, record_impulses, record_loss, record_surface, rubbed, see_defect
+from .pressing cimport move_rates, solve_pressed
+from .records cimport begin_part, end_part, record_defect, record_impulses, record_loss, record_surface, friction_impulse, set_velocity_defect
 from .rows cimport rate, rate_after
 from libc.math cimport sqrt
 from ..steps.rows cimport refuse
@@ -34,6 +34,6 @@ cdef bint _strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& i
 cdef double obey(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
 cdef void _begin(Memory* m, LawSpace& law, Island& island, bint elastic) noexcept nogil
 cdef double work(LawSpace& law, Py_ssize_t size) noexcept nogil
-cdef void _go_so_far(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
+cdef void _limit_energy(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
 cdef void push_all(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, LawSpace& law, Island& island) noexcept nogil

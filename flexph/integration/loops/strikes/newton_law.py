@@ -18,22 +18,22 @@ if not cython.compiled:
     from ..memory.structures import Given
     from ..steps.impulse import hold_joints, work_of_joints
     from ..steps.rows import refuse
-    from .bearings import begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
+    from .bearings import begin_slips, is_bearing, mark_bearings, record_struck, scale_pressing, size_slips, write_slips
     from .bodies import are_apart
-    from .coupled import answer_members
-    from .islands import find_islands, push, sized
+    from .coupled import set_responses
+    from .islands import add_impulse, find_islands, rate_size
     from .law import prepare
     from .marks import CLOSES
-    from .pressed import move_rates, solve_pressed
+    from .pressing import move_rates, solve_pressed
     from .records import (
         begin_part,
         end_part,
-        judge,
+        friction_impulse,
+        record_defect,
         record_impulses,
         record_loss,
         record_surface,
-        rubbed,
-        see_defect,
+        set_velocity_defect,
     )
     from .rows import rate, rate_after
 
@@ -58,7 +58,7 @@ def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given)
     """
     if kinds > 0:
         mark_bearings(m, CLOSES)
-        carry(m, 0.0)
+        scale_pressing(m, 0.0)
         for i in range(m.strike_impulse.shape[0]):
             fill(part(m.strike_given[i], m.contacts_kind.size, m.strike_given[i].shape[0]), 0.0)
             fill(part(m.strike_impulse[i], m.contacts_kind.size, m.strike_impulse[i].shape[0]), 0.0)
@@ -85,12 +85,12 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
             return refuse(m, TOO_MANY, 0)
         if kinds > 0:
             begin_slips(m, dim)
-        answer_members(m, dim, kinds, members, 0.0)
+        set_responses(m, dim, kinds, members, 0.0)
         m.run_flow[m.run_flow.size - 1] += hold_joints(m, dim, kinds > 1, m.strike_held)
         for i in range(m.strike_held.size):
             m.strike_held[i] = -m.strike_held[i]
     if kinds > 0:
-        find_slips(m, dim, m.rub_slip)
+        write_slips(m, dim, m.rub_slip)
     fill(m.strike_slide, 0.0)
     fill(m.strike_change, 0.0)
     fill(m.strike_bend, 0.0)
@@ -102,7 +102,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
     go_over(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
-        see_defect(m, dim, coefficient, given)
+        set_velocity_defect(m, dim, coefficient, given)
     if kinds > 0:
         record_struck(m, dim, settles)
     end_part(m, dim)
@@ -113,7 +113,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
-            scale = larger(scale, sized(m, dim, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
+            scale = larger(scale, rate_size(m, dim, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
     if kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.at_v, m.at_w, m.at_du))
     return scale
@@ -145,10 +145,10 @@ def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> b
             law.kept[i] = law.x[i]
         _begin(m, law, island, False)
         defect = larger(defect, obey(m, kinds, law, island))
-        _go_so_far(m, kinds, law, island)
+        _limit_energy(m, kinds, law, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
-    judge(m, defect * island.scale, island.scale)
+    record_defect(m, defect * island.scale, island.scale)
     _record(m, dim, law, island)
     return True
 
@@ -182,7 +182,7 @@ def work(law: LawSpace, size: int) -> float:
     return total
 
 
-def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
+def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
     """Move ``x`` from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
@@ -208,7 +208,7 @@ def push_all(m: Memory, law: LawSpace, island: Island) -> None:
     """Add the changes of velocities by the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
-            push(m, island.first + k, i, law.x[i * island.contacts + k])
+            add_impulse(m, island.first + k, i, law.x[i * island.contacts + k])
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
@@ -226,5 +226,5 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
         for i in range(r):  # from the new velocities, as D Λ may have lost digits
             lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
             record_surface(m, c, i, law.x[i * count + k])
-        record_impulses(m, c, law.x[k], rubbed(m, dim, c), True)
+        record_impulses(m, c, law.x[k], friction_impulse(m, dim, c), True)
         record_loss(m, c, IMPACT, lost)

@@ -34,13 +34,13 @@ cdef Py_ssize_t TOLD
 
 cdef void begin_part(Memory* m) noexcept nogil
 cdef void end_part(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void see_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Given given) noexcept nogil
-cdef void judge(Memory* m, double missed, double scale) noexcept nogil
-cdef double missed_of_step(Memory* m) noexcept nogil
-cdef double rubbed(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void set_velocity_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Given given) noexcept nogil
+cdef void record_defect(Memory* m, double missed, double scale) noexcept nogil
+cdef double largest_defect(Memory* m) noexcept nogil
+cdef double friction_impulse(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void record_impulses(Memory* m, Py_ssize_t c, double normal, double friction, bint strikes) noexcept nogil
 cdef void record_surface(Memory* m, Py_ssize_t c, Py_ssize_t r, double impulse) noexcept nogil
 cdef void record_loss(Memory* m, Py_ssize_t c, Py_ssize_t kind, double lost) noexcept nogil
-cdef bint record_way(Memory* m, Py_ssize_t dim, int kinds, Given given, double share, bint alone) noexcept nogil
+cdef bint record_part(Memory* m, Py_ssize_t dim, int kinds, Given given, double share, bint alone) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, int kinds, Given given, double share, bint alone) noexcept nogil
 cdef void _record_contacts(Memory* m, Py_ssize_t dim) noexcept nogil

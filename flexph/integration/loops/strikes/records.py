@@ -66,25 +66,25 @@ def end_part(m: Memory, dim: int) -> None:
     m.strike_audit[BALANCE] += fabs(record_energy(m))
 
 
-def see_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
+def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
     """Set the velocity defect of joints and drives at ``at``."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
 
-def judge(m: Memory, missed: float, scale: float) -> None:
+def record_defect(m: Memory, missed: float, scale: float) -> None:
     """Record the defect of a contact law [m/s] and its scale, if they are the largest."""
     m.strike_audit[MISSED] = larger(m.strike_audit[MISSED], missed)
     m.strike_audit[SCALE] = larger(m.strike_audit[SCALE], scale)
 
 
-def missed_of_step(m: Memory) -> float:
+def largest_defect(m: Memory) -> float:
     """Largest relative defect of a contact law in a step; that over a step also relative to what positions resolve."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
 
-def rubbed(m: Memory, dim: int, c: int) -> float:
+def friction_impulse(m: Memory, dim: int, c: int) -> float:
     """Size of the friction impulse of a contact."""
     square = 0.0
     for t in range(dim - 1):
@@ -112,7 +112,7 @@ def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
         m.run_flow[m.contacts_surface[c]] += impulse * m.touch_carried[c][r - 1]
 
 
-def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
+def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
     """Take over the end of a part of a step and record it; False if it is not accepted.
 
     ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without impacts.
@@ -171,7 +171,7 @@ def _record_contacts(m: Memory, dim: int) -> None:
             for t in range(dim - 1 if m.contacts_friction[c] > 0.0 else 0):
                 lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
                 record_surface(m, c, 1 + t, m.strike_impulse[1 + t][c])
-            record_impulses(m, c, m.strike_impulse[0][c], rubbed(m, dim, c), m.strike_opens[c] > 0)
+            record_impulses(m, c, m.strike_impulse[0][c], friction_impulse(m, dim, c), m.strike_opens[c] > 0)
             record_loss(m, c, ARRIVAL, arrived)
             record_loss(m, c, RUBBED, lost)
             m.strike_taken[c] = arrived + lost

@@ -7,9 +7,9 @@ from .bearings cimport slip_of
 
 cdef Py_ssize_t ANGLE
 
-cdef void stand(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void look(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef void meet(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
+cdef void set_levers(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void set_rows(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void evaluate_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef void fill_rows(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef Py_ssize_t differentiate_side(Memory* m, Py_ssize_t dim, double h, Py_ssize_t n, double sign) noexcept nogil
 cdef Py_ssize_t _side(Memory* m, Py_ssize_t c, Py_ssize_t b) noexcept nogil
@@ -18,8 +18,8 @@ cdef void _add_bending(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t k, Py
 cdef void _bend(Memory* m, Py_ssize_t dim, Py_ssize_t n, double sign, Vec along, Py_ssize_t at_end, Vec out) noexcept nogil
 cdef double bending(Memory* m, Py_ssize_t c, Py_ssize_t r, Vec rates) noexcept nogil
 cdef void _add_spins(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t side) noexcept nogil
-cdef void answer(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void set_free_response(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double side_velocity(Memory* m, Py_ssize_t b, Py_ssize_t a, Mat v, Mat w) noexcept nogil
-cdef double carried(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef double surface_rate(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
 cdef double rate_after(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
 cdef double rate(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil

@@ -22,7 +22,7 @@ if not cython.compiled:
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
 
-def stand(m: Memory, dim: int) -> None:
+def set_levers(m: Memory, dim: int) -> None:
     """Set levers and inverse rotations of the bodies, ``trial.lever`` and ``trial.inverse``, from the pose ``at``."""
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
@@ -31,7 +31,7 @@ def stand(m: Memory, dim: int) -> None:
                 m.trial_inverse[b][i][j] = m.at_R[b][j][i]
 
 
-def look(m: Memory, dim: int, c: int) -> None:
+def set_rows(m: Memory, dim: int, c: int) -> None:
     """Set the rows of a contact at ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
@@ -41,7 +41,7 @@ def look(m: Memory, dim: int, c: int) -> None:
     fill_rows(m, dim, c, 0.0)
 
 
-def meet(m: Memory, dim: int, c: int, h: float) -> None:
+def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
     """Set the gap of a contact at the end of a step, its gradients and slip, and the forces of its impulses."""
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -173,7 +173,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
             rate[1 + t][d + a] -= turned
 
 
-def answer(m: Memory, dim: int, c: int) -> None:
+def set_free_response(m: Memory, dim: int, c: int) -> None:
     """Set the velocities of free bodies by unit impulses of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
@@ -199,14 +199,14 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
     return total
 
 
-def carried(m: Memory, c: int, r: int) -> float:
+def surface_rate(m: Memory, c: int, r: int) -> float:
     """Part of rate r of a contact by a moving surface."""
     return m.touch_carried[c][r - 1] if r > 0 and m.contacts_surface[c] >= 0 else 0.0
 
 
 def rate_after(m: Memory, c: int, r: int) -> float:
     """Rate r of a contact after the changes of velocities."""
-    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend) - carried(m, c, r)
+    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend) - surface_rate(m, c, r)
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -220,7 +220,7 @@ def rate(m: Memory, c: int, r: int) -> float:
     """Rate r of a contact at ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
-    total = bending(m, c, r, m.at_du) - carried(m, c, r)
+    total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:

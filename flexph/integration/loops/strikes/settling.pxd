@@ -5,19 +5,19 @@ from ..contact.gaps cimport gap_of
 from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size
 from ..memory.structures cimport Given
-from .bearings cimport carry, is_bearing, joints_stick, mark_bearings, rate_at_end
+from .bearings cimport scale_pressing, is_bearing, joints_stick, mark_bearings, rate_at_end
 from .bodies cimport are_apart, weigh
 from .coupled cimport factor_at
-from .islands cimport by_itself, find_islands, missed_by
+from .islands cimport own_response, find_islands, law_defect
 from .law cimport prepare
 from .marks cimport CLOSES
 from .marks cimport OPEN
 from .marks cimport may_close
 from .newton_law cimport ROUGH
 from .newton_law cimport begin_impulses, end_impulses, obey, push_all, scale_of
-from .pressed cimport move_rates
-from .records cimport judge, missed_of_step, record_impulses, record_loss, record_surface, rubbed
-from .rows cimport answer, look, rate, rate_after, stand
+from .pressing cimport move_rates
+from .records cimport record_defect, largest_defect, record_impulses, record_loss, record_surface, friction_impulse
+from .rows cimport set_free_response, set_rows, rate, rate_after, set_levers
 from libc.math cimport sqrt
 from ..steps.rows cimport refuse
 
@@ -34,6 +34,6 @@ cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Give
 cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands) noexcept nogil
 cdef bint _obeys(Memory* m, Py_ssize_t dim, Py_ssize_t first, Py_ssize_t last, double scale) noexcept nogil
 cdef bint _settle_island(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& island) noexcept nogil
-cdef void _go_so_far(Memory* m, int kinds, LawSpace& law, Island& island, double taken) noexcept nogil
+cdef void _limit_energy(Memory* m, int kinds, LawSpace& law, Island& island, double taken) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, LawSpace& law, Island& island) noexcept nogil
-cdef bint settle_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t iterations) noexcept nogil
+cdef bint settle_part(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t iterations) noexcept nogil

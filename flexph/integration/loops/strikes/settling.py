@@ -22,16 +22,16 @@ if not cython.compiled:
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size
     from ..steps.rows import refuse
-    from .bearings import carry, is_bearing, joints_stick, mark_bearings, rate_at_end
+    from .bearings import is_bearing, joints_stick, mark_bearings, rate_at_end, scale_pressing
     from .bodies import are_apart, weigh
     from .coupled import factor_at
-    from .islands import by_itself, find_islands, missed_by
+    from .islands import find_islands, law_defect, own_response
     from .law import prepare
     from .marks import CLOSES, OPEN, may_close
     from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
-    from .pressed import move_rates
-    from .records import judge, missed_of_step, record_impulses, record_loss, record_surface, rubbed
-    from .rows import answer, look, rate, rate_after, stand
+    from .pressing import move_rates
+    from .records import friction_impulse, largest_defect, record_defect, record_impulses, record_loss, record_surface
+    from .rows import rate, rate_after, set_free_response, set_levers, set_rows
 
 LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
@@ -48,20 +48,20 @@ OBEYED = cython.declare(cython.double, 1e-12)
 def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     """Settle velocities; return 1 if they changed, 0 if there was nothing to settle, −1 if a law is not solved."""
     acts = cython.declare(cython.bint)
-    stand(m, dim)
+    set_levers(m, dim)
     if are_apart(m):
         weigh(m, dim)
     size = coordinate_size(m)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            look(m, dim, c)
+            set_rows(m, dim, c)
             acts = m.strike_impulse[0][c] > 0.0 or gap_of(m, dim, c, m.touch_last) <= TOUCHING * size
             m.strike_may_close[c] = CLOSES if acts else OPEN
             if acts and are_apart(m):
-                answer(m, dim, c)
+                set_free_response(m, dim, c)
     if kinds > 0:
         mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, dim) else OPEN)
-        carry(m, 1.0)
+        scale_pressing(m, 1.0)
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
         return 0
@@ -80,7 +80,7 @@ def _settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, island
         c = m.strike_member[k]
         for i in range(dim):
             m.strike_rates[i][c] = rate(m, c, i)
-        scale = larger(scale, m.strike_impulse[0][c] * by_itself(m, c, 0))
+        scale = larger(scale, m.strike_impulse[0][c] * own_response(m, c, 0))
     if kinds > 0:
         rate_at_end(m)
     for i in range(islands):
@@ -101,7 +101,7 @@ def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
     """True if velocities and the impulses of the step obey the law, nearly to round-off of their terms."""
     missed = 0.0
     for k in range(first, last):
-        missed = larger(missed, missed_by(m, dim, m.strike_member[k]))
+        missed = larger(missed, law_defect(m, dim, m.strike_member[k]))
     return missed <= OBEYED * scale
 
 
@@ -121,13 +121,13 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
     defect = obey(m, kinds, law, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
-    judge(m, defect * island.scale, island.scale)
-    _go_so_far(m, kinds, law, island, taken)
+    record_defect(m, defect * island.scale, island.scale)
+    _limit_energy(m, kinds, law, island, taken)
     _record(m, dim, law, island)
     return True
 
 
-def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
+def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
     """Set ``x`` to the change of impulses, scaled so that it returns no more energy than ``taken`` [J]."""
     slope = 0.0
     curve = 0.0
@@ -150,7 +150,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]
-        before = rubbed(m, dim, c)
+        before = friction_impulse(m, dim, c)
         for i in range(island.rows):
             at = i * count + k
             m.strike_impulse[i][c] += law.x[at]
@@ -160,16 +160,16 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
                 record_surface(m, c, i, law.x[at])
         if is_bearing(m, c):
             continue
-        record_impulses(m, c, law.x[k], rubbed(m, dim, c) - before, m.strike_opens[c] > 0)
+        record_impulses(m, c, law.x[k], friction_impulse(m, dim, c) - before, m.strike_opens[c] > 0)
 
 
-def settle_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
+def settle_part(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
     """Settle at the end of a recorded part of a step; False if a law is not solved."""
     settled = settle(m, dim, kinds, law, given)
     if settled < 0:
         return False
     m.run_step_audit[0] = m.strike_audit[BALANCE]
     m.run_step_audit[4] += iterations
-    m.run_step_audit[7] = larger(m.run_step_audit[7], missed_of_step(m))
+    m.run_step_audit[7] = larger(m.run_step_audit[7], largest_defect(m))
     m.strike_audit[KNOWN] = 0.0 if settled > 0 else m.strike_audit[KNOWN]
     return True

@@ -10,7 +10,7 @@ from ..memory.structures cimport Given, Kinds
 from .bodies cimport are_apart, weigh_step
 from .coupled cimport begin_joints, change_coupled, evaluate_coupled
 from .marks cimport OPEN
-from .rows cimport meet
+from .rows cimport evaluate_contact
 from libc.math cimport INFINITY, fabs, isfinite
 
 cdef Py_ssize_t ITERATIONS
@@ -22,7 +22,7 @@ cdef void evaluate(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept n
 cdef void _evaluate(Memory* m, Py_ssize_t dim, double h, Vec inputs) noexcept nogil
 cdef bint solve_free(Memory* m, Py_ssize_t dim, int kinds, Given given, Py_ssize_t known) noexcept nogil
 cdef void _release(Memory* m) noexcept nogil
-cdef Py_ssize_t fly(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
+cdef Py_ssize_t solve_without_contacts(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
 cdef bint _solve_free(Memory* m, Py_ssize_t dim, Given given) noexcept nogil
 cdef void begin_at_start(Memory* m) noexcept nogil
 cdef double velocity_scale(Memory* m, double h) noexcept nogil

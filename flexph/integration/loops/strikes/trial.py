@@ -22,7 +22,7 @@ if not cython.compiled:
     from .bodies import are_apart, weigh_step
     from .coupled import begin_joints, change_coupled, evaluate_coupled
     from .marks import OPEN
-    from .rows import meet
+    from .rows import evaluate_contact
 
 
 ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
@@ -49,7 +49,7 @@ def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
     for c in range(m.contacts_kind.size):
         m.touch_force[c] = 0.0
         if m.strike_may_close[c] > 0:
-            meet(m, dim, c, h)
+            evaluate_contact(m, dim, c, h)
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     apply_loads(m, dim)
@@ -63,7 +63,7 @@ def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> boo
     """Solve the step without closing contacts; False if it is not solved."""
     if not are_apart(m):
         guess(m, dim, given.h, known)
-        return fly(m, dim, kinds, given) > 0
+        return solve_without_contacts(m, dim, kinds, given) > 0
     else:
         return _solve_free(m, dim, given)
 
@@ -75,7 +75,7 @@ def _release(m: Memory) -> None:
             m.touch_force[c] = 0.0
 
 
-def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
+def solve_without_contacts(m: Memory, dim: int, kinds: int, given: Given) -> int:
     """Solve the step without rigid contacts and friction of joints from a guess; return the iterations, or −1."""
     _release(m)
     fill(m.trial_rub, 0.0)

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport larger
 from ..memory.memory cimport Memory
-from .product_rows cimport add_block
+from .product_rows cimport add_block, add_to_column
 from libc.math cimport atan, cos, fabs, sin, sqrt
 
 cdef Py_ssize_t CUBIC
@@ -9,6 +9,7 @@ cdef double NEAR
 
 cdef bint creeps(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef void creep(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef double limit_of(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef double stiffness(Memory* m, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) noexcept nogil
 cdef double linear_force(Memory* m, Py_ssize_t slip, Py_ssize_t k) noexcept nogil
 cdef double pushed(Memory* m, Py_ssize_t slip) noexcept nogil

@@ -16,7 +16,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
-    from .product_rows import add_block
+    from .product_rows import add_block, add_to_column
 
 CUBIC = cython.declare(cython.Py_ssize_t, _CUBIC)
 HYPERBOLIC = cython.declare(cython.Py_ssize_t, _HYPERBOLIC)
@@ -33,11 +33,20 @@ def creep(m: Memory, slip: int) -> None:
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1
+    limit = limit_of(m, slip)
     speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
-    ratio = saturation(m, i, pushed(m, slip) / (speed * m.joints_parameter[i][2]))[0]
+    ratio = saturation(m, i, pushed(m, slip) / (speed * limit))[0] if limit > 0.0 else 0.0
     for k in range(first, last):
         m.slide_force[k] = -linear_force(m, slip, k - first) * ratio / speed
     m.slide_force[last] = 0.0
+
+
+def limit_of(m: Memory, slip: int) -> float:
+    """Limit μN of a creep law; without it infinite, and of a wheel that is not pressed on its ground zero."""
+    limit = m.joints_parameter[m.joints_stiffness.size + slip][2]
+    if m.slips_load[slip] < 0:
+        return limit
+    return limit * larger(m.x_lam[m.slips_load[slip]], 0.0)
 
 
 def stiffness(m: Memory, i: int, k: int, l: int) -> float:
@@ -95,7 +104,9 @@ def add_creep(m: Memory, slip: int) -> None:
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1
-    limit = m.joints_parameter[i][2]
+    limit = limit_of(m, slip)
+    if limit <= 0.0:
+        return
     speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
     size = pushed(m, slip)
     x = size / (speed * limit)
@@ -114,3 +125,6 @@ def add_creep(m: Memory, slip: int) -> None:
         if fabs(m.slide_rate[last]) > m.joints_parameter[i][5]:
             value = -own * (ratio + slope * x) / (speed * speed)
             add_block(m, k - first, last - first, value if m.slide_rate[last] > 0.0 else -value)
+        if m.slips_load[slip] >= 0:
+            value = -own * x * slope / (speed * m.x_lam[m.slips_load[slip]])
+            add_to_column(m, m.border_l[m.slips_load[slip]], k - first, value)

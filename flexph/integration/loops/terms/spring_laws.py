@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.timed import FACTORS as _FACTORS
-from ....kernels.timed import STRAINS as _STRAINS
+from ....kernels.arrays import FACTORS as _FACTORS
+from ....kernels.arrays import STRAINS as _STRAINS
 from ....laws.elastic_laws import STEP as _STEP
 from ....laws.force_laws import REACH as _REACH
 
@@ -71,7 +71,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def timed(m: Memory, kind: int, i: int, end: int) -> float:
-    """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.timed."""
+    """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.arrays."""
     return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
 
 

@@ -12,9 +12,9 @@ from scipy.sparse.linalg import splu
 
 from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import WHOLE, Callback
+from ..memory.codes import FACTOR, PRODUCTS, RESIST, SOLVE, STRAIN, VISCOUS
 from ..memory.memory import Memory
 from .kept_block import KeptBlock
-from .questions import FACTOR, PRODUCTS, RESIST, SOLVE, STRAIN, VISCOUS
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model

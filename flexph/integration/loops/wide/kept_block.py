@@ -34,9 +34,9 @@ from ....numerics.arrays import Array
 from ....numerics.factors.low_rank import without_product
 from ....numerics.factors.positive_definite import positive_solver
 from ..flexible.strain_operator import count_products, entries_of
+from ..memory.codes import PRODUCTS, RESIST, STRAIN, VISCOUS
 from ..memory.data import Index
 from ..memory.memory import Memory
-from .questions import PRODUCTS, RESIST, STRAIN, VISCOUS
 
 if TYPE_CHECKING:
     from ....kernels.arrays import Arrays

@@ -1,0 +1,20 @@
+from ...numerics.loops.views cimport Mat, Vec, larger, part
+from .interior cimport interior
+from .newton cimport EXACT
+from .newton cimport SOLVED
+from .newton cimport defect_of, newton, rates_at
+from .pattern cimport find_entries, find_order
+from .problem cimport Cone, Space
+from .sweeps cimport sweep_dense
+from libc.math cimport INFINITY, fabs
+
+cdef Py_ssize_t TOGETHER
+cdef Py_ssize_t STEPS
+cdef Py_ssize_t SWEEPS
+cdef Py_ssize_t ROUNDS
+
+cdef double _together(Cone& p, Vec x, double best, double weight, Space& space, Vec tried) noexcept nogil
+cdef double solve_proximal(Cone& p, Vec x, double weight, bint rests, Space& space, Mat point) noexcept nogil
+cdef double _by_sweeps(Cone& p, Vec x, double best, double weight, Space& space, Mat point) noexcept nogil
+cdef double _from_inside(Cone& p, double weight, bint held, Space& space, Mat point) noexcept nogil
+cdef bint _is_still(Cone& p, Vec x, Space& space) noexcept nogil

@@ -1,0 +1,116 @@
+"""Compiled solution for impulses near a guess with a dense D: Newton's method, then interior points and sweeps."""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+    from math import inf as INFINITY
+
+    from ...numerics.loops.views import larger, part
+    from .interior import interior
+    from .newton import EXACT, SOLVED, defect_of, newton, rates_at
+    from .pattern import find_entries, find_order
+    from .problem import Cone, Space
+    from .sweeps import sweep_dense
+
+
+TOGETHER = cython.declare(cython.Py_ssize_t, 3)
+STEPS = cython.declare(cython.Py_ssize_t, 16)
+"""Largest numbers of proximal steps and of Newton steps in each (see tests/samples/complementarity.py)."""
+SWEEPS = cython.declare(cython.Py_ssize_t, 200)
+ROUNDS = cython.declare(cython.Py_ssize_t, 40)
+"""Sweeps before each restart of Newton's method, and number of restarts."""
+
+
+def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
+    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
+    m = x.size
+    for _ in range(TOGETHER):
+        if best <= EXACT:
+            break
+        for i in range(m):
+            tried[i] = x[i]
+        held = newton(p, tried, weight, STEPS, space)
+        rates_at(p, tried, 0.0, tried, space.rates)
+        found = defect_of(p, tried, space.rates)
+        before = best
+        if found < best:
+            best = found
+            for i in range(m):
+                x[i] = tried[i]
+        if held > SOLVED or best > 0.1 * before:
+            break
+    return best
+
+
+def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
+    """Solve for impulses near the given ones, in place; return their relative defect.
+
+    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such.
+    """
+    in_plane = cython.declare(cython.bint)
+    m = x.size
+    find_entries(p.D, p.ptr, p.col)
+    find_order(p.ptr, p.col, p.order, part(space.place, 0, p.order.size), space.matrix)
+    rates_at(p, x, 0.0, x, space.rates)
+    best = _together(p, x, defect_of(p, x, space.rates), weight, space, point[0])
+    in_plane = m <= 2 * p.friction.size
+    if in_plane and rests and m > p.friction.size and not (best <= SOLVED and _is_still(p, x, space)):
+        found = _from_inside(p, weight, True, space, point)
+        if found <= SOLVED and _is_still(p, space.kept, space):
+            best = found
+            for i in range(m):
+                x[i] = space.kept[i]
+    if in_plane and best > SOLVED:
+        found = _from_inside(p, weight, False, space, point)
+        if found < best:
+            best = found
+            for i in range(m):
+                x[i] = space.kept[i]
+    return _by_sweeps(p, x, best, weight, space, point)
+
+
+def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
+    """Improve impulses in place by Newton's method from results of sweeps; return their defect."""
+    m = x.size
+    at = point[1]
+    kept = space.kept
+    for i in range(m):
+        at[i] = x[i]
+    for _ in range(ROUNDS):
+        if best <= SOLVED:
+            break
+        sweep_dense(p, at, SWEEPS, space)
+        for i in range(m):
+            kept[i] = at[i]
+        rates_at(p, kept, 0.0, kept, space.rates)
+        found = _together(p, kept, defect_of(p, kept, space.rates), weight, space, point[0])
+        if found < best:
+            best = found
+            for i in range(m):
+                x[i] = kept[i]
+    return best
+
+
+def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
+    """Write impulses of the interior point method into ``space.kept``; return their defect."""
+    found = interior(p, space.kept, weight, held, space, point)
+    if found < INFINITY:
+        rates_at(p, space.kept, 0.0, space.kept, space.rates)
+        found = defect_of(p, space.kept, space.rates)
+    return found
+
+
+def _is_still(p: Cone, x: Array, space: Space) -> bool:
+    """True if the rates of all contacts with impulses are zero to round-off."""
+    c = p.friction.size
+    fastest = 0.0
+    rates_at(p, x, 0.0, x, space.rates)
+    for i in range(x.size):
+        if x[i % c] > 0.0:
+            fastest = larger(fastest, fabs(space.rates[i]))
+    return fastest <= SOLVED * p.scale

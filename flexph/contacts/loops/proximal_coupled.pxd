@@ -1,0 +1,47 @@
+from ...numerics.loops.views cimport Vec, copy, larger, part, smaller
+from .coupled cimport KEPT
+from .coupled cimport POINT
+from .coupled cimport RATES
+from .coupled cimport TRIED
+from .coupled cimport rates_of
+from .interior_coupled cimport interior_coupled
+from .proximal cimport STEPS
+from .newton cimport EXACT
+from .newton cimport SOLVED
+from .newton cimport defect_of
+from .newton_coupled cimport newton_coupled
+from .paths cimport follow
+from .problem cimport Chain, Coupled
+from .sweeps cimport sweep_coupled
+from libc.math cimport fabs
+
+cdef double OBEYED
+cdef double CLOSE
+cdef double LIGHTER
+cdef double LIGHT
+cdef Py_ssize_t TOGETHER
+cdef double BETTER
+cdef Py_ssize_t FIRST
+cdef Py_ssize_t STEADY
+cdef Py_ssize_t SWEEPS
+cdef Py_ssize_t ROUNDS
+cdef double HEAVY
+cdef double HEAVIEST
+cdef double LIGHTEST
+cdef Py_ssize_t TIMES
+cdef double CHANGED
+cdef Py_ssize_t PATHS
+cdef Py_ssize_t EVENTS
+cdef double STIFF
+cdef double STIFFER
+
+cdef double _judged(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _together(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef double _nearest(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef bint _is_still(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _from_inside(Coupled& p, double weight, bint held, Chain& s) noexcept nogil
+cdef double _along_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double _swept(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _by_weights(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _by_sweeps(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double proximal_coupled(Coupled& p, Vec x, double weight, bint rests, Chain& s) noexcept nogil

@@ -1,0 +1,206 @@
+"""Compiled solution for impulses near a guess in body velocities: Newton's method, interior points, sweeps, paths."""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ...numerics.loops.views import copy, larger, part, smaller
+    from .coupled import KEPT, POINT, RATES, TRIED, rates_of
+    from .interior_coupled import interior_coupled
+    from .newton import EXACT, SOLVED, defect_of
+    from .newton_coupled import newton_coupled
+    from .paths import follow
+    from .problem import Chain, Coupled
+    from .proximal import STEPS
+    from .sweeps import sweep_coupled
+
+
+OBEYED = cython.declare(cython.double, 3e-13)
+"""Relative defect up to which impulses are a solution."""
+CLOSE = cython.declare(cython.double, 1e-6)
+LIGHTER = cython.declare(cython.double, 1e-2)
+LIGHT = cython.declare(cython.double, 1e-9)
+"""Defect below which proximal weights decrease, factor of the decrease, and smallest weight."""
+TOGETHER = cython.declare(cython.Py_ssize_t, 10)
+BETTER = cython.declare(cython.double, 0.3)
+"""Largest number of proximal steps with a weight, and ratio of successive defects above which they stop."""
+FIRST = cython.declare(cython.Py_ssize_t, 50)
+STEADY = cython.declare(cython.Py_ssize_t, 3)
+SWEEPS = cython.declare(cython.Py_ssize_t, 500)
+ROUNDS = cython.declare(cython.Py_ssize_t, 10)
+"""Sweeps at the beginning, those without a change of states that end them, sweeps before each restart of proximal
+steps, and number of restarts."""
+HEAVY = cython.declare(cython.double, 1e-2)
+HEAVIEST = cython.declare(cython.double, 1.0)
+LIGHTEST = cython.declare(cython.double, 1e-10)
+TIMES = cython.declare(cython.Py_ssize_t, 50)
+CHANGED = cython.declare(cython.double, 10.0)
+"""Proximal weights: the first, the largest and smallest, the number of steps, and the factor of changes."""
+PATHS = cython.declare(cython.Py_ssize_t, 4)
+EVENTS = cython.declare(cython.Py_ssize_t, 400)
+STIFF = cython.declare(cython.double, 1e-6)
+STIFFER = cython.declare(cython.double, 1e-2)
+"""Largest numbers of successive paths and of changes on each, weight of the first path, and ratio of weights."""
+
+
+def _judged(p: Coupled, x: Array, s: Chain) -> float:
+    """Relative defect of impulses x; their rates are left in the row RATES."""
+    rates_of(p, x, s.vectors[RATES], s)
+    return defect_of(p, x, s.vectors[RATES])
+
+
+def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
+    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
+    m = x.size
+    tried = s.vectors[TRIED]
+    for _ in range(TOGETHER):
+        if best <= EXACT:
+            break
+        copy(x, tried)
+        held = newton_coupled(p, part(tried, 0, m), weight, STEPS, s)
+        found = _judged(p, part(tried, 0, m), s)
+        before = best
+        if found < best:
+            best = found
+            copy(part(tried, 0, m), x)
+        if held > SOLVED or best > BETTER * before:
+            break
+    return best
+
+
+def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
+    """Improve impulses in place as :func:`_together`, with smaller weights near the solution; return their defect."""
+    best = _together(p, x, best, weight, s)
+    while OBEYED < best <= CLOSE and weight > LIGHT:
+        weight *= LIGHTER
+        best = _together(p, x, best, weight, s)
+    return best
+
+
+def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
+    """True if the rates of all contacts with impulses are zero to round-off."""
+    c = p.friction.size
+    fastest = 0.0
+    rates_of(p, x, s.vectors[RATES], s)
+    for i in range(x.size):
+        if x[i % c] > 0.0:
+            fastest = larger(fastest, fabs(s.vectors[RATES][i]))
+    return fastest <= SOLVED * p.scale
+
+
+def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
+    """Write impulses of the interior point method into the row KEPT; return their defect."""
+    kept = part(s.vectors[KEPT], 0, p.b.size)
+    interior_coupled(p, kept, weight, held, s)
+    return _judged(p, kept, s)
+
+
+def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
+    """Improve impulses in place by following paths from the best ones; return their defect."""
+    stiff = STIFF
+    kept = part(s.vectors[KEPT], 0, x.size)
+    for _ in range(PATHS):
+        if best <= OBEYED:
+            break
+        copy(x, kept)
+        if not follow(p, kept, stiff, EVENTS, s):
+            break
+        found = _nearest(p, kept, _judged(p, kept, s), stiff, s)
+        stiff = STIFFER * stiff
+        if found < best:
+            best = found
+            copy(kept, x)
+    return best
+
+
+def _swept(p: Coupled, x: Array, s: Chain) -> float:
+    """Improve impulses in place by a few sweeps; return their defect."""
+    at = part(s.vectors[POINT], 0, x.size)
+    best = _judged(p, x, s)
+    if best <= CLOSE:
+        return best
+    copy(x, at)
+    sweep_coupled(p, at, FIRST, STEADY, s)
+    found = _judged(p, at, s)
+    if found < best:
+        best = found
+        copy(at, x)
+    return best
+
+
+def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
+    """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
+
+    Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
+    too many steps, and with small weights alone Newton's method cycles.
+    """
+    m = x.size
+    weight = HEAVY
+    best = _judged(p, x, s)
+    tried = s.vectors[TRIED]
+    for _ in range(TIMES):
+        if best <= OBEYED:
+            break
+        copy(x, tried)
+        if newton_coupled(p, part(tried, 0, m), weight, STEPS, s) <= SOLVED:
+            copy(part(tried, 0, m), x)
+            best = _judged(p, x, s)
+            weight = larger(weight / CHANGED, LIGHTEST)
+        else:
+            weight = smaller(weight * CHANGED, HEAVIEST)
+    return best
+
+
+def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
+    """Improve impulses in place by proximal steps from results of sweeps; return their defect."""
+    at = part(s.vectors[POINT], 0, x.size)
+    kept = part(s.vectors[KEPT], 0, x.size)
+    copy(x, at)
+    for _ in range(ROUNDS):
+        if best <= SOLVED:
+            break
+        sweep_coupled(p, at, SWEEPS, SWEEPS, s)
+        copy(at, kept)
+        found = _by_weights(p, kept, s)
+        if found < best:
+            best = found
+            copy(kept, x)
+    return best
+
+
+def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
+    """Solve for impulses near the given ones, in place; return their relative defect.
+
+    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. The interior point method
+    and paths need polyhedral cones, as in the plane or without friction; in space, sweeps only start what is far from
+    the solution, and the calling iteration corrects the remaining defect.
+    """
+    have_edges = cython.declare(cython.bint)
+    have_edges = p.rows < 3
+    kept = part(s.vectors[KEPT], 0, x.size)
+    weight = larger(weight, LIGHT)
+    best = _nearest(p, x, _swept(p, x, s), weight, s)
+    if rests and p.rows == 2 and not (best <= SOLVED and _is_still(p, x, s)):
+        found = _from_inside(p, weight, True, s)
+        if found <= SOLVED and _is_still(p, kept, s):
+            best = found
+            copy(kept, x)
+    if best > SOLVED:
+        copy(x, kept)
+        found = _by_weights(p, kept, s)
+        if found < best:
+            best = found
+            copy(kept, x)
+    if best > CLOSE and have_edges:
+        found = _from_inside(p, weight, False, s)
+        if found < best:
+            best = found
+            copy(kept, x)
+    if have_edges or best > CLOSE:
+        best = _by_sweeps(p, x, best, s)
+    return _along_paths(p, x, best, s) if have_edges else best

@@ -1,0 +1,33 @@
+"""Contents of a robot's file: links, joints, springs, and joints that close loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...robots.links.elements import FIXED, JointElement, LinkElement
+
+
+class Spring(NamedTuple):
+    """Spring of a joint: stiffness [N m/rad, N/m] and the coordinate without force [rad, m]."""
+
+    joint: str
+    stiffness: float
+    rest: float
+
+
+class Contents(NamedTuple):
+    """Links by name, joints of the tree, springs at them, and joints that close loops."""
+
+    links: Mapping[str, LinkElement]
+    joints: Sequence[JointElement]
+    springs: Sequence[Spring] = ()
+    loops: Sequence[JointElement] = ()
+
+
+def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:
+    """Link without mass that is fixed to another one at a pose (4, 4)."""
+    return LinkElement(name), JointElement(f"{name} anchor", FIXED, link, name, pose, np.zeros(3))

@@ -1,0 +1,220 @@
+"""Parser of MJCF files into links and joints, by MuJoCo's own compiler (extra ``mjcf``), which knows their defaults."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...files.reading import refuse_entities, refuse_missing
+from ...numerics.arguments import warn
+from ...numerics.arrays import Array
+from ...robots.links.elements import (
+    BALL,
+    FIXED,
+    FLOATING,
+    SLIDING,
+    TURNING,
+    JointElement,
+    Limit,
+    LinkElement,
+    Mimic,
+    several,
+)
+from .contents import Contents, Spring, anchor
+
+WORLD = "world"
+FILES = ("file", "meshdir", "texturedir", "assetdir", "content_type")
+"""Attributes of an MJCF file that name files and folders."""
+
+
+def read_contents(path: Path) -> Contents:
+    """Links, joints, springs and loops of an MJCF file; ValueError with MuJoCo's reason for a file that is none."""
+    try:
+        import mujoco
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError('MJCF files need mujoco: pip install "flexph[mjcf]"') from None
+    refuse_missing("robot", path)
+    _refuse_outside(path)
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} is no MJCF file that MuJoCo compiles: {error}") from error
+    return _Reader(mujoco, model).contents()
+
+
+def _refuse_outside(path: Path) -> None:
+    """Raise ValueError for a document type, and for names of files outside of the folder of the file."""
+    content = path.read_bytes().lstrip()
+    try:
+        refuse_entities(content)
+        root = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is no MJCF file: {error}") from error
+    if root.tag != "mujoco":
+        raise ValueError(f"{str(path)!r} is no MJCF file: its first element must be mujoco, got {root.tag!r}")
+    for element in root.iter():
+        for name in FILES:
+            given = element.get(name, "")
+            if Path(given).is_absolute() or ".." in Path(given).parts:
+                raise ValueError(f"{str(path)!r} names a file outside of its folder: <{element.tag} {name}={given!r}>")
+
+
+class _Reader:
+    """Translation of a compiled model, body by body."""
+
+    def __init__(self, mujoco: Any, model: Any) -> None:
+        self.kinds, self.types, self.model = mujoco.mjtJoint, mujoco.mjtEq, model
+        self.body_kind = int(mujoco.mjtObj.mjOBJ_BODY)
+        self.links: dict[str, LinkElement] = {WORLD: LinkElement(WORLD)}
+        self.joints: list[JointElement] = []
+        self.names = _names(model.body, model.nbody, "body")
+        self.joint_names = _names(model.jnt, model.njnt, "joint")
+        self.followers = dict(self._followers())
+
+    def contents(self) -> Contents:
+        """Contents of the model; warns of what is left out."""
+        model = self.model
+        if model.nflex or model.nplugin:
+            raise ValueError("the file must not have flexible parts of MuJoCo or plugins, which are not read")
+        for body in range(1, model.nbody):
+            self._add_body(body)
+        loops = [self._loop(number) for number in self._active(self.types.mjEQ_CONNECT)]
+        self._warn_of_rest()
+        return Contents(self.links, self.joints, list(self._springs()), loops)
+
+    def _add_body(self, body: int) -> None:
+        """Append a body with its joints.
+
+        A joint moves the body about or along its anchor; links without mass carry the joints before the last one.
+        """
+        model, name = self.model, self.names[body]
+        parent, origin = self.names[model.body_parentid[body]], _pose(model.body_pos[body], model.body_quat[body])
+        first, count = model.body_jntadr[body], model.body_jntnum[body]
+        for number in range(first, first + count):
+            anchor, last = _pose(model.jnt_pos[number]), number == first + count - 1
+            own = name if last and not model.jnt_pos[number].any() else f"{name} at {self.joint_names[number]}"
+            self.joints.append(self._joint(number, parent, own, origin @ anchor))
+            self.links[own] = LinkElement(own)
+            parent, origin = own, _pose(-model.jnt_pos[number])
+        if parent != name:
+            held = f"{name} to {parent}" if count else name
+            self.joints.append(JointElement(held, FIXED, parent, name, origin, np.zeros(3)))
+        turned = _pose(quaternion=model.body_iquat[body])[:3, :3]
+        moments = turned @ np.diag(model.body_inertia[body]) @ turned.T
+        mass = float(model.body_mass[body])
+        self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
+
+    def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
+        """Joint of a body, with the zero of the file: the pose of the file is that of its ``ref``."""
+        model, kinds, name = self.model, self.kinds, self.joint_names[number]
+        kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
+        freedom = model.jnt_dofadr[number]
+        damping, friction = float(model.dof_damping[freedom]), float(model.dof_frictionloss[freedom])
+        if kind in (int(kinds.mjJNT_FREE), int(kinds.mjJNT_BALL)):
+            free = kind == int(kinds.mjJNT_FREE)
+            return JointElement(name, FLOATING if free else BALL, parent, child, origin, np.zeros(3), damping, friction)
+        reference, slides = float(model.qpos0[model.jnt_qposadr[number]]), kind == int(kinds.mjJNT_SLIDE)
+        back = _pose(-reference * axis) if slides else _turned(-reference * axis)
+        limited = bool(model.jnt_limited[number])
+        lower, upper = model.jnt_range[number].tolist() if limited else (-math.inf, math.inf)
+        effort = float(np.abs(model.jnt_actfrcrange[number]).max()) if model.jnt_actfrclimited[number] else math.inf
+        named = SLIDING[0] if slides else TURNING[0] if limited else TURNING[1]
+        limit = Limit(lower, upper, math.inf, effort)
+        mimic = self.followers.get(name)
+        return JointElement(name, named, parent, child, origin @ back, axis, damping, friction, limit, mimic)
+
+    def _active(self, *kinds: Any) -> Iterator[int]:
+        """Numbers of the active equality constraints of some kinds."""
+        for number in range(self.model.neq):
+            if self.model.eq_active0[number] and int(self.model.eq_type[number]) in map(int, kinds):
+                yield number
+
+    def _followers(self) -> Iterator[tuple[str, Mimic]]:
+        """Joints that follow others linearly: q − q₀ = a₀ + a₁ (q' − q'₀); ValueError for other polynomials."""
+        model = self.model
+        for number in self._active(self.types.mjEQ_JOINT):
+            follower, leader = model.eq_obj1id[number], model.eq_obj2id[number]
+            name, terms = self.joint_names[follower], model.eq_data[number][:5]
+            if leader < 0 or terms[2:].any():
+                what = "of a higher degree" if leader >= 0 else "without a second joint"
+                raise ValueError(f"joint {name!r} has an equality constraint {what}, which is not read")
+            zero, first = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader))
+            law = Mimic(self.joint_names[leader], float(terms[1]), zero + float(terms[0]) - float(terms[1]) * first)
+            yield name, law
+
+    def _loop(self, number: int) -> JointElement:
+        """Ball joint that closes a loop between anchors at two bodies."""
+        model = self.model
+        places, name = model.eq_data[number][:6].reshape(2, 3), model.eq(number).name or f"constraint {number + 1}"
+        if int(model.eq_objtype[number]) != self.body_kind:
+            raise ValueError(f"equality constraint {name!r} must join bodies: sites are not read")
+        bodies = (self.names[model.eq_obj1id[number]], self.names[max(model.eq_obj2id[number], 0)])
+        ends = [f"{name} {side}" for side in ("first", "second")]
+        for body, place, end in zip(bodies, places, ends, strict=True):
+            self.links[end], held = anchor(body, _pose(place), end)
+            self.joints.append(held)
+        return JointElement(name, BALL, ends[0], ends[1], np.eye(4), np.zeros(3))
+
+    def _springs(self) -> Iterator[Spring]:
+        """Springs of joints with one freedom; ValueError for those of others."""
+        model = self.model
+        for number in np.flatnonzero(model.jnt_stiffness[: model.njnt]).tolist():
+            name, kinds = self.joint_names[number], self.kinds
+            if int(model.jnt_type[number]) in (int(kinds.mjJNT_FREE), int(kinds.mjJNT_BALL)):
+                raise ValueError(f"joint {name!r} has a spring over several freedoms, which is not read")
+            rest = float(model.qpos_spring[model.jnt_qposadr[number]])
+            yield Spring(name, float(model.jnt_stiffness[number]), rest)
+
+    def _warn_of_rest(self) -> None:
+        """Warn of contents without a counterpart."""
+        model, types = self.model, self.types
+        others = model.neq - sum(1 for _ in self._active(types.mjEQ_CONNECT, types.mjEQ_JOINT))
+        armature = model.dof_armature[: model.nv] > 0.0
+        heavy = sorted({self.joint_names[joint] for joint in model.dof_jntid[armature]})
+        curved = model.dof_dampingpoly[: model.nv].any() or model.jnt_stiffnesspoly[: model.njnt].any()
+        collide = np.count_nonzero(model.geom_contype | model.geom_conaffinity) if model.ngeom else 0
+        left = {
+            f"armature (inertia of rotors) of joints {several(heavy)}": bool(heavy),
+            "higher powers of stiffness and damping": bool(curved),
+            f"{model.nu} actuators: give inputs, springs or drives": bool(model.nu),
+            f"{model.ntendon} tendons": bool(model.ntendon),
+            f"{others} inactive or other equality constraints than connect and joint": bool(others),
+            f"contacts of {collide} shapes": bool(collide),
+            "compensation of gravity": bool(model.body_gravcomp.any()),
+            "the medium": bool(model.opt.density or model.opt.viscosity),
+        }
+        lost = [what for what, there in left.items() if there]
+        if lost:
+            warn(f"the robot is read without {'; '.join(lost)}")
+
+
+def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
+    """Names by number; those without one are called by their number, and the first body is the world."""
+    given = {number: of(number).name for number in range(count)}
+    taken = set(given.values())
+    free = {number: name or f"{what} {number + (what == 'joint')}" for number, name in given.items()}
+    twice = [name for number, name in free.items() if not given[number] and name in taken]
+    if twice:
+        raise ValueError(f"the {what} without a name would be called {twice[0]!r}, which another one is: name it")
+    return free
+
+
+def _pose(position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
+    """Pose (4, 4) of a position and a quaternion whose first entry is the real one."""
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_quat(np.asarray(quaternion), scalar_first=True).as_matrix()
+    pose[:3, 3] = position
+    return pose
+
+
+def _turned(vector: Array) -> Array:
+    """Pose (4, 4) turned by a rotation vector [rad]."""
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec(vector).as_matrix()
+    return pose

@@ -1,0 +1,155 @@
+"""Positions, rates and forces at the nodes of a step (equations in gauss.momenta)."""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, flat
+    from ..mechanics.forces import forces, turn_loads
+    from ..mechanics.motion import inertia_products, product_rate, vectors
+    from ..memory.memory import Memory, stage
+    from ..memory.structures import AtNodes
+    from ..terms.nodes import cross_product
+    from .nodes import add_field, row_of
+    from .rotations import drive_arm, factor_rotations, turn
+    from .scheme import Scheme
+    from .springs import stretch
+    from .stresses import strain
+
+
+def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
+    """Set positions, vectors and forces at the nodes from rates and multipliers; False if a body turns too far.
+
+    If the iteration ``begins``, stress rates follow from strains (see stresses).
+    """
+    _translate(m, dim, g, h)
+    if not factor_rotations(dim, g, h):
+        return False
+    turn(m, dim, g)
+    _move_arms(m, dim, g, h)
+    _multiply(m, dim, g, h)
+    strain(m, g, h, begins)
+    stretch(m, g, h, given)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        turn_loads(s, dim, given.inputs[row_of(given.inputs, given, i)])
+        forces(s, dim, 0)
+    if dim == 3:
+        _collect_torques(m, g, h)
+    return True
+
+
+def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
+    """Set centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        inertia_products(s, dim, s.x_du, s.trial_c, s.end_Pdu)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        copy(m.at_r, s.end_r)
+        copy(m.at_u, s.end_u)
+        copy(m.at_Pu, s.end_Pu)
+        for j in range(g.stages.size):
+            t = stage(g.stages, j)
+            factor = h * g.a[i][j]
+            add_field(factor, flat(t.x_v), flat(s.end_r))
+            add_field(factor, t.x_du, s.end_u)
+            add_field(factor, flat(t.end_Pdu), flat(s.end_Pu))
+
+
+def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
+    """Set the arms of all nodes of bodies, and their velocities in ``run.moved``.
+
+    On rigid bodies that turn, the arms R x solve ȧ = Ω × a.
+    """
+    d = dim
+    for i in range(g.stages.size):
+        _push(stage(g.stages, i), dim)
+    for n in range(m.nodes_body.size):
+        if _is_rigid(m, m.nodes_body[n]):
+            for i in range(g.stages.size):
+                _turn_arm(stage(g.stages, i), dim, n)
+            continue
+        for i in range(g.stages.size):
+            for k in range(d):
+                total = 0.0
+                for j in range(g.stages.size):
+                    total += g.a[i][j] * stage(g.stages, j).stage_pushed[n][k]
+                g.driven[i * d + k] = m.at_arm[n][k] + h * total
+        drive_arm(m, dim, g, n)
+    for i in range(g.stages.size):
+        _set_velocities(stage(g.stages, i), dim)
+
+
+def _is_rigid(m: Memory, b: int) -> bool:
+    """True for a body that turns and has no flexible coordinates."""
+    return m.inertia_turns[b] > 0 and m.inertia_first[b] == m.inertia_first[b + 1]
+
+
+def _turn_arm(s: Memory, dim: int, n: int) -> None:
+    """Set the arm R x of node n on a rigid body."""
+    R = s.end_R[s.nodes_body[n]]
+    x = s.nodes_position[n]
+    arm = s.end_arm[n]
+    for k in range(dim):
+        total = 0.0
+        for j in range(dim):
+            total += R[k][j] * x[j]
+        arm[k] = total
+
+
+def _push(s: Memory, dim: int) -> None:
+    """Set the part R⁻ᵀφu̇ of the velocities of nodes."""
+    d = dim
+    for n in range(s.nodes_body.size):
+        b = s.nodes_body[n]
+        if _is_rigid(s, b):  # it is zero
+            continue
+        for k in range(d):
+            s.stage_pushed[n][k] = 0.0
+        for j in range(d):
+            local = -s.nodes_moves[n] * s.trial_c[b][j]
+            for e in range(s.nodes_ptr[n], s.nodes_ptr[n + 1]):
+                local += s.nodes_val[e][j] * s.x_du[s.nodes_col[e]]
+            for k in range(d):
+                s.stage_pushed[n][k] += s.trial_inverse[b][j][k] * local
+
+
+def _set_velocities(s: Memory, dim: int) -> None:
+    """Write the velocities ṙ + Ω × a + R⁻ᵀφu̇ of nodes into ``run.moved``."""
+    d = dim
+    swept = s.run_space[0]
+    for n in range(s.nodes_body.size):
+        b = s.nodes_body[n]
+        arm = s.end_arm[n]
+        if d == 2:
+            swept[0] = -s.stage_spin[b][0] * arm[1]
+            swept[1] = s.stage_spin[b][0] * arm[0]
+        else:
+            cross_product(s.stage_spin[b], arm, swept)
+        for k in range(d):
+            s.run_moved[n][k] = s.nodes_moves[n] * s.x_v[b][k] + swept[k] + s.stage_pushed[n][k]
+
+
+def _multiply(m: Memory, dim: int, g: Scheme, h: float) -> None:
+    """Set the vectors between nodes, and the collocated products with their rates."""
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        vectors(s, dim, s.end_r, s.end_arm, s.end_vector, s.end_product)
+        for p in range(s.stage_product_rate.size):
+            s.stage_product_rate[p] = product_rate(s, dim, p, s.end_vector)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        copy(m.at_product, s.end_product)
+        for j in range(g.stages.size):
+            add_field(h * g.a[i][j], stage(g.stages, j).stage_product_rate, s.end_product)
+
+
+def _collect_torques(m: Memory, g: Scheme, h: float) -> None:
+    """Set the angular momenta in world axes, collocated from the torques."""
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        copy(m.stage_momentum, s.stage_momentum)
+        for j in range(g.stages.size):
+            add_field(h * g.a[i][j], flat(stage(g.stages, j).trial_torque), flat(s.stage_momentum))

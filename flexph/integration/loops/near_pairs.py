@@ -1,0 +1,100 @@
+"""Lists of near pairs: loops evaluate only those spheres, and spheres over planes, that may touch before the next list.
+
+A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
+at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
+are within ½s, which loops check before they record a step, the omitted pairs have no forces, and the step equals that
+with all pairs. A step that goes further is not recorded, but repeated with a new list. Iterates that go further do not
+matter: only the last one, which solves the step, counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.broad_phase import BroadPhase, are_apart, broad_phase
+from ...kernels.arrays import Arrays
+from ...kernels.contacts.laws import held_in
+from ...numerics.arrays import Array
+from .memory.data import Index
+from .points import node_sides
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+LISTED = 300
+"""Number of pairs above which a list pays off."""
+MARGIN, WIDER = 0.5, 2.0
+"""Margin of a list, divided by the largest sum of two radii, and its growth factor if a single step leaves the list."""
+
+
+class NearPairs:
+    """Pairs of spheres of a mechanism, for lists of near ones.
+
+    ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them.
+
+    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
+    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). These are
+    ``coupled`` if the bodies have joints or springs, are flexible, or do not turn, or if they are ``mixed``, with
+    compliant contacts or dry friction of joints. The order of unknowns depends on compliant pairs and thus on the list
+    (``orders``).
+    """
+
+    def __init__(self, mechanism: Model) -> None:
+        a = mechanism.network.arrays
+        rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
+        are_rigid = a.contacts.laws.rigid
+        self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
+        self.strikes = bool(are_rigid.any())
+        self.coupled = self.strikes and (self.mixed or a.turning.size < len(a.mass) or not are_apart(a))
+        lists_rigid = self.strikes and rigid > LISTED
+        self.contacts = a.contacts if lists_rigid else a.contacts.with_single_rigid()
+        soft = ~self.contacts.rigid
+        self.lists = False
+        if self.contacts.number > LISTED:
+            self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=soft | lists_rigid)
+            self.lists = self.phase.pairs > LISTED
+        self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
+        compliant = self.lists and (self.phase.pair.size or not all(g.law.rigid[0] for g in self.contacts.groups))
+        self.orders = bool(compliant and not self.is_pile)
+
+    @property
+    def answers_whole(self) -> bool:
+        """True if impulses may have the responses of all bodies: for coupled bodies, or few contacts by events."""
+        return self.coupled or self.contacts.number <= LISTED
+
+    @property
+    def never_left_out(self) -> Index:
+        """Numbers of the contacts that are in every list."""
+        return self.phase.others if self.lists else np.arange(self.contacts.number)
+
+    def near(self, points: Array, margin: float, springs: Array) -> Index:
+        """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those with anchor forces."""
+        near = self.phase.near(points[self.phase.nodes], margin)
+        single = np.concatenate([self.phase.pair, self.phase.walls])
+        held = [self._held(single, self.contacts.anchor[single], springs)]
+        firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
+        for first, group in zip(firsts, self.contacts.groups, strict=False):
+            if group.rows:
+                table = int(group.law.anchor[0]), group.rows
+                held.append(first + held_in(springs, table, points.shape[1])[0] - 1)
+        return np.union1d(near, np.concatenate(held))
+
+    def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
+        """Pairs with nonzero anchor forces."""
+        own = anchor >= 0
+        components = anchor[own, None] + np.arange(self.contacts.fixed.shape[2])
+        return pair[own][(springs[components] != 0.0).any(axis=1)]
+
+
+def on_sides(mechanism: Model) -> Arrays:
+    """Arrays of the mechanism with nodes on the sides of contacts: bodies, and independent means of points."""
+    return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
+
+
+def _is_pile(mechanism: Model) -> bool:
+    """True if all bodies are free and rigid, and only contacts couple them."""
+    a, layout = mechanism.network.arrays, mechanism.layout
+    coupled = sum(not c.touches for c in mechanism.connections) + a.follow_input.size
+    return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

@@ -1,0 +1,56 @@
+"""Callback that computes time-dependent data between the times of compiled steps, when loops split a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.loops.callbacks import WHOLE, Callback
+from .memory.structures import AT_TIME, OVER_PART, RATES_AT_END, Between, Table
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+    from ...mechanisms.model.time_table import TimeTable
+    from ...systems.inputs import Forcing
+
+
+class TimeCallback:
+    """Callback for the driven joints, springs and loads of a mechanism between the times of a table."""
+
+    def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:
+        self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)
+        terms, rows = mechanism.network.arrays.term_row.size, mechanism.layout.multipliers
+        inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
+        springs = table.references.width
+        ends, own = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
+        self._table = Table(self._times, *ends, *own, np.zeros((1, inputs)), np.zeros((1, springs)))
+        self._answering: Callback | None = None
+        self.answers: Array | None = None  # inputs of controllers within the steps, (1, i)
+
+    def given(self) -> Between:
+        """Arguments of the loops: the address of the callback and its table, address 0 if all data are constant."""
+        if not (self._prescribed.varies or self._forcing.varying.any()):
+            return Between(0, self._times, self._table)
+        if self._answering is None or self._answering.error is not None:
+            self._answering = Callback(self._answer, WHOLE, 1)
+        return Between(self._answering.address, self._times, self._table)
+
+    def _answer(self, kind: int) -> int:
+        """Fill the table of one step with the data of a kind; return 0."""
+        given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
+        if kind != OVER_PART:
+            rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
+            own.own_coefficient[:], own.own_offset[:] = rates
+        if kind != RATES_AT_END:
+            for k, time in enumerate((begin, end)):
+                own.coefficient[k], own.offset[k] = given.at(time)
+            own.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (0.0 if self.answers is None else self.answers)
+            own.moved[:] = given.references.moved(begin, end)
+        return 0
+
+    @property
+    def error(self) -> BaseException | None:
+        """Exception of the callback, or None."""
+        return None if self._answering is None else self._answering.error

@@ -1,0 +1,295 @@
+"""Drawings (STEP, IGES, BREP, STL): parts with mass properties and proposed ports, and their meshes by gmsh."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import meshio
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arguments import warn
+from ...numerics.arrays import Array
+from ..contents import FileMaterial, MeshContents, ProposedPort
+from .features import proposed_ports
+from .kernel import asked
+from .step_text import FileMaterialName, entities, length_unit, materials
+from .triangles import closed_surface
+
+FORMATS = {
+    **{".step": "step", ".stp": "step", ".iges": "iges", ".igs": "iges"},
+    **{".brep": "brep", ".stl": "stl"},
+}
+"""Formats by suffix."""
+WITHOUT_UNIT = ("brep", "stl")
+MM = 1e-3
+REMESHING = 30.0
+"""Time after which the triangles of an STL file are kept [s]: the kernel may search for a parametrisation for ever."""
+MOST_CELLS = 100_000
+"""Default of the largest number of cells."""
+CELLS_ALONG = 20
+"""Cells along the diagonal of a part for which no size is given, in reports."""
+NAMELESS = re.compile(r"(Open CASCADE STEP translator[\d. ]*|Shapes|SOLID|COMPOUND|\d*)")
+
+
+@dataclass(frozen=True)
+class MeshRequest:
+    """How the mesh of a drawing is made: cell size [m], part, unit of the file [m], largest number of cells.
+
+    ``unit`` also scales the lengths of mesh files.
+    """
+
+    size: float | None = None
+    select: str | None = None
+    unit: float | None = None
+    max_cells: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("size", "unit"):
+            if getattr(self, name) is not None:
+                check.positive(name, getattr(self, name), "m")
+        if self.max_cells is not None:
+            check.count("max_cells", self.max_cells)
+
+    def given(self) -> list[str]:
+        """Names of the arguments that are for drawings and are given."""
+        return [name for name in ("size", "select", "max_cells") if getattr(self, name) is not None]
+
+
+PLAIN = MeshRequest()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A solid of a drawing, in [m].
+
+    ``volume`` [m³]; ``centre`` (3,); ``inertia`` (3, 3) about it for density one [m⁵]; ``ports`` proposed; ``density``
+    [kg/m³] and ``material``, the name of a material, as far as the file has them; ``colour`` as #rrggbb.
+    """
+
+    name: str
+    volume: float
+    centre: Array
+    inertia: Array
+    ports: tuple[ProposedPort, ...]
+    density: float | None = None
+    material: str | None = None
+    colour: str | None = None
+    size: tuple[Array, Array] | None = None
+    faces: tuple[Mapping[str, Any], ...] = ()
+    tag: int = 0
+    free_form: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The parts of a drawing; ``unit`` is that of the file in words, ``scale`` the unit of the kernel [m].
+
+    ``touching``: numbers of two plane faces on each other and the middle (3,) of their common places [m].
+    """
+
+    path: Path
+    parts: tuple[Part, ...]
+    unit: str
+    scale: float = MM
+    touching: tuple[tuple[int, int, Array], ...] = field(default=())
+
+    def part(self, select: str | None) -> Part:
+        """The part of a name; without a name the only part. Raises ValueError for an unknown or missing name."""
+        known = {part.name: part for part in self.parts}
+        if select is not None:
+            return check.lookup("part", select, known, f"select: {self.path.name}")
+        if len(self.parts) > 1:
+            raise ValueError(f"select must name one of the {len(self.parts)} parts: {', '.join(map(repr, known))}")
+        return self.parts[0]
+
+
+def is_drawing(path: Path, request: MeshRequest) -> bool:
+    """True for files that gmsh reads; STL files are meshed only if a cell size is given."""
+    kind = FORMATS.get(path.suffix.lower())
+    return kind is not None and (kind != "stl" or request.size is not None)
+
+
+def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = False) -> Drawing:
+    """Parts of a drawing; with ``assembly`` also the plane faces that lie on each other.
+
+    Raises ValueError for a file that cannot be read or a unit that is missing or given twice; ImportError without gmsh.
+    """
+    kind = FORMATS[path.suffix.lower()]
+    scale = _scale(kind, unit)
+    if kind == "stl":
+        raise ValueError("a drawing with parts must be STEP, IGES or BREP, got STL, which has triangles only")
+    answer = asked({"task": "assembly" if assembly else "describe", "file": str(path.resolve()), "format": kind})
+    held = entities(path) if kind == "step" else {}
+    known = materials(held)
+    names = _names([solid["name"] for solid in answer["solids"]])
+    parts = [_part(s, n, known, scale) for s, n in zip(answer["solids"], names, strict=True)]
+    word = length_unit(held) if kind == "step" else None
+    touching = [(t["first"], t["second"], scale * np.array(t["at"])) for t in answer.get("touching", [])]
+    return Drawing(path, tuple(parts), word or ("as given" if unit else "of the file"), scale, tuple(touching))
+
+
+def _scale(kind: str, unit: float | None) -> float:
+    """Length of a unit of the kernel [m]: millimetres where the file has a unit, else the given one."""
+    if kind not in WITHOUT_UNIT:
+        if unit is not None:
+            raise ValueError(f"unit must be left out: {kind.upper()} files have their own unit, got {unit} m")
+        return MM
+    if unit is None:
+        raise ValueError(f"unit must be given: {kind.upper()} files have none; write unit='1 mm' if it is drawn in mm")
+    return unit
+
+
+def _names(paths: list[str]) -> list[str]:
+    """Names of parts from the paths of labels, without what cannot stand in the name of a body, each of them once."""
+    names: list[str] = []
+    for number, path in enumerate(paths, 1):
+        labels = [label for label in path.split("/") if not NAMELESS.fullmatch(label.strip())]
+        name = re.sub(r"[^\w-]+", "_", labels[-1]).strip("_") if labels else ""
+        name = name or f"part{number}"
+        again = 1
+        while (name if again == 1 else f"{name}_{again}") in names:
+            again += 1
+        names.append(name if again == 1 else f"{name}_{again}")
+    return names
+
+
+def _part(solid: dict[str, Any], name: str, known: Mapping[str, FileMaterialName], scale: float) -> Part:
+    labels = [label.strip() for label in solid["name"].split("/")]
+    own = next((known[label] for label in reversed(labels) if label in known), FileMaterialName())
+    points = np.array([p for face in solid["faces"] for p in (*face.get("points", []), face["centre"])])
+    return Part(
+        name=name,
+        volume=scale**3 * solid["volume"],
+        centre=scale * np.array(solid["centre"]),
+        inertia=scale**5 * np.array(solid["inertia"]),
+        ports=proposed_ports(solid["faces"], scale),
+        density=own.density,
+        material=own.name,
+        colour=solid["colour"],
+        size=(scale * points.min(axis=0), scale * points.max(axis=0)),
+        faces=tuple(solid["faces"]),
+        tag=solid["tag"],
+        free_form=sum("axis" not in f and "normal" not in f and f["kind"] not in KNOWN for f in solid["faces"]),
+    )
+
+
+KNOWN = ("Plane", "Cylinder", "Sphere", "Cone", "Torus")
+
+
+def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
+    """Mesh of one part of a drawing by second-order tetrahedra in [m], with regions, proposed ports and materials.
+
+    Regions are the proposed ports, the named and coloured faces, and the part itself by its name.
+    """
+    if request.size is None:
+        raise ValueError("size must be given for a drawing: the length of its cells, such as size='4 mm'")
+    most = request.max_cells or MOST_CELLS
+    if FORMATS[path.suffix.lower()] == "stl":
+        return _of_triangles(path, request, most)
+    drawing = read_drawing(path, unit=request.unit)
+    part = drawing.part(request.select)
+    answer = asked(
+        {
+            **{"task": "mesh", "file": str(path.resolve()), "format": FORMATS[path.suffix.lower()]},
+            **{"size": request.size / drawing.scale, "max_cells": most, "solid": part.tag},
+            "volume": part.volume / drawing.scale**3,
+        }
+    )
+    _warn_of_walls(answer, drawing.scale)
+    mesh = _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)})
+    named = FileMaterial(density=part.density)
+    material = part.material or ("of the drawing" if part.density is not None else None)
+    return MeshContents(
+        mesh,
+        materials={material: named} if material else {},
+        sections=((part.name, material),) if material else (),
+        ports=part.ports,
+        notes=_notes(drawing, part),
+    )
+
+
+def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
+    """Mesh within the closed surface of an STL file."""
+    scale = _scale("stl", request.unit)
+    if request.select is not None:
+        raise ValueError("select must be left out: an STL file has one part")
+    points, triangles = closed_surface(path)
+    surface = {"points": points, "triangles": triangles}
+    assert request.size is not None
+    volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
+    wanted = {"task": "mesh", "size": request.size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
+    try:
+        answer = asked({**wanted, "keep": False}, surface, REMESHING)
+    except ValueError:
+        answer = asked({**wanted, "keep": True}, surface)
+        warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
+    _warn_of_walls(answer, scale)
+    faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}
+    return MeshContents(_mesh(answer.arrays, scale, {"body": None, **faces}))
+
+
+def _regions(part: Part) -> dict[str, tuple[int, ...]]:
+    """Faces by the names of regions: of ports, then names and colours of the file."""
+    regions = {port.name: port.faces for port in part.ports}
+    groups: dict[str, list[int]] = {}
+    for face in part.faces:
+        label = face["name"].split("/")[-1].strip()
+        if label and not NAMELESS.fullmatch(label):
+            groups.setdefault(label, []).append(face["tag"])
+        if face["colour"] and face["colour"] != part.colour:
+            groups.setdefault(f"colour {face['colour']}", []).append(face["tag"])
+    for name, tags in groups.items():
+        if name != part.name:
+            regions.setdefault(name, tuple(tags))
+    return regions
+
+
+def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
+    """Mesh of meshio; a region without faces is all cells."""
+    cells, owners, none = arrays["cells"], arrays["owners"], np.zeros(0, dtype=int)
+    sets = {
+        name: [np.arange(len(cells)), none] if tags is None else [none, np.flatnonzero(np.isin(owners, tags))]
+        for name, tags in regions.items()
+    }
+    return meshio.Mesh(scale * arrays["points"], [("tetra10", cells), ("triangle6", arrays["facets"])], cell_sets=sets)
+
+
+def _warn_of_walls(answer: dict[str, Any], scale: float) -> None:
+    """Warn of walls with fewer than two cells, and of folded cells."""
+    walls = answer["walls"]
+    if walls and not walls["refined"]:
+        thinnest = 1e3 * scale * walls["thinnest"]
+        warn(
+            f"the thinnest wall, {thinnest:.3g} mm, has fewer than two cells (max_cells is small, or the file is STL, "
+            f"whose walls are not refined): size={thinnest / 2e3:.3g} has two"
+        )
+    if answer["folded"]:
+        warn(f"{answer['straightened']} curved cells are folded: give a smaller size")
+
+
+def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:
+    """Texts on what the drawing says, and on what it does not say."""
+    notes = [f"unit of length of the drawing: {drawing.unit}"]
+    if part.material and part.density is None:
+        notes.append(f"material of the drawing: {part.material!r}, without a density")
+    elif part.density is not None:
+        notes.append(f"material of the drawing: {part.material or 'without a name'}, {part.density:.6g} kg/m³")
+    else:
+        notes.append("the drawing has no material")
+    if part.free_form:
+        notes.append(f"{part.free_form} faces are free-form surfaces: no ports are proposed of them")
+    return tuple(notes)
+
+
+def default_size(path: Path, request: MeshRequest) -> float:
+    """Cell size for reports: CELLS_ALONG cells along the diagonal of the part."""
+    if FORMATS[path.suffix.lower()] == "stl":
+        raise ValueError("size must be given for STL: the length of the cells, such as 4mm")
+    part = read_drawing(path, unit=request.unit).part(request.select)
+    assert part.size is not None
+    return float(np.linalg.norm(part.size[1] - part.size[0])) / CELLS_ALONG

@@ -1,0 +1,96 @@
+"""Requests to gmsh in a process of its own, with bounds of time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .step_text import without_escapes
+
+WORKER = Path(__file__).with_name("worker.py")
+SECONDS = 300.0
+"""Time after which a request is ended."""
+MEMORY = 12 * 2**30
+"""Address space of the process [bytes], where the system can bound it."""
+MISSING = (
+    "drawings need gmsh: pip install 'flexph[cad]'; its wheel needs libraries of the system, in Debian and Ubuntu "
+    "apt-get install libglu1-mesa libxrender1 libxcursor1 libxft2 libxinerama1"
+)
+
+
+class TooSlowError(ValueError):
+    """Gmsh took longer than its bound of time."""
+
+
+class Answer(dict[str, Any]):
+    """Answer of the process, with the ``arrays`` of a mesh."""
+
+    arrays: dict[str, Array]
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="flexph-cad-") as name:
+        yield Path(name)
+
+
+def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seconds: float = SECONDS) -> Answer:
+    """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
+
+    Raises ImportError if gmsh or its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError
+    for one that takes longer than ``seconds``.
+    """
+    with _folder() as folder:
+        if surface is not None:
+            np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
+            request = {**request, "surface": str(folder / "surface.npz")}
+        question, reply = folder / "request.json", folder / "answer.json"
+        question.write_text(json.dumps(request), encoding="utf-8")
+        _run([sys.executable, "-P", str(WORKER), str(question), str(reply)], folder, seconds)
+        if not reply.is_file():
+            raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
+        answer = Answer(json.loads(without_escapes(reply.read_text(encoding="utf-8"))))
+        if "missing" in answer:
+            raise ImportError(f"{MISSING} ({answer['missing']})")
+        if "refused" in answer:
+            raise ValueError(answer["refused"])
+        if "arrays" in answer:
+            with np.load(answer["arrays"]) as held:
+                answer.arrays = dict(held)
+        return answer
+
+
+def _run(command: list[str], folder: Path, seconds: float) -> None:
+    """Run the process in a folder of its own, without a terminal."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    try:
+        subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+            preexec_fn=_bounded if os.name == "posix" else None,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TooSlowError(f"gmsh took longer than {seconds:g} s: give a larger size, or a simpler drawing") from error
+
+
+def _bounded() -> None:
+    """Bound the memory of this process."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -1,0 +1,174 @@
+"""Boxes, capsules and meshes that touch each other: by corners, nodes and edges."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+import rigid
+from flexph import GROUND, connect, integrate
+from flexph.contacts import Box, Capsule, Cylinder, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
+from flexph.kernels.surfaces.segments import squares
+from flexph.methods import Decaying, Exact
+from flexph.models import load_model, write_model
+
+LAW = KelvinVoigt(1e4)
+ROUGH = KelvinVoigt(1e4, damping=2.0, friction=0.4)
+ROUND_OFF = 1e-12
+TETRAHEDRON = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) * 0.1
+FACES = [(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)]
+SHAPES = {
+    "boxes": lambda port: Box(port, (0.2, 0.3, 0.25), round=0.03),
+    "sharp boxes": lambda port: Box(port, (0.2, 0.3, 0.25)),
+    "capsules": lambda port: Capsule(port, 0.4, 0.05, (0.6, 0.0, 0.8)),
+    "tetrahedra": lambda port: Mesh(port, (TETRAHEDRON, FACES)),
+}
+MIXED = [("boxes", "capsules"), ("tetrahedra", "boxes"), ("capsules", "tetrahedra")]
+PAIRS = [(name, name) for name in SHAPES] + MIXED
+
+
+def body(dim=3):
+    inertia = (0.02, 0.03, 0.025) if dim == 3 else 0.02
+    return rigid.body(1.5, inertia=inertia, ports={"own": (0.01, -0.02, 0.015)[:dim]})
+
+
+def thrown(first, second, law, seed, turn=None):
+    """Two bodies that spin and fly at each other."""
+    turn, rng = np.eye(3) if turn is None else turn, np.random.default_rng(seed)
+    one, other = SHAPES[first]("a.own"), SHAPES[second]("b.own")
+    mechanism = connect({"a": body(), "b": body()}, [contact(one, other, law, name="touch")])
+    frames = [Rotation.random(random_state=int(rng.integers(1000))).as_matrix() for _ in range(2)]
+    places = {"a": (turn @ (0.0, 0.0, 0.0), turn @ frames[0]), "b": (turn @ (0.6, 0.03, 0.05), turn @ frames[1])}
+    spins = rng.normal(0.0, 3.0, (2, 3))
+    velocities = {"a": (turn @ (1.0, 0.0, 0.1), turn @ spins[0]), "b": (turn @ (-2.0, 0.0, 0.0), turn @ spins[1])}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(places), velocities=velocities)
+
+
+@pytest.mark.parametrize("law", [LAW, Hertz(1e6), ROUGH], ids=["linear", "hertz", "rough"])
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair))
+def test_balance_and_momenta(pair, law):
+    touched = 0.0
+    for seed in range(2):  # of which one touches
+        mechanism, start = thrown(*pair, law, seed)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.3, 151))
+        touched += run.ledger.impulses["touch: normal"].sum()
+        assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+        for momentum in (run.linear_momentum(), run.angular_momentum()):
+            assert np.ptp(momentum, axis=0).max() < 1e-11 * np.abs(momentum).max()
+        if law is ROUGH:
+            assert run.ledger.dissipation["touch"].min() > -1e-12 * run.ledger.scale
+    assert touched > 0.0
+
+
+def test_capsules_in_turned_axes_and_by_decaying():
+    turn, ends = Rotation.from_rotvec((0.4, -0.8, 0.5)).as_matrix(), []
+    for axes in (np.eye(3), turn):
+        mechanism, start = thrown("capsules", "capsules", LAW, 0, axes)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.3, 301), method=Decaying())
+        assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+        ends.append(run.position("b.own")[-1] @ axes)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-8)
+
+
+def test_the_distance_of_segments():
+    """The closest points of random segments against a general minimisation, and the slopes against differences."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        V, W, U = rng.normal(0.0, (1.5, 1.0, 1.0), (3, 3)).T
+        x = np.array([V @ V, V @ W, V @ U, W @ U])
+        near, bent = np.zeros((2, 31)), np.zeros((5, 4))
+        sizes = np.array([[W @ W, U @ U]] * 2)
+        shifted = x + 1e-3 * rng.normal(size=4)
+        squares(sizes, np.array([x, shifted]), near, bent)
+        least = minimize(
+            lambda p, V=V, W=W, U=U: np.sum((V + p[0] * W - p[1] * U) ** 2), [0.0, 0.0], bounds=[(-1, 1)] * 2, tol=1e-14
+        )
+        assert near[0, 0] == pytest.approx(least.fun, abs=3e-6 * (W @ W + U @ U))  # by ε of both squares
+        assert bent[0] @ (shifted - x) == pytest.approx(near[1, 0] - near[0, 0], abs=1e-14)
+        for j in range(4):
+            moved, other = x.copy(), np.zeros((2, 31))
+            moved[j] += 1e-6
+            squares(sizes, np.array([x, moved]), other, bent)
+            np.testing.assert_allclose(other[1, 3:7] - other[0, 3:7], 1e-6 * near[0, 7 + j : 23 : 4], rtol=0, atol=1e-8)
+
+
+def test_mean_slopes_of_a_point_are_its_gradient():
+    near, bent = np.zeros((2, 31)), np.zeros((5, 4))
+    x = np.array([1.0, 0.1, 0.2, 0.3])
+    squares(np.ones((2, 2)), np.array([x, x]), near, bent)
+    np.testing.assert_array_equal(bent[0], near[0, 3:7])
+
+
+def test_a_box_stands_on_a_plane_and_on_a_box():
+    """The weight is carried by four corners, on the plane and by a box on the ground alike."""
+    depths = []
+    for floor in (Plane(GROUND.at(0, 0, 0), (0, 0, 1)), Box(GROUND.at(0, 0, -0.5), (3.0, 3.0, 1.0))):
+        law = KelvinVoigt(1e5, damping=300.0)
+        own = rigid.body(2.0, inertia=(0.02,) * 3, ports={"own": (0.0, 0.0, 0.0)})
+        box = Box("a.own", (0.2, 0.3, 0.4), round=0.01)
+        mechanism = connect({"a": own}, [contact(box, floor, law)], gravity=(0.0, 0.0, -9.81))
+        start = mechanism.consistent_state(mechanism.assemble({"a": ((0.0, 0.0, 0.2), np.eye(3))}))
+        run = integrate(mechanism, start, np.linspace(0.0, 0.4, 201))
+        depths.append(0.2 - run.position("a.own")[-1, 2])
+    np.testing.assert_allclose(depths, 2.0 * 9.81 / 4e5, rtol=1e-6)
+
+
+def test_crossed_edges_carry_a_box_on_an_edge():
+    """A bar on two edges that cross it: each carries half of the weight at the distance of the radii."""
+    bar = rigid.body(2.0, inertia=(0.01, 0.1, 0.1), ports={"own": (0.0, 0.0, 0.0)})
+    law = KelvinVoigt(1e5, damping=400.0)
+    rails = [Capsule(GROUND.at(x, 0.0, 0.0), 1.0, 0.02, (0.0, 1.0, 0.0)) for x in (-0.3, 0.3)]
+    mechanism = connect(
+        {"a": bar}, [contact(Capsule("a.own", 1.0, 0.03, (1.0, 0.0, 0.0)), rails, law, name="rails")],
+        gravity=(0.0, 0.0, -9.81),
+    )  # fmt: skip
+    start = mechanism.consistent_state(mechanism.assemble({"a": ((0.0, 0.0, 0.05), np.eye(3))}))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.5, 251))
+    # ε of the squares of both half lengths makes the distance 0.9 μm larger
+    assert 0.05 - run.position("a.own")[-1, 2] == pytest.approx(9.81 / 1e5, abs=1e-6)
+
+
+def test_rectangles_in_the_plane_keep_their_balance():
+    law = KelvinVoigt(1e4, friction=0.3)
+    mechanism = connect(
+        {"a": body(2), "b": body(2)}, [contact(Box("a.own", (0.3, 0.2)), Box("b.own", (0.2, 0.4)), law, name="touch")]
+    )
+    start = mechanism.consistent_state(
+        mechanism.assemble({"a": (0.0, 0.0, 0.3), "b": (0.5, 0.05, -0.4)}),
+        velocities={"a": (1.0, 0.0, 3.0), "b": (-2.0, 0.0, -4.0)},
+    )
+    run = integrate(mechanism, start, np.linspace(0.0, 0.3, 151), method=Exact())
+    assert run.ledger.impulses["touch: normal"].sum() > 0.0
+    assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+    assert np.ptp(run.angular_momentum()) < 1e-12 * np.abs(run.angular_momentum()).max()
+
+
+def test_a_file_has_boxes_in_contact(tmp_path):
+    mechanism, start = thrown("boxes", "boxes", ROUGH, 1)
+    write_model(tmp_path / "model.yaml", mechanism)
+    other = load_model(tmp_path / "model.yaml").mechanism
+    times = np.linspace(0.0, 0.1, 51)
+    np.testing.assert_array_equal(integrate(mechanism, start, times).states, integrate(other, start, times).states)
+
+
+CAPSULE = Capsule("a.own", 0.4, 0.0, (1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Box("a.own", (0.2, 0.3), round=0.1), "round must be less than half"),
+        (lambda: Box("a.own", (0.2, 0.3), round=-0.1), "round must not be negative"),
+        (lambda: contact(CAPSULE, Capsule("b.own", 1.0, 0.0, (1, 0, 0)), LAW).formed(3), "pass through each other"),
+        (lambda: contact(SHAPES["capsules"]("a.own"), SHAPES["capsules"]("b.own"), Rigid()).formed(3), "compliant law"),
+        (lambda: contact(Box(GROUND.at(0, 0), (1, 1)), Box(GROUND.at(0, 3), (1, 1)), LAW), "both on the ground"),
+        (lambda: contact(Plane(GROUND.at(0, 0), (0, 1)), Cylinder("a.own", 0.1), LAW), "needs a point or sphere"),
+    ],
+)
+def test_bad_pairs_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_spheres_are_balls_of_boxes_as_before():
+    assert len(contact(Sphere("a.own", 0.1), Box("b.own", (0.2, 0.3)), LAW).formed(2).form.gaps) == 1

@@ -1,0 +1,165 @@
+"""Robots of MJCF files against MuJoCo: places, inverse dynamics, closed loops and a second of motion.
+
+E. Todorov, T. Erez, Y. Tassa, MuJoCo: a physics engine for model-based control, IROS (2012). Both work in double
+precision; links without mass between two joints of one body have 1e-9 of the mass here.
+"""
+
+import numpy as np
+import pytest
+
+from flexph import connect, integrate
+from flexph.exchange import read_mjcf
+from flexph.methods import Exact
+from flexph.robots import Kinematics
+from flexph.sensors import position
+
+mujoco = pytest.importorskip("mujoco")
+GRAVITY = (0.4, -1.1, -9.7)
+OPTION = f'<option gravity="{GRAVITY[0]} {GRAVITY[1]} {GRAVITY[2]}"/><compiler angle="degree"/>'
+
+
+def text(values):
+    return " ".join(f"{value:.17g}" for value in np.ravel(values))
+
+
+def body(rng, name, joints, inside=""):
+    """Body with a random pose, inertia and joints at random places with random reference coordinates."""
+    second = rng.normal(size=(3, 3))
+    second = 0.01 * second @ second.T
+    J = np.trace(second) * np.eye(3) - second
+    moments = text([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+    lines = [f'<body name="{name}" pos="{text(rng.normal(scale=0.3, size=3))}" quat="{text(rng.normal(size=4))}">']
+    for joint, kind, more in joints:
+        place, axis = text(rng.normal(scale=0.1, size=3)), text(rng.normal(size=3))
+        lines.append(
+            f'<joint name="{joint}" type="{kind}" axis="{axis}" pos="{place}" ref="{rng.normal():.6g}" {more}/>'
+        )
+    inertial = f'<inertial pos="{text(rng.normal(scale=0.2, size=3))}" mass="{rng.uniform(0.5, 3.0):.17g}"'
+    lines.append(f'{inertial} fullinertia="{moments}"/>{inside}</body>')
+    return "".join(lines)
+
+
+def written(path, world, rest=""):
+    path.write_text(f"<mujoco>{OPTION}<worldbody>{world}</worldbody>{rest}</mujoco>")
+    return path, mujoco.MjModel.from_xml_path(str(path))
+
+
+def tree(rng, count, chains):
+    """Nested bodies; those of ``chains`` have two joints."""
+    inside = ""
+    for k in reversed(range(count)):
+        kinds = ["slide" if rng.random() < 0.3 else "hinge" for _ in range(1 + (k in chains))]
+        joints = [(f"j{k}{letter}", kind, 'damping="0.3"') for kind, letter in zip(kinds, "ab", strict=False)]
+        inside = body(rng, f"b{k}", joints, inside)
+    return inside
+
+
+def arm_of(path):
+    robot = read_mjcf(path)
+    arm = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    return robot, arm, Kinematics(arm, robot.coordinates, arm.assemble(robot.placed()))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_places_and_inverse_dynamics_are_those_of_mujoco(tmp_path, seed):
+    """Round-off of chains without intermediate links: 1e-9; with them their mass of 1e-9."""
+    rng = np.random.default_rng(seed)
+    chains = (1,) if seed % 2 else ()
+    path, model = written(tmp_path / "r.xml", tree(rng, 2 + seed % 4, chains))
+    robot, _, kinematics = arm_of(path)
+    data, names = mujoco.MjData(model), [model.jnt(k).name for k in range(model.njnt)]
+    take = [kinematics.names.index(name) for name in names]
+    for _ in range(3):
+        data.qpos[:], data.qvel[:], data.qacc[:] = rng.uniform(-2.5, 2.5, (3, model.nv))
+        mujoco.mj_inverse(model, data)
+        q, rates, accelerations = (np.empty(model.nv) for _ in range(3))
+        q[take], rates[take], accelerations[take] = data.qpos, data.qvel, data.qacc
+        for k in range(1, model.nbody):
+            place = kinematics.place(robot.ports[model.body(k).name], q)
+            np.testing.assert_allclose(place.position, data.xpos[k], rtol=1e-9, atol=1e-10)
+        efforts = kinematics.efforts(q, rates, accelerations)[take]
+        bound = (1e-7 if chains else 1e-10) * np.abs(efforts).max()
+        np.testing.assert_allclose(efforts, data.qfrc_inverse, rtol=0.0, atol=bound)
+
+
+def test_a_motion_with_a_spring_a_gear_and_a_ball_is_that_of_mujoco(tmp_path):
+    """Half a second: a pendulum on a ball joint that carries two geared rods, one of them on a spring.
+
+    MuJoCo by Runge-Kutta with steps of 2e-5 s and a stiff gear; both agree to the softness of that: 1e-4 m.
+    """
+    rods = """<body name="ball" pos="0 0 1"><joint name="hold" type="ball"/><inertial pos="0 0 -0.3" mass="1"
+      diaginertia="0.03 0.04 0.02"/>
+      <body name="left" pos="0.1 0 -0.5"><joint name="l" axis="0 1 0" stiffness="3" springref="20" damping="0.05"/>
+      <inertial pos="0 0 -0.2" mass="0.5" diaginertia="0.01 0.01 0.001"/></body>
+      <body name="right" pos="-0.1 0 -0.5"><joint name="r" axis="0 1 0"/>
+      <inertial pos="0 0 -0.2" mass="0.5" diaginertia="0.01 0.01 0.001"/></body></body>"""
+    gear = '<equality><joint joint1="r" joint2="l" polycoef="0 -1 0 0 0" solref="0.0002 1"/></equality>'
+    path, model = written(tmp_path / "r.xml", rods, gear)
+    model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, 2e-5
+    robot = read_mjcf(path)
+    arm = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    start = arm.consistent_state(arm.assemble(robot.placed()))
+    run = integrate(arm, start, np.linspace(0.0, 0.5, 2001))
+    data = mujoco.MjData(model)
+    for _ in range(25000):
+        mujoco.mj_step(model, data)
+    assert data.time == pytest.approx(0.5)
+    for k in range(1, model.nbody):
+        own = run.measured(position(robot.ports[model.body(k).name]))[-1]
+        np.testing.assert_allclose(own, data.xpos[k], rtol=0.0, atol=1e-4)
+    assert run.ledger.largest_residual < 1e-11
+
+
+def test_a_loop_is_closed_by_a_spherical_joint(tmp_path):
+    bars = """<body name="crank" pos="0 0 0"><joint name="c" axis="0 1 0"/><inertial pos="0 0 0.1" mass="1"
+      diaginertia="0.01 0.01 0.01"/>
+      <body name="rod" pos="0 0 0.2"><joint name="r" axis="0 1 0"/><inertial pos="0.2 0 0" mass="1"
+      diaginertia="0.01 0.01 0.01"/></body></body>
+      <body name="slider" pos="0.4 0 0.2"><joint name="s" type="slide" axis="1 0 0"/><inertial pos="0 0 0" mass="1"
+      diaginertia="0.01 0.01 0.01"/></body>"""
+    loop = '<equality><connect name="pin" body1="rod" body2="slider" anchor="0.4 0 0"/></equality>'
+    path, _ = written(tmp_path / "r.xml", bars, loop)
+    robot = read_mjcf(path)
+    crank = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    start = crank.consistent_state(crank.assemble(robot.placed()))
+    run = integrate(crank, start, np.linspace(0.0, 0.2, 101), method=Exact(redundant="least_norm"))  # a planar loop
+    apart = run.measured(position("rod.pin first")) - run.measured(position("slider.pin second"))
+    assert np.abs(apart).max() < 1e-10
+    assert run.ledger.largest_residual < 1e-11
+
+
+def test_what_is_left_out_is_told_and_what_cannot_be_read_is_refused(tmp_path):
+    rng = np.random.default_rng(3)
+    world = body(rng, "b", [("j", "hinge", 'armature="0.1"')], '<geom type="sphere" size="0.1"/>')
+    path, _ = written(tmp_path / "r.xml", world, '<actuator><motor joint="j"/></actuator>')
+    with pytest.warns(UserWarning, match=r"armature .* of joints j; 1 actuators.*; contacts of 1 shapes"):
+        read_mjcf(path)
+    pair = body(rng, "b", [("j", "hinge", "")], body(rng, "d", [("k", "hinge", "")]))
+    square = '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>'
+    path, _ = written(tmp_path / "r.xml", pair, square)
+    with pytest.raises(ValueError, match="joint 'j' has an equality constraint of a higher degree"):
+        read_mjcf(path)
+    path.write_text('<mujoco><worldbody><body><joint type="spring"/></body></worldbody></mujoco>')
+    with pytest.raises(ValueError, match="no MJCF file that MuJoCo compiles"):
+        read_mjcf(path)
+    path.write_text('<mujoco><include file="../secret.xml"/></mujoco>')
+    with pytest.raises(ValueError, match="names a file outside of its folder: <include"):
+        read_mjcf(path)
+    path.write_text("<robot/>")
+    with pytest.raises(ValueError, match="its first element must be mujoco"):
+        read_mjcf(path)
+
+
+def test_a_free_body_starts_at_the_pose_of_the_file(tmp_path):
+    rng = np.random.default_rng(4)
+    path, model = written(tmp_path / "r.xml", body(rng, "b", [("j", "free", "")]))
+    robot = read_mjcf(path)
+    (place, turn), shift = robot.placed()["b"], (0.1, -0.2, 0.3)
+    np.testing.assert_allclose(place, model.body_pos[1], atol=1e-14)
+    np.testing.assert_allclose(turn.as_quat(scalar_first=True, canonical=True), canonical(model.body_quat[1]))
+    moved = robot.placed({"j": (shift, np.eye(3))})["b"][0]
+    np.testing.assert_allclose(moved, place + turn.apply(shift), atol=1e-14)
+
+
+def canonical(quaternion):
+    return quaternion if quaternion[0] > 0.0 else -quaternion
