@@ -260,8 +260,8 @@ FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
 PLAIN = {"INFINITY", "NAN", "M_PI"}
-NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "contact", "friction") for of in (kind, f"kinds.{kind}")}
-"""Conditions of branches that functions over recorded numbers do not have."""
+NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {"kind == SHAPE"}
+"""Conditions of branches that functions over recorded numbers do not have; they have what stands behind ``else``."""
 
 
 class Recording:
@@ -355,11 +355,10 @@ class Recording:
 class _Pruned(ast.NodeTransformer):
     """A function without the branches for what has no gradients."""
 
-    def visit_If(self, node: ast.If) -> ast.AST | None:
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt] | None:
         """Leave a branch out."""
-        if ast.unparse(node.test) in NEVER_RECORDED and not node.orelse:
-            return None
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        return (node.orelse or None) if ast.unparse(node.test) in NEVER_RECORDED else node
 
 
 class _Replaced(ast.NodeTransformer):

@@ -1,5 +1,7 @@
 """The public names of :mod:`flexph.exchange`: each is loaded when it is asked for."""
 
+from .differentiable import to_jax as to_jax
+from .differentiable import to_torch as to_torch
 from .environments import environment as environment
 from .general import from_general as from_general
 from .mat import read_mat as read_mat

@@ -20,11 +20,10 @@ import numpy as np
 
 from ..integration.integrate import integrate
 from ..integration.loops.memory.data import Index
-from ..integration.loops.memory.memory import address_of
+from ..integration.loops.memory.memory import ROW, address_of
 from ..integration.loops.recorded.backward import Backward, backward_of
 from ..integration.loops.recorded.sweeps import back
 from ..integration.methods.exact import Exact, Exact4
-from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import configuration
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -50,10 +49,13 @@ from .parameters import (
 )
 from .problems import EXACT, Problem, in_loops, problem_of, steps_of
 from .readings import AGREED, readings, readings_by_state
+from .step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
+SOLVED = 1e-6
+"""Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 CONSISTENT = 1e-8
 """Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
 
@@ -109,7 +111,8 @@ def gradient(
     times : array
         Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
     functional : Functional
-        :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states.
+        :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
+        joint, by the multipliers of the steps in their middles.
     method : Exact or Exact4
         :class:`~flexph.methods.Exact` without tolerance, or :class:`~flexph.methods.Exact4`, whose substeps are taken
         once more.
@@ -124,8 +127,8 @@ def gradient(
     Raises
     ------
     ValueError
-        For contacts, dry friction, dependent constraints, large bodies, sensors of runs, parameters or sensors that
-        are not smooth, and a step that has no adjoint.
+        For impacts, dry friction of joints, dependent constraints, large bodies, sensors of runs, parameters or
+        sensors that are not smooth, and a step that has no adjoint.
     IntegrationError
         If the run fails.
 
@@ -195,8 +198,8 @@ def gradients(
     solution = integrate(
         problem.mechanism, problem.start, times, method=method, inputs=problem.inputs, progress=progress
     )
-    sensed = {name: _sensed(problem.mechanism, functional, solution) for name, functional in functionals.items()}
-    sensors = {name: (functionals[name].quantity, solution.states[own.rows]) for name, own in sensed.items()}
+    sensed = {name: _sensed(problem, functional, solution) for name, functional in functionals.items()}
+    sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
     origin = origin_of(make, parameters, times, problem, sensors)
     if len(parameters) > FEW:
         samples, along = by_small_steps(origin), together(origin)
@@ -244,20 +247,32 @@ def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str,
 
 
 class _Sensed(NamedTuple):
-    """Value of a functional, its slopes, and the states where these do not vanish."""
+    """Value of a functional, and the states or steps where its slopes do not vanish, with these and the numbers."""
 
     value: float
+    places: Places
     slopes: Array
     rows: Index
 
 
-def _sensed(mechanism: Mechanism, functional: Functional, solution: Solution) -> _Sensed:
+def _sensed(problem: Problem, functional: Functional, solution: Solution) -> _Sensed:
     """Value and slopes of a functional of a run."""
-    every = readings(mechanism, functional.quantity, solution.states)
-    own = component_of(functional.component, functional.quantity, every)
-    slopes = functional.slopes(solution.times, own)
+    quantity = functional.quantity
+    times, states = solution.times, solution.states
+    steps = None
+    if quantity.of_steps is None:
+        every = readings(problem.mechanism, quantity, states)
+    elif not isinstance(problem.method, Exact):
+        raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
+    else:
+        steps = steps_of_run(solution)
+        times, every = steps.times, read_steps(problem, quantity, steps)
+    own = component_of(functional.component, quantity, every)
+    slopes = functional.slopes(times, own)
     rows = np.flatnonzero(slopes)
-    return _Sensed(functional.value(solution.times, own), slopes, rows if rows.size else np.array([0]))
+    rows = rows if rows.size else np.array([0])
+    places = states[rows] if steps is None else steps.take(rows)
+    return _Sensed(functional.value(times, own), places, slopes[rows], rows)
 
 
 def component_of(component: int, quantity: Quantity, values: Array) -> Array:
@@ -287,14 +302,27 @@ def _adjoints(
     adjoints = {}
     for name, functional in of[0].items():
         own = of[1][name]
-        by_reading = readings_by_state(problem.mechanism, functional.quantity, solution.states, own.rows)
-        weighted = np.zeros_like(solution.states)
-        weighted[own.rows] = own.slopes[own.rows, None] * by_reading[:, functional.component]
-        by_state = in_loops(problem.mechanism, weighted, weights=True)
-        arrays, defect = _back(problem, solution, by_state, varied)
-        weights = Weights(name, functional.quantity, functional.component, arrays, own.slopes[own.rows])
+        by_state, by_unknown = _by_run(problem, solution, functional, own)
+        arrays, defect = _back(problem, solution, (by_state, by_unknown), varied)
+        weights = Weights(name, functional.quantity, functional.component, arrays, own.slopes)
         adjoints[name] = _Adjoint(own.value, weights, arrays[4], defect)
     return adjoints
+
+
+def _by_run(problem: Problem, solution: Solution, functional: Functional, own: _Sensed) -> tuple[Array, Array | None]:
+    """Derivatives of a functional by the states between steps and, if it has any, by the unknowns of steps."""
+    weighted, by_unknown, k = np.zeros_like(solution.states), None, functional.component
+    if isinstance(own.places, Steps):
+        by_state = by_ends(problem, functional.quantity, own.places)
+        forces = by_multipliers(problem, functional.quantity, own.places)[:, k]
+        velocities = problem.memory.table[ROW["x_lam"], 0] - problem.memory.table[ROW["x_v"], 0]
+        by_unknown = np.zeros((len(solution.stage_multipliers), velocities + forces.shape[1]))
+        by_unknown[own.rows, velocities:] = own.slopes[:, None] * forces
+        weighted[own.rows + 1] = own.slopes[:, None] * by_state[:, k]
+    else:
+        by_state = readings_by_state(problem.mechanism, functional.quantity, solution.states, own.rows)
+        weighted[own.rows] = own.slopes[:, None] * by_state[:, k]
+    return in_loops(problem.mechanism, weighted, weights=True), by_unknown
 
 
 def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mapping[str, float]) -> Gradient:
@@ -303,7 +331,9 @@ def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mappi
     return Gradient(adjoint.value, by, by_input, adjoint.defect, solution)
 
 
-def recorded_run(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> tuple[Backward, Index]:
+def recorded_run(
+    problem: Problem, solution: Solution, by_state: Array, varied: Index, by_unknown: Array | None = None
+) -> tuple[Backward, Index]:
     """Arrays with which the loops go over the steps of a run again, and the addresses of their recorded numbers."""
     mechanism, steps = problem.mechanism, len(problem.table.times) - 1
     flat_states, multipliers = steps_of(problem, solution)
@@ -315,7 +345,7 @@ def recorded_run(problem: Problem, solution: Solution, by_state: Array, varied: 
     weights[:: steps // (len(by_state) - 1)] = by_state
     inputs = np.ascontiguousarray(np.broadcast_to(problem.table.inputs, (steps, problem.table.inputs.shape[1])))
     table = problem.table._replace(inputs=inputs)
-    return backward_of(problem.memory, problem.kinds, table, (states, means, weights), varied)
+    return backward_of(problem.memory, problem.kinds, table, (states, means, weights), varied, by_unknown)
 
 
 def refuse_bent(of: Backward) -> None:
@@ -327,9 +357,11 @@ def refuse_bent(of: Backward) -> None:
         )
 
 
-def _back(problem: Problem, solution: Solution, by_state: Array, varied: Index) -> tuple[list[Array], float]:
+def _back(
+    problem: Problem, solution: Solution, by_run: tuple[Array, Array | None], varied: Index
+) -> tuple[list[Array], float]:
     """Take all steps back; derivatives by the arrays of the problem, of ``varied`` constants only, and the defect."""
-    of, addresses = recorded_run(problem, solution, by_state, varied)
+    of, addresses = recorded_run(problem, solution, by_run[0], varied, by_run[1])
     steps = len(of.means)
     failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)
     if failed >= 0:
@@ -337,6 +369,8 @@ def _back(problem: Problem, solution: Solution, by_state: Array, varied: Index) 
     if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
         raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
     refuse_bent(of)
+    if of.audit[6] > SOLVED:
+        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
     by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved

@@ -16,7 +16,8 @@ from ..integration.loops.memory.data import Index
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .problems import Problem, problem_of
-from .readings import WEIGHTS, change, readings_apart
+from .readings import WEIGHTS, change
+from .step_readings import Places, Steps, read_at
 
 STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
@@ -47,13 +48,13 @@ class Along(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Function that makes a run, its parameters, the problem at these, and states at which sensors are read."""
+    """Function that makes a run, its parameters, the problem at these, and places at which sensors are read."""
 
     make: Callable[..., Any]
     parameters: Mapping[str, float]
     times: Sequence[float] | Array
     problem: Problem
-    sensors: Mapping[str, tuple[Quantity, Array]]
+    sensors: Mapping[str, tuple[Quantity, Places]]
     sample: Sample
 
 
@@ -62,10 +63,10 @@ def origin_of(
     parameters: Mapping[str, float],
     times: Sequence[float] | Array,
     problem: Problem,
-    sensors: Mapping[str, tuple[Quantity, Array]],
+    sensors: Mapping[str, tuple[Quantity, Places]],
 ) -> Origin:
     """Sample at the parameters."""
-    read = {key: readings_apart(problem.mechanism, *sensor) for key, sensor in sensors.items()}
+    read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
     return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), read))
 
 
@@ -81,7 +82,7 @@ def step_of(value: float) -> float:
 
 def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
     """Samples with parameters changed by multiples of ``changes``; equal arrays are those of the origin."""
-    samples = {}
+    samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
         moved = {name: value + k * changes.get(name, 0.0) for name, value in origin.parameters.items()}
         own = problem_of(origin.make, moved, origin.times, origin.problem)
@@ -89,8 +90,8 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         _refuse_other_shapes(" and ".join(map(repr, changes)), origin.sample.arrays, arrays)
         shared = zip(arrays, origin.sample.arrays, strict=True)
         read = origin.sample.readings
-        if own.mechanism is not origin.problem.mechanism:
-            read = {key: readings_apart(own.mechanism, *sensor) for key, sensor in origin.sensors.items()}
+        if own.mechanism is not origin.problem.mechanism or (own.start is not origin.problem.start and of_steps):
+            read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
         samples[k] = Sample([old if new is old or np.array_equal(new, old) else new for new, old in shared], read)
     return samples
 

@@ -14,6 +14,7 @@ from ..integration.loops.memory.structures import Kinds, Table
 from ..integration.loops.workspace import memory_of_single_bodies
 from ..integration.methods.exact import Exact, Exact4
 from ..integration.schemes.of_method import scheme_from
+from ..kernels.contacts.gap_arrays import SHAPE
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..numerics.arrays import Array
@@ -106,9 +107,11 @@ def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mec
 
 def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     """Raise ValueError for mechanisms whose steps have no adjoint here."""
-    a = mechanism.network.arrays
+    contacts = mechanism.network.arrays.contacts
     for of, found in (
-        ("contacts", a.contacts.number),
+        ("impacts of rigid contacts", contacts.laws.rigid.any()),
+        ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
+        ("contacts with surfaces of meshes", (contacts.kind == SHAPE).any()),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),

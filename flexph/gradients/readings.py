@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..mechanisms.mechanism import Mechanism
@@ -15,6 +17,8 @@ AGREED = 1e-5
 """Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
 SENSED = 1e-3
 """Step of differences of a sensor, relative to the size of the entries of the state."""
+ROUNDED = 1e-12
+"""Change of a reading, relative to the largest one, that is round-off."""
 MARK = "sensor"
 """Name of the sensor in its panel."""
 
@@ -49,29 +53,30 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, states: Array, r
         exact = [own for own in every if own is not None]
         if exact:
             return np.stack(exact, axis=1)
-    return _by_differences(panel, quantity, states, at)
+    return differences_by_state(lambda moved: _columns(panel.read_rows(moved)[MARK]), quantity, states, at)
 
 
-def _by_differences(panel: Panel, quantity: Quantity, states: Array, at: Array) -> Array:
-    """Derivatives (rows, c, n) of a sensor that is read in Python; ValueError where it is not smooth."""
+def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, states: Array, at: Array) -> Array:
+    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n), among others; ValueError if not smooth."""
     size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
 
-    def read(j: int, by: float) -> Array:
-        moved = at.copy()
-        moved[:, j] += by * size[j]
-        return _columns(panel.read_rows(moved)[MARK])
+    def moved(j: int, by: float) -> Array:
+        states = at.copy()
+        states[:, j] += by * size[j]
+        return read(states)
 
-    here = _columns(panel.read_rows(at)[MARK])
+    here = read(at)
+    noise = ROUNDED * np.abs(here).max(initial=0.0)
     derivative = np.zeros((*here.shape, at.shape[1]))
     for j in range(at.shape[1]):
-        first = read(j, 1)
+        first = moved(j, 1)
         if np.array_equal(first, here):  # at no state does this entry matter
             continue
-        pairs = [(first, read(j, -1)), *((read(j, by), read(j, -by)) for by in (2, 3))]
+        pairs = [(first, moved(j, -1)), *((moved(j, by), moved(j, -by)) for by in (2, 3))]
         changes = [change(quantity, *pair) for pair in pairs]
         fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
         coarse = (8.0 * changes[0] - changes[1]) / 12.0
-        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0):
+        if np.abs(fine - coarse).max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0) + noise:
             raise ValueError(f"the sensor of the functional, {quantity}, is not smooth along the run")
         derivative[:, :, j] = fine / size[j]
     return derivative

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.memo import once
+from ..results.unfinished import IntegrationError
 from ..sensors.quantities import Quantity
 from ..systems.inputs import Table
 from .adjoint import Gradient, gradients
@@ -115,19 +116,28 @@ class Search:
     evaluations: int = 0
     at: Array | None = None
     found: dict[str, Gradient] = field(default_factory=dict)
+    failed: bool = False
 
     def asked(self, z: Array) -> dict[str, Gradient]:
-        """Gradients at scaled unknowns."""
+        """Gradients at scaled unknowns; those of the last run that ended where this one fails, but for the first."""
         if self.at is None or not np.array_equal(z, self.at):
-            self.found = self.problem.gradients(z * self.size)
+            try:
+                self.found, self.failed = self.problem.gradients(z * self.size), False
+            except IntegrationError:
+                if not self.found:
+                    raise
+                self.failed = True
             self.at, self.evaluations = z.copy(), self.evaluations + 1
         return self.found
 
     def cost(self, z: Array) -> tuple[float, Array]:
-        """Cost and its derivatives by the scaled unknowns."""
+        """Cost and its derivatives by the scaled unknowns; infinite for a failed run, so that steps are shortened."""
+        found = self.asked(z)
         total, slope = self.problem.efforts(z * self.size)
+        if self.failed:
+            return np.inf, slope * self.size
         if self.problem.cost is not None:
-            own = self.asked(z)[COST]
+            own = found[COST]
             total, slope = total + own.value, slope + self.problem.by_unknowns(own)
         return total, slope * self.size
 
@@ -137,12 +147,13 @@ class Search:
         return own.value, self.problem.by_unknowns(own) * self.size
 
     def conditions(self, z: Array) -> list[Condition]:
-        """Conditions of the problem, scaled by what they miss at the first guess."""
+        """Conditions of the problem, scaled by their change with all unknowns by their sizes."""
         rows = []
         for name, (_, values) in self.problem.ends.items():
             for i, value in enumerate(np.ravel(values)):
-                miss = abs(self.condition(z, end_of(name, i))[0] - value)
-                rows.append(Condition(end_of(name, i), "eq", float(value), 1.0, max(miss, abs(value)) or 1.0))
+                reading, slope = self.condition(z, end_of(name, i))
+                size = max(float(np.linalg.norm(slope)), abs(reading - value)) or 1.0
+                rows.append(Condition(end_of(name, i), "eq", float(value), 1.0, size))
         for name, (_, least, largest) in self.problem.limits.items():
             size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
             rows += [] if least is None else [Condition(name, "ineq", least, 1.0, size)]

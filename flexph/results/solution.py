@@ -16,13 +16,12 @@ from ..drawing.viewers import film_of, html_of, open_viewer
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.state import State, angular_momentum, configuration
+from ..mechanisms.model.state import State, angular_momentum
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
-from ..mechanisms.poses.reactions import Motion, Reaction, reaction
+from ..mechanisms.poses.reactions import Motion, Reaction, motion_before, reaction
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.rotations import cayley
 from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
@@ -396,19 +395,8 @@ class Solution(MotionByName, Result):
 
     def _middles(self) -> Motion:
         """Placements of the bodies in the middle of the steps that end at the saved times, extrapolated."""
-        m, dim = self.mechanism, self.mechanism.layout.dim
-        back = self.times[1:] - self.multiplier_times
-        state = [configuration(m, x) for x in self.states[1:]]
-        stack = lambda name: np.array([getattr(c, name) for c in state])  # noqa: E731
-        count = (len(back), m.layout.frames)
-        turn = (-0.5 * back[:, None, None] * stack("omega").reshape(*count, -1)).reshape(count[0] * count[1], -1)
-        turned = cayley(turn, dim).reshape(*count, dim, dim)
-        return Motion(
-            self.multiplier_times,
-            stack("r").reshape(*count, dim) - back[:, None, None] * stack("v").reshape(*count, dim),
-            stack("R").reshape(*count, dim, dim) @ turned,
-            stack("u").reshape(len(back), m.layout.flexible)
-            - back[:, None] * stack("du").reshape(len(back), m.layout.flexible),
+        return motion_before(
+            self.mechanism, self.multiplier_times, self.times[1:] - self.multiplier_times, self.states[1:]
         )
 
     def followed_by(self, later: Solution) -> Solution:

@@ -18,8 +18,8 @@ from ..laws.creep_laws import CreepLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State, configuration
-from ..mechanisms.model.time_table import Anchors
-from ..mechanisms.poses.reactions import reaction_of_state
+from ..mechanisms.model.time_table import Anchors, table_of
+from ..mechanisms.poses.reactions import motion_before, reaction, reaction_of_state
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -92,9 +92,20 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
         return read
 
+    def of_steps(mechanism: Model, anchors: Anchors) -> Callable[[Array, Array, Array, Array], Array]:
+        table = table_of(mechanism, anchors)
+
+        def read(times: Array, lengths: Array, states: Array, multipliers: Array) -> Array:
+            motion = motion_before(mechanism, times, 0.5 * lengths, states)
+            own = reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)
+            return np.asarray(getattr(own, kind))
+
+        return read
+
     label = f"{kind} of {joint!r}"
     refused = partial(refuse_state, label)
-    return Quantity(label, (), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
+    ways: dict[str, Any] = {"of_state": refused, "of_run": over, "of_step": of_step, "of_steps": of_steps}
+    return Quantity(label, (), unit, no_measures, scalar=False, **ways)
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:

@@ -75,6 +75,9 @@ class Quantity:
     of_step : callable, optional
         Instead of measures or ``of_state``: function from a mechanism and the anchors of its start to the reading of
         the last step by sampled controllers.
+    of_steps : callable, optional
+        Function from a mechanism and the anchors of its start to the readings (k, c) in the middles of k steps, of the
+        times of these, the lengths of the steps, the states at their ends, and their multipliers.
     is_smooth : bool
         True if the quantity can be linearised; False for the largest of several values.
     """
@@ -89,6 +92,9 @@ class Quantity:
     of_rate: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
     of_run: Callable[[Any], Array] | None = field(default=None, compare=False, repr=False)
     of_step: Callable[[Model, Anchors], StepReading] | None = field(default=None, compare=False, repr=False)
+    of_steps: Callable[[Model, Anchors], Callable[[Array, Array, Array, Array], Array]] | None = field(
+        default=None, compare=False, repr=False
+    )
     is_smooth: bool = True
 
     def __str__(self) -> str:

@@ -112,6 +112,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "clearance-crank": (5, "--step 1e-3 --end 0.004", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "bouc-wen": (15, "--end 0.1", "ledger.csv ledger.png loops.csv loops.png motion.vtkhdf"),
     "cam-follower": (10, "--turns 0.05", "ledger.csv ledger.png lift.csv lift.png motion.vtkhdf"),
+    "identify": (10, "--steps 20 --turns 0.2", "estimates.csv identify.png series.csv"),
+    "optimal-slew": (5, "--steps 20 --nodes 9", "angles.csv ledger.csv ledger.png motion.vtkhdf slew.png torque.csv"),
     "hose": (12, "--elements 2 --end 0.04", "exponents.csv hose.png ledger.csv ledger.png motion.vtkhdf tip.csv"),
     "elevator": (7, "--end 0.1", "ledger.csv ledger.png motion.vtkhdf travel.csv travel.png"),
     "belt-drive": (8, "--end 0.01", "ledger.csv ledger.png motion.vtkhdf belt.csv belt.png"),
@@ -146,9 +148,10 @@ NEEDED = {  # packages of all of their checks
     "crank-slider": ("scipy_dae", "sksundae"),
     "hinged-beam": ("scipy_dae", "sksundae"),
     "point-masses": ("scipy_dae",),
+    "identify": ("xarray",),
 }
 SLOW_CHECKS = """
-    gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
+    gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
     bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     woodpecker-toy bicycle crank-slider lc-circuit wheelset
     disc-pile chain-on-ground cam-stop ball-in-bowl conveyor gripper
@@ -164,7 +167,7 @@ SLOW_CHECKS = """
 SLOW_RUNS = """
     stewart-platform four-bar large-beam-chain solid-cantilever
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
-    gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
+    gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     chain-on-ground cam-stop ball-in-bowl conveyor gripper
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar

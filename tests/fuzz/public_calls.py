@@ -173,6 +173,20 @@ def swung(length: float) -> tuple[flexph.Mechanism, flexph.State]:
     return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, 0.0)}))
 
 
+@cache
+def motorised(length: float) -> tuple[flexph.Mechanism, flexph.State]:
+    """A bar with a motor in its hinge."""
+    joints = [flexph.hinge("bar.root", GROUND), flexph.torque("bar.root", name="motor")]
+    made = flexph.connect({"bar": rigid.bar(length, 1.0)}, joints)
+    return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, 0.0)}))
+
+
+def damped(damping: float) -> flexph.LinearPHDAE:
+    """A damped oscillator with an input."""
+    J, R = np.array([[0.0, -1.0], [1.0, 0.0]]), np.diag([damping, 0.0])
+    return flexph.LinearPHDAE(E=np.diag([2.0, 0.1]), J=J, R=R, B=np.array([[1.0], [0.0]]))
+
+
 def mechanism() -> tuple[flexph.Mechanism, flexph.Pose, flexph.State]:
     """A pendulum with a flexible arm, a drive in between and a load."""
     joints = [flexph.hinge("arm.root", GROUND), flexph.hinge("bob.root", "arm.tip"), flexph.force("bob.tip"),
@@ -816,7 +830,11 @@ def _studies() -> dict[str, Call]:
                                      "units": {"z": "m"}, "jobs": 1, "progress": False}),
         "studies.optimise": Call(studies.optimise, {
             "function": product, "objective": "z", "bounds": {"x": (1.0, 2.0)}, "constraints": {"z": (1.5, None)},
-            "start": {"x": 1.4}, "most": 30, "tolerance": 0.01}),
+            "start": {"x": 1.4}, "method": "SLSQP", "step": 1e-3, "most": 30, "tolerance": 0.01}),
+        "studies.pole_sensitivities": Call(studies.pole_sensitivities, {
+            "system": damped, "at": {"damping": 0.5}, "count": 2, "steps": {"damping": 1e-3}}),
+        "studies.h2_sensitivities": Call(studies.h2_sensitivities, {
+            "system": damped, "at": {"damping": 0.5}, "steps": {"damping": 1e-3}}),
         "studies.fit": Call(studies.fit, {
             "function": product, "measured": {"z": 1.5, "w": [1.4, 1.6]}, "start": {"x": 1.0},
             "bounds": {"x": (0.5, 2.5)}, "deviations": {"z": 0.1, "w": 0.2}, "step": 1e-4, "tolerance": 1e-6,
@@ -839,6 +857,12 @@ def _studies() -> dict[str, Call]:
         "gradients.Change": Call(gradients.Change, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Peak": Call(gradients.Peak, {
             "quantity": sensors.position("bar.tip"), "component": 1, "margin": 0.1, "side": "size"}),
+        "gradients.optimal_control": Call(gradients.optimal_control, {
+            "make": motorised, "times": [0.0, 0.05, 0.1], "inputs": {"motor": ([0.0, 0.1], [0.0, 0.0])},
+            "cost": gradients.MeanSquare(sensors.joint_angle("bar.root")), "effort": {"motor": 1.0},
+            "ends": {"angle": (sensors.joint_angle("bar.root"), 0.01)},
+            "limits": {"high": (gradients.Last(sensors.joint_angle("bar.root")), None, 1.0)},
+            "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5}, "tolerance": 1e-4, "most": 20}),
         "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Integral": Call(gradients.Integral, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.MeanSquare": Call(gradients.MeanSquare, {

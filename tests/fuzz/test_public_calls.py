@@ -38,7 +38,7 @@ RESULTS = {
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "StepAccount",
-    "InverseDynamics",
+    "InverseDynamics", "ForwardSensitivities", "OptimalControl", "NormSensitivities", "PoleSensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
@@ -46,8 +46,9 @@ FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors"
 FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_pymor", "to_pymor", "stress_envelope",
          "write_envelope", "write_surface", "read_scene", "html_fragment", "write_html", "write_library",
          "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "merged_shapes",
-         "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment"}  # fmt: skip
-"""Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
+         "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment",
+         "to_torch", "to_jax"}  # fmt: skip
+"""Readers have fuzzing of their own; pyMOR, torch, JAX and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
 """They take too long to be drawn by the hundred; wrong arguments are in their own tests."""
 

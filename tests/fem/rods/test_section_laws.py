@@ -116,7 +116,7 @@ CURLED = polynomial(0.5, 0.3, 0.4)
 
 
 @pytest.mark.parametrize("method", [Exact(), Exact4()], ids=["Exact", "Exact4"])
-@pytest.mark.parametrize("laws", [{"M3": CURLED}, {"M3": bilinear(0.5, second=0.2, beyond=0.3), "N": SOFT}], ids=str)
+@pytest.mark.parametrize("laws", [{"M3": CURLED}, {"M3": bilinear(0.5, second=0.2, beyond=0.3), "N": SOFT}], ids=["polynomial", "bilinear"])
 def test_energy_and_momenta_of_a_tumbling_cable_with_a_law_of_bending(laws, method):
     run = flown(cable(2, laws), method, end=0.2, speed=1.0)
     assert np.abs(run.ledger.residual).max() <= ROUND_OFF * run.ledger.scale

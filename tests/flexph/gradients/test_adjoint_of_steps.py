@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from exact_scheme.kinematics import cayley
 from exact_scheme.step import step
-from oracle_kinds import BODIES, PLANE, SPACE, joined
+from oracle_kinds import (
+    BODIES,
+    FLEXIBLE_SHAPES,
+    PLANE,
+    RIGID_SHAPES,
+    ROUGH,
+    SLIPPERY,
+    SPACE,
+    block,
+    joined,
+    touching,
+)
 from oracle_steps import COMPLEX_STEP, random_step
 from step_of_loops import StepOfLoops
 
@@ -30,12 +41,24 @@ REFUSED = {
 }
 """Kinds without an adjoint at the random step; a run with such a step is refused."""
 KINDS = {name: kind for name, kind in KINDS.items() if name not in REFUSED}
+SURFACES = {"rectangle", "slot", "polygon", "open curve on the ground", "block", "plate", "capsule", "tetrahedron"}
+SURFACES |= {"folded sheet", "block on the ground"}
+"""Shapes that are surfaces of meshes, without gradients."""
+CONTACTS = {
+    f"{name}: {law}": (dim, lambda dim=dim: {"c": block(dim)}, lambda own=own, law=law: touching(own, LAWS[law]))
+    for laws, shapes in ((SLIPPERY, RIGID_SHAPES | FLEXIBLE_SHAPES), (ROUGH, RIGID_SHAPES))
+    for name, (dim, own) in shapes.items()
+    if name not in SURFACES
+    for law in laws
+}
+LAWS = SLIPPERY | ROUGH
+KINDS |= CONTACTS
 FAST = list(KINDS)[::4]
 AGREEMENT = 1e-8
 """Round-off of solutions with Jacobians of condition up to 1e5, whose defect is at most 1e-9, over the largest term."""
 
 
-def agree(dim, bodies, connections):
+def agree(dim, bodies, connections, contact):
     """The adjoint of a random step agrees with the tangent of the oracle along a random direction."""
     own, y = random_step(joined(dim, *connections(), **bodies()), size=0.05, radius=1.0)
     rng = np.random.default_rng(2)
@@ -45,7 +68,7 @@ def agree(dim, bodies, connections):
         name: getattr(covector, name) * turning.reshape(-1, *[1] * axes) for name, axes in (("omega", 1), ("R", 2))
     }
     covector = covector._replace(**turned)
-    adjoint = adjoint_of(own, y, covector)
+    adjoint = adjoint_of(own, y, covector, contact)
     turns = rng.standard_normal(own.start.omega.shape) * (own.start.omega != 0.0)
     change = own.start._replace(
         **{name: 0.1 * rng.standard_normal(np.shape(part)) for name, part in fields(own.start) if name != "R"}
@@ -80,9 +103,9 @@ def along(own, y, change):
     return flat(start).imag / COMPLEX_STEP, residual.imag / COMPLEX_STEP, flat(end).imag / COMPLEX_STEP
 
 
-def adjoint_of(own, y, covector):
+def adjoint_of(own, y, covector, contact):
     """Adjoint of a step by the loops, as a state."""
-    loops = StepOfLoops(own.mechanism, own.start, own.given)
+    loops = StepOfLoops(own.mechanism, own.start, own.given, contact=contact)
     loops.residual(y)
     m, given, time = loops.m, loops.over, own.given.time
     rows = [np.array([given.before, given.after]), np.array([given.last_offset, given.offset])]
@@ -103,10 +126,10 @@ def adjoint_of(own, y, covector):
 
 @pytest.mark.parametrize("kind", FAST)
 def test_the_adjoint_of_a_step_is_that_of_the_oracle(kind):
-    agree(*KINDS[kind])
+    agree(*KINDS[kind], contact=int(kind in CONTACTS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FAST])
 def test_the_adjoint_of_every_kind_is_that_of_the_oracle(kind):
-    agree(*KINDS[kind])
+    agree(*KINDS[kind], contact=int(kind in CONTACTS))

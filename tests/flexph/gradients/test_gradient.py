@@ -1,16 +1,18 @@
 """Gradients of runs by the discrete adjoint: against differences of runs, theorems of the energy, and bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import fem
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, revolute, spherical, spring_damper, torque, weld
-from flexph.contacts import KelvinVoigt, Plane, contact
+from flexph.contacts import KelvinVoigt, Plane, Rigid, contact
 from flexph.gradients import Integral, Last, MeanSquare, gradient
 from flexph.laws import bouc_wen, polynomial
 from flexph.methods import Exact, Exact4
-from flexph.sensors import energy, joint_angle, joint_torque, position
+from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
 from flexph.systems import PiecewiseConstant
 
 STEEL = fem.Material(young=2.1e11, density=7850.0)
@@ -114,9 +116,9 @@ CASES = {
 }
 
 
-def differences(make, parameters, name, functional, times=TIMES, method=Exact()):  # noqa: B008
+def differences(make, parameters, name, functional, times=TIMES, method=Exact(), step=1e-3):  # noqa: B008
     """Derivative by a difference of sixth order of runs."""
-    size = 1e-3 * parameters[name]
+    size = step * parameters[name]
 
     def at(k):
         mechanism, start, *inputs = make(**{**parameters, name: parameters[name] + k * size})
@@ -217,20 +219,74 @@ def test_derivatives_by_inputs_are_those_of_each_step():
     assert shape @ found.by_input["brake"][:, 0] == pytest.approx(found.by["torque_size"], rel=1e-8)
 
 
-def test_what_has_no_adjoint_is_refused_by_name():
-    def ball(size=1.0):
-        law = KelvinVoigt(stiffness=1e4 * size)
-        mechanism = connect(
-            {"ball": rigid.sphere(0.1, density=1000.0)},
-            [contact("ball.centre", Plane(GROUND.at(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)), law)],
-        )
-        return mechanism, mechanism.consistent_state(mechanism.assemble({"ball": (0.0, 0.0, 0.5)}))
+@pytest.mark.parametrize(
+    "make, joint, parameters",
+    [
+        (crank, "crank.root", {"speed": 20.0, "stiffness": 50.0}),
+        (tumbler, "beam.tip", {"density": 80.0, "young": 2e9}),
+    ],
+)
+def test_gradients_of_joint_forces_are_the_differences_of_runs(make, joint, parameters):
+    """Of the mean square of a force by the multipliers of the steps, which runs keep, too."""
+    mechanism = make()[0]
+    name = next(c.name for c in mechanism.connections if c.rows and (joint in c.name or joint in map(str, c.ports)))
+    times = TIMES[:41]
+    found = gradient(make, parameters, times, MeanSquare(joint_force(name), 1))
 
+    def force(own):
+        made = make(**own)
+        run = integrate(*made[:2], times, inputs=made[2] if len(made) == 3 else None, progress=False)
+        middles = replace(run, multipliers=run.stage_multipliers).reaction(name)
+        return MeanSquare(joint_force(name), 1).value(middles.times, middles.force[:, 1])
+
+    by = {}
+    for key, value in parameters.items():
+        changes = [
+            force({**parameters, key: value * (1.0 + k * 1e-3)}) - force({**parameters, key: value * (1.0 - k * 1e-3)})
+            for k in (1, 2, 3)
+        ]
+        by[key] = np.array([45.0, -9.0, 1.0]) @ changes / 60e-3
+    for key, value in parameters.items():
+        assert abs(value * found.by[key] - by[key]) < 1e-6 * max(map(abs, by.values())), key
+
+
+def ball(law, density=1000.0, speed=0.4):
+    """A ball that falls to the ground and bounces."""
+    ground = Plane(GROUND.at(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0))
+    bodies = {"ball": rigid.sphere(0.1, density=density)}
+    mechanism = connect(bodies, [contact("ball.centre", ground, law)], gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({"ball": (0.0, 0.0, 0.05)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"ball": ((speed, 0.0, 0.0), (0.0, 0.5, 0.0))})
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("component", [0, 2])
+def test_gradients_through_compliant_contacts_are_the_differences_of_runs(friction, component):
+    """Bounces of a ball that slips and sticks; differences so small that the same steps touch, stick and slip."""
+
+    def bouncing(stiffness, density, speed):
+        return ball(KelvinVoigt(stiffness, damping=5.0, friction=friction), density, speed)
+
+    parameters, functional = (
+        {"stiffness": 1e4, "density": 1000.0, "speed": 0.4},
+        Last(position("ball.centre"), component),
+    )
+    times = np.linspace(0.0, 0.3, 301)
+    found = gradient(bouncing, parameters, times, functional)
+    expected = {name: differences(bouncing, parameters, name, functional, times, step=1e-5) for name in parameters}
+    largest = max(abs(parameters[name] * value) for name, value in expected.items())
+    for name, value in expected.items():
+        assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+def test_what_has_no_adjoint_is_refused_by_name():
     height = Last(position("a.tip"), 1)
-    with pytest.raises(ValueError, match="contacts"):
-        gradient(ball, {"size": 1.0}, TIMES, Last(position("ball.centre"), 2))
-    with pytest.raises(ValueError, match=r"sensor of states, torque of"):
-        gradient(pendulum, {"length": 0.3}, TIMES, Last(joint_torque("a.root")))
+    with pytest.raises(ValueError, match="impacts of rigid contacts"):
+        gradient(lambda speed: ball(Rigid(), speed=speed), {"speed": 1.0}, TIMES, Last(position("ball.centre"), 2))
+    with pytest.raises(ValueError, match=r"sensor of states, rate of the rate of .* one of runs"):
+        gradient(pendulum, {"length": 0.3}, TIMES, Last(acceleration("a.tip")))
+    with pytest.raises(ValueError, match=r"has gradients in runs by Exact\(\) only"):
+        gradient(pendulum, {"length": 0.3}, TIMES, Last(joint_torque("a.root – b.root")), method=Exact4())
     with pytest.raises(ValueError, match="component must be below 2"):
         gradient(pendulum, {"length": 0.3}, TIMES, Last(position("a.tip"), 2))
     with pytest.raises(ValueError, match="make must return a mechanism and its start"):

@@ -34,7 +34,8 @@ class Backward(NamedTuple):
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
     ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
     right-hand sides, the most corrections of one, their sum, the most operations of a record, the largest gap
-    between derivatives of sixth and fourth order of functions in Python, and the number of records.
+    between derivatives of sixth and fourth order of functions in Python, the number of records, and the largest Newton
+    correction of a step with contacts, relative to its largest unknown.
     """
 
     kinds: Kinds
@@ -58,7 +59,7 @@ class Backward(NamedTuple):
     covector: Array  # (y,)
     opposite: Array  # (y,)
     none: Array  # (0,)
-    audit: Array  # (6,)
+    audit: Array  # (7,)
     plain: Array  # floats of the work space of the memory
     values: Array  # constants that are varied
     cells: Cells
@@ -108,7 +109,7 @@ def backward_of(
         covector=covector,
         opposite=opposite,
         none=np.zeros(0),
-        audit=np.zeros(6),
+        audit=np.zeros(7),
         plain=m.space.reals,
         values=m.constants.reals[varied],
         cells=cells,

@@ -7,7 +7,7 @@ from ..memory.structures cimport Given, Kinds
 from .backward cimport Backward
 from .transposed cimport solve_transposed
 from ..mechanics.residual_recorded cimport residual as record_residual
-from ..steps.newton cimport begin, evaluate, factor_step
+from ..steps.newton cimport begin, evaluate, factor_step, solve_step
 from ..steps.newton_recorded cimport begin as record_begin
 from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle

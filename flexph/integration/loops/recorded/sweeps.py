@@ -41,7 +41,7 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Given
-    from ..steps.newton import begin, evaluate, factor_step
+    from ..steps.newton import begin, evaluate, factor_step, solve_step
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
@@ -141,7 +141,16 @@ def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
     settle(m, dim)
     begin(m, dim, b.kinds)
     evaluate(m, dim, b.kinds, given)
+    for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
+        m.nodal_ahead[i] = m.end_sigma[m.strains_stress[i]]
+    for i in range(m.solids_stress.shape[0]):
+        for j in range(m.solids_stress.shape[1]):
+            m.solid_ahead[i][j] = m.end_sigma[m.solids_stress[i][j]]
     factor_step(m, dim, b.kinds, given)
+    if b.kinds.contact > 0:
+        solve_step(m, dim, b.kinds, given.h)
+        size = largest(m.x)
+        watch(b.audit, 6, largest(m.correction) / size if size > 0.0 else 0.0)
 
 
 def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:

@@ -1,0 +1,173 @@
+"""Runs with their gradients as functions of torch and JAX, to be parts of what these differentiate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+
+
+@checked
+def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str) -> Callable[[Any], Any]:
+    """Function of torch with the value of a run and its derivatives, a ``torch.autograd.Function``.
+
+    Parameters
+    ----------
+    function : Responses
+        Values as a function of parameters that knows its derivatives: :class:`flexph.gradients.Responses`, or any
+        object with such a method ``derivatives(**parameters)``.
+    parameters : sequence of str
+        Names of the parameters, in the order of the tensor.
+    value : str
+        Name of the value.
+
+    Returns
+    -------
+    callable
+        Function of a tensor (p,) that returns a tensor of the shape of the value.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If torch is missing.
+    ValueError
+        For a function that knows no derivatives, and names that it does not have.
+
+    Examples
+    --------
+    A step against the gradient, where torch is installed::
+
+        run = to_torch(responses, ["width", "height"], "tip")
+        x = torch.tensor([0.01, 0.02], dtype=torch.float64, requires_grad=True)
+        run(x).backward()
+        x.data -= 1e-3 * x.grad
+    """
+    torch = _needed("torch")
+    asked = _Asked(function, parameters, value)
+
+    class Run(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        """Value of a run, with the product of its Jacobian and a covector."""
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            """Value at parameters; the Jacobian is kept."""
+            own, jacobian = asked.with_jacobian(x.detach().cpu().numpy())
+            ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
+            return torch.as_tensor(own, dtype=x.dtype, device=x.device)
+
+        @staticmethod
+        def backward(ctx: Any, *covectors: Any) -> Any:
+            """Product of a covector with the Jacobian."""
+            (jacobian,) = ctx.saved_tensors
+            return torch.tensordot(covectors[0], jacobian, dims=covectors[0].dim())
+
+    run: Callable[[Any], Any] = Run.apply
+    return run
+
+
+@checked
+def to_jax(
+    function: Callable[..., Any], parameters: Sequence[str], value: str, *, shape: Sequence[int] = ()
+) -> Callable[[Any], Any]:
+    """Function of JAX with the value of a run and its derivatives, a ``jax.custom_vjp`` that also works under ``jit``.
+
+    Parameters
+    ----------
+    function, parameters, value
+        As of :func:`to_torch`.
+    shape : sequence of int
+        Shape of the value, () for a number.
+
+    Returns
+    -------
+    callable
+        Function of an array (p,) that returns an array of the shape of the value. Numbers are computed in double
+        precision, and passed in that of the array: set ``jax_enable_x64`` for doubles.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If JAX is missing.
+    ValueError
+        For a function that knows no derivatives, names that it does not have, and a value of another shape.
+
+    Examples
+    --------
+    Where JAX is installed::
+
+        run = to_jax(responses, ["width", "height"], "tip")
+        slope = jax.grad(lambda x: run(x) ** 2)(jax.numpy.array([0.01, 0.02]))
+    """
+    jax = _needed("jax")
+    asked, sizes = _Asked(function, parameters, value), tuple(check.count("shape", size) for size in shape)
+
+    def shaped(own: Array) -> Array:
+        if own.shape != sizes:
+            raise ValueError(f"shape must be that of the value {value!r}, {own.shape}, got {sizes}")
+        return own
+
+    def of(x: Any, *more: int) -> Any:
+        return jax.ShapeDtypeStruct((*sizes, *more), x.dtype)
+
+    def plain(x: Any) -> Array:
+        return shaped(asked.value(np.asarray(x))).astype(x.dtype)
+
+    def both(x: Any) -> tuple[Array, Array]:
+        own, jacobian = asked.with_jacobian(np.asarray(x))
+        return shaped(own).astype(x.dtype), jacobian.astype(x.dtype)
+
+    @jax.custom_vjp
+    def run(x: Any) -> Any:
+        return jax.pure_callback(plain, of(x), x)
+
+    def forward(x: Any) -> Any:
+        return jax.pure_callback(both, (of(x), of(x, len(asked.names))), x)
+
+    def backward(jacobian: Any, covector: Any) -> Any:
+        return (jax.numpy.tensordot(covector, jacobian, axes=len(sizes)),)
+
+    run.defvjp(forward, backward)
+    own: Callable[[Any], Any] = run
+    return own
+
+
+class _Asked:
+    """A value of a function of named parameters, and its Jacobian, at arrays of parameters."""
+
+    def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
+        if not callable(getattr(function, "derivatives", None)):
+            raise ValueError(
+                f"function must know its derivatives, as flexph.gradients.Responses, got {function!r:.100}"
+            )
+        self.function, self.names, self.name = function, tuple(check.name("a parameter", own) for own in names), value
+
+    def value(self, x: Array) -> Array:
+        """Value at parameters (p,)."""
+        values = self.function(**self._named(x))
+        return np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
+
+    def with_jacobian(self, x: Array) -> tuple[Array, Array]:
+        """Value at parameters (p,), and its derivatives (…, p)."""
+        values, by = self.function.derivatives(**self._named(x))
+        own = np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
+        return own, np.stack([np.asarray(by[self.name][name], dtype=float) for name in self.names], axis=-1)
+
+    def _named(self, x: Array) -> dict[str, float]:
+        if x.shape != (len(self.names),):
+            raise ValueError(f"parameters must have shape ({len(self.names)},), got {x.shape}")
+        return dict(zip(self.names, x.astype(float).tolist(), strict=True))
+
+
+def _needed(package: str) -> ModuleType:
+    """Module of an optional package; ModuleNotFoundError names the extra."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'install {package}: pip install "flexph[{package}]"', name=package) from error
