@@ -115,8 +115,11 @@ CURLED = polynomial(0.5, 0.3, 0.4)
 """Moment of a strip that is softer where it bends to the right."""
 
 
+LAWS_OF_BENDING = [{"M3": CURLED}, {"M3": bilinear(0.5, second=0.2, beyond=0.3), "N": SOFT}]
+
+
 @pytest.mark.parametrize("method", [Exact(), Exact4()], ids=["Exact", "Exact4"])
-@pytest.mark.parametrize("laws", [{"M3": CURLED}, {"M3": bilinear(0.5, second=0.2, beyond=0.3), "N": SOFT}], ids=["polynomial", "bilinear"])
+@pytest.mark.parametrize("laws", LAWS_OF_BENDING, ids=["polynomial", "bilinear"])
 def test_energy_and_momenta_of_a_tumbling_cable_with_a_law_of_bending(laws, method):
     run = flown(cable(2, laws), method, end=0.2, speed=1.0)
     assert np.abs(run.ledger.residual).max() <= ROUND_OFF * run.ledger.scale
