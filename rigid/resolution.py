@@ -76,7 +76,7 @@ def resolve(
     shape = at(basis, system.sample).shape
     if len(shape) != 2 or shape[0] != system.velocities:
         raise ValueError(f"basis must have shape ({system.velocities}, any), the velocities of the system; got {shape}")
-    places = probes(system, np.random.default_rng(0))
+    places = system.once(probes)
     resolved = _resolved(system, basis, places)
     mass = _constant_mass(system, basis, places)
     if derivative is not None:

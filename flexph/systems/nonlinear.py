@@ -274,13 +274,16 @@ class PHDAE(NamedPorts, Remade):
     def check(self, x: Array) -> None:
         """Raise ValueError, naming the defect, unless the conditions of a pHDAE hold at the state x."""
         n, x = self.size, check.array("x", x, (self.size,))
+        matrices = {}
         for name, function in (("E", self.E), ("J", self.J), ("R", self.R)):
-            check.matrix(name, function(x), (n, n))
-        check.skew("J", self.J(x))
-        check.symmetric("R", self.R(x))
-        check_semi_definite("R", self.R(x))
-        inputs = check.two_dimensional("B", self.B(x))[1]
-        check.matrix("B", self.B(x), (n, inputs))
+            matrices[name] = function(x)
+            check.matrix(name, matrices[name], (n, n))
+        check.skew("J", matrices["J"])
+        check.symmetric("R", matrices["R"])
+        check_semi_definite("R", matrices["R"])
+        B = self.B(x)
+        inputs = check.two_dimensional("B", B)[1]
+        check.matrix("B", B, (n, inputs))
         self._check_feedthrough(x, inputs)
         check.covering(self.ports, inputs)
         check.array("z", self.z(x), (n,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ def refuse_undetermined(system: SystemModel) -> None:
     if not system.massless.size:
         return
     damping = np.zeros((0, 0))
-    for zeta in probes(system, np.random.default_rng(0)):
+    for zeta in system.once(probes):
         free = _undetermined(system, zeta)
         if not free.shape[1]:
             return
@@ -105,8 +105,7 @@ def check_system(system: SystemModel) -> None:
     check_names(system)
     _check_mass(system)
     check_shapes(system)
-    rng = np.random.default_rng(0)
-    places = probes(system, rng)
+    rng, places = np.random.default_rng(1), system.once(probes)
     for zeta in places[:2]:  # differences in every position are expensive
         _check_functions(system, zeta, rng)
     for zeta in places:
@@ -247,7 +246,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
             raise ValueError(f"{name} must vanish at rest, got {np.abs(rest).max():.3g}: it would generate energy")
 
 
-def _check_rank(system: SystemModel, places: list[Array]) -> None:
+def _check_rank(system: SystemModel, places: Sequence[Array]) -> None:
     """Check that (c'Z, A) has the same rank at all places."""
     if not system.constraint_names:
         return
@@ -264,7 +263,7 @@ def _check_rank(system: SystemModel, places: list[Array]) -> None:
         )
 
 
-def _refuse_empty(system: SystemModel, places: list[Array]) -> None:
+def _refuse_empty(system: SystemModel, places: Sequence[Array]) -> None:
     """Raise ValueError for a row of A that is zero at all places."""
     most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
     names = system.constraint_names[len(system.constraint_names) - len(most) :]

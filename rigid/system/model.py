@@ -240,9 +240,9 @@ class SystemModel(Memo, Remade):
         """Matrix A(ζ) (l, n_kin) of all velocity constraints."""
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
-    def constraint_rows(self, zeta: Array) -> Array:
-        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities."""
-        return np.vstack([self.c_jacobian(zeta) @ self.Z(zeta), self.A(zeta)])
+    def constraint_rows(self, zeta: Array, Z: Array | None = None) -> Array:
+        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities; Z(ζ) may be given."""
+        return np.vstack([self.c_jacobian(zeta) @ (self.Z(zeta) if Z is None else Z), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:
         """Input matrix of all ports (n_kin, m)."""

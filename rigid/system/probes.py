@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,22 +43,26 @@ def sizes(system: SystemModel, zeta: Array) -> Array:
     return lengths
 
 
-def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
+def probes(system: SystemModel) -> tuple[Array, ...]:
     """The sample, and positions that allowed motions reach from it, at a distance of ``spread`` times the sizes.
 
-    Rotations and closed loops are preserved on the way, as the conditions need to hold only there.
+    Rotations and closed loops are preserved on the way, as the conditions need to hold only there. Several conditions
+    are checked at them: ask by ``system.once(probes)``.
     """
-    places = [system.sample]
+    rng, places = np.random.default_rng(0), [system.sample]
     if system.spread > 0.0 and system.velocities:
         places += [_reached(system, rng.standard_normal(system.velocities)) for _ in range(COUNT)]
-    return places
+    return tuple(places)
 
 
 def _reached(system: SystemModel, direction: Array) -> Array:
     size, step = sizes(system, system.sample), system.spread / SUBSTEPS
 
+    is_free = not (system.constraints or system.velocity_constraints)
+
     def rate(zeta: Array) -> Array:
-        return system.Z(zeta) @ allowed_velocities(system.constraint_rows(zeta), direction)
+        Z = system.Z(zeta)
+        return Z @ (direction if is_free else allowed_velocities(system.constraint_rows(zeta, Z), direction))
 
     first = float(np.abs(rate(system.sample) / size).max(initial=0.0))
     if first == 0.0:  # nothing moves
@@ -75,14 +79,16 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 def allowed_velocities(rows: Array, omega: Array) -> Array:
     """Projection of velocities to those that the constraint rows allow."""
-    free = singular_vectors(rows, tolerance=RANK).null
-    return free @ (free.T @ omega)
+    own = singular_vectors(rows, tolerance=RANK, economy=True)
+    held = own.right[: own.rank]
+    allowed: Array = omega - held.T @ (held @ omega)
+    return allowed
 
 
 class Independence:
     """Rank and dependent rows of K = (c'Z, A), in units in which no row or column exceeds one at given positions."""
 
-    def __init__(self, system: SystemModel, places: list[Array]) -> None:
+    def __init__(self, system: SystemModel, places: Sequence[Array]) -> None:
         self.system = system
         k = system.layout.lam.stop - system.layout.lam.start
         rows = [np.abs(system.constraint_rows(zeta)) for zeta in places]
@@ -132,7 +138,7 @@ def listed(names: list[str]) -> str:
 
 def independence(system: SystemModel) -> Independence:
     """:class:`Independence` of the constraints of a system, with units from its probe positions."""
-    return Independence(system, probes(system, np.random.default_rng(0)))
+    return Independence(system, system.once(probes))
 
 
 def cautions_of(system: SystemModel) -> tuple[Callable[[Array], str | None], ...]:

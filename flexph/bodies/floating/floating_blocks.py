@@ -294,10 +294,32 @@ class FloatingBlocks(Memo):
 
     def dissipation(self, x: Array) -> Array:
         """Dissipation matrix R, with the damping of the body on u̇."""
-        elastic, R = self.body.elasticity, np.zeros((self.size, self.size))
-        if elastic is not None:
-            R[self.at["du"], self.at["du"]] = elastic.damping(self.of.M, self.read(x).u).toarray()
+        R = np.zeros((self.size, self.size))
+        if self.body.elasticity is not None:
+            R[self.at["du"], self.at["du"]] = self._damping(self.read(x).u)
         return R
+
+    def _damping(self, u: Array) -> Array:
+        """Damping matrix of u̇, see :meth:`flexph.bodies.elasticity.Elasticity.damping`, dense (n, n)."""
+        elastic = self.body.elasticity
+        assert elastic is not None
+        if elastic.size**2 + elastic.size * self.n > DENSE_LIMIT:
+            return elastic.damping(self.of.M, u).toarray()
+        constant, stiffness = self._damping_terms
+        if stiffness is None:
+            return constant
+        D = self.strain(u)
+        damping = constant + D.T @ (stiffness @ D)
+        return 0.5 * (damping + damping.T)
+
+    @once
+    def _damping_terms(self) -> tuple[Array, Array | None]:
+        """Constant part of the damping (n, n), and the factor βC⁻¹ (m, m) of strains, None without any; dense."""
+        elastic = self.body.elasticity
+        assert elastic is not None
+        constant, beta = dense(elastic.constant_damping(self.of.M)), elastic.stiffness_damping
+        constant = 0.5 * (constant + constant.T)
+        return constant, beta * dense(elastic.stiffness_of_stress) if beta else None
 
     def inputs(self, x: Array) -> Array:
         """Input matrix B = [B_∂, B_d]: forces and torques at ports, eq. (35), distributed forces, eq. (15), (30)."""
