@@ -166,7 +166,7 @@ def complementarity(converter: Converter, trajectory: SwitchingTrajectory) -> tu
 
     The last two are divided by the largest |v| and the largest |i|.
     """
-    voltages, currents = converter.circuit.over(trajectory)
+    voltages, currents = converter.circuit.along(trajectory)
     v, i = voltages["D"], currents["D"]
     largest, through = np.abs(v).max(), np.abs(i).max()
     return (

@@ -109,7 +109,7 @@ def loss(solution: Solution) -> float:
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
-def told(solution: Solution) -> dict[str, float]:
+def summary_numbers(solution: Solution) -> dict[str, float]:
     """Summary numbers at the end of the run: angle and speed of the crank, place of the slider, energy loss."""
     return {
         "crank_rev": float(crank_angle(solution)[-1] / (2.0 * math.pi)),
@@ -136,13 +136,13 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     for axes in (above, below):
         axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    return told(solution) | figures(solution)
+    return summary_numbers(solution) | figures(solution)
 
 
 def checks() -> Iterable[Check]:
     """Checks: the state after 0.02 s by an independent prototype, the balance, and the clearance."""
     solution = run()
-    found, source = told(solution), "independent prototype"
+    found, source = summary_numbers(solution), "independent prototype"
     for name, reference, apart in (
         ("crank_rev", 0.256767, 2.6e-4),
         ("crank_rad_s", 71.68, 0.08),

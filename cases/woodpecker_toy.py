@@ -206,7 +206,7 @@ def angles(solution: Solution) -> Array:
     return solution["bird.deformation"]
 
 
-def told(solution: Solution) -> dict[str, Any]:
+def summary_numbers(solution: Solution) -> dict[str, Any]:
     """Summary numbers of the limit cycle."""
     last = cycle(solution)
     swing = angles(solution)[len(solution.times) // 2 :, 1]
@@ -233,13 +233,13 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     axes.legend(frameon=False)
     axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    return told(solution) | figures(solution)
+    return summary_numbers(solution) | figures(solution)
 
 
 def checks() -> Iterable[Check]:
     """Checks: limit cycle by independent integration, balance, and dissipation."""
     solution = run()
-    found, source = told(solution), "independent prototype"
+    found, source = summary_numbers(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each
         ("period_s", 0.145976, 1e-3),
         ("fall_per_period_m", 0.019445, 1e-3),

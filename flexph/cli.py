@@ -15,7 +15,7 @@ from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, writt
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
-from flexph.console.options import VERSION, Folder, tell, told_on_stderr, with_verbosity
+from flexph.console.options import VERSION, Folder, print_lines, told_on_stderr, with_verbosity
 from flexph.console.output import (
     REPORT,
     counts,
@@ -118,7 +118,7 @@ def list_cases(as_json: bool) -> None:
         print_json({"cases": [{"name": n, "summary": s, "error": broken.get(n)} for n, s in summaries.items()]})
     else:
         print_table(two_columns("case", "description", summaries))
-        tell(explained(*summaries.values()))
+        print_lines(explained(*summaries.values()))
     if cases and len(broken) == len(cases):
         raise click.ClickException("none of the installed cases can be loaded")
 
@@ -196,7 +196,7 @@ def analyze(name: str, picture: Path | None, as_json: bool) -> None:
     click.echo(f"{name}: {case.summary}\n")
     for mode, report in reports.items():
         click.echo(text(mode, report))
-    return tell(drawn)
+    return print_lines(drawn)
 
 
 def _has_system(name: str) -> bool:
@@ -262,7 +262,7 @@ def _run_and_list(
         raise click.UsageError("--resume continues the existing run, --force replaces it: give one of them only")
     keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
     written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
-    tell(listed(written.paths, out))
+    print_lines(listed(written.paths, out))
     if written.missing:
         raise click.ClickException("; ".join(written.missing))
 

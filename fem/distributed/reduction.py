@@ -190,7 +190,7 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
     return Body(
         inertia=inertia,
         elasticity=condensed_elasticity(L, d) if k else None,
-        ports={name: port.over(T) for name, port in solid.ports.items()},
+        ports={name: port.in_basis(T) for name, port in solid.ports.items()},
         view=None if fields == "none" else _view(solid, T, stresses),
         section_rotation=watched_turns(solid.model, solid.basis @ T) if k else None,
     )
@@ -206,7 +206,7 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
     rows = S.reshape(len(model.weights), -1)
     for cells, values in stresses:
         rows[np.isin(model.cell_of_point, cells)] = values.reshape(-1, rows.shape[1])
-    return replace(view, tensors={name: field.over(S) for name, field in view.tensors.items()})
+    return replace(view, tensors={name: field.in_basis(S) for name, field in view.tensors.items()})
 
 
 def _summed(comm: Any, own: Inertia) -> Inertia:

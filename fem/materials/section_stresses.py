@@ -121,9 +121,9 @@ def torsion_of_rectangle(y: Array, z: Array, height: float, width: float) -> tup
     n = np.arange(1, TERMS + 1, 2)[:, None]
     sign, wave = np.where(n % 4 == 1, 1.0, -1.0) / n**2, 0.5 * n * np.pi / a
     ahead, behind = np.exp(wave * (z - b)), np.exp(-wave * (z + b))  # avoids cosh of large numbers
-    over = 1.0 + np.exp(-2.0 * wave * b)
+    in_basis = 1.0 + np.exp(-2.0 * wave * b)
     factor = 16.0 * a / np.pi**2
-    along_z = 2.0 * y - factor * np.sum(sign * (ahead + behind) / over * np.sin(wave * y), axis=0)
-    along_y = -factor * np.sum(sign * (ahead - behind) / over * np.cos(wave * y), axis=0)
+    along_z = 2.0 * y - factor * np.sum(sign * (ahead + behind) / in_basis * np.sin(wave * y), axis=0)
+    along_y = -factor * np.sum(sign * (ahead - behind) / in_basis * np.cos(wave * y), axis=0)
     constant = rectangle_torsion(width, height)
     return along_y / constant, along_z / constant

@@ -158,7 +158,7 @@ def plate(
     body = Body(
         inertia=_projected(full, shapes),
         elasticity=elasticity,
-        ports={name: port.over(kept) for name, port in tied_ports.items()},
+        ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=plate_view(model, shapes),
         momenta=momenta,

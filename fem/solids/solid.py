@@ -217,7 +217,7 @@ def solid(
     body = Body(
         inertia=solid_inertia(model, shapes),
         elasticity=elasticity,
-        ports={name: port.over(kept) for name, port in tied_ports.items()},
+        ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=solid_view(model, shapes),
         momenta=momenta,

@@ -150,7 +150,7 @@ class Tied:
     shape: Any
     rotation: Any
 
-    def over(self, basis: Any) -> Port:
+    def in_basis(self, basis: Any) -> Port:
         """Port in the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 

@@ -62,7 +62,7 @@ class BucklingLoad:
         means = -values @ self.weights if self.compression else np.abs(values) @ self.weights
         return np.maximum(means, 0.0) / self.critical
 
-    def over(self, stresses: Any) -> BucklingLoad:
+    def in_basis(self, stresses: Any) -> BucklingLoad:
         """Buckling load as a function of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
@@ -98,7 +98,7 @@ class AxialStiffening:
         mean: Array = (self.rows @ sigma.T).T @ self.weights
         return mean
 
-    def over(self, stresses: Any) -> AxialStiffening:
+    def in_basis(self, stresses: Any) -> AxialStiffening:
         """Axial force as a function of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 

@@ -209,7 +209,7 @@ class StressBasis:
             product += columns[:, part] @ values
         return product
 
-    def over(self, basis: Array) -> StressBasis:
+    def in_basis(self, basis: Array) -> StressBasis:
         """Stress basis S B for a basis B (k, r)."""
         return StressBasis(self.energy, self.vectors @ basis)
 
@@ -237,5 +237,5 @@ class StressRows:
 def rows_over(rows: Any, basis: Any) -> Any:
     """Rows (r, m) transformed to the coordinates σ̂ of σ = S σ̂, sparse or evaluated in parts."""
     if isinstance(rows, StressRows):
-        return StressRows(rows.rows, rows.basis.over(basis))
+        return StressRows(rows.rows, rows.basis.in_basis(basis))
     return StressRows(rows, basis) if isinstance(basis, StressBasis) else sparse.csr_array(rows @ basis)

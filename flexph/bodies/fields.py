@@ -55,7 +55,7 @@ class SectionStress:
     positions: Array
     complete: bool
 
-    def over(self, basis: Any) -> SectionStress:
+    def in_basis(self, basis: Any) -> SectionStress:
         """Section stresses in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
@@ -127,7 +127,7 @@ class StressField:
     cells: Any
     compliance: Array = field(default_factory=lambda: np.zeros(0))
 
-    def over(self, basis: Any) -> StressField:
+    def in_basis(self, basis: Any) -> StressField:
         """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, cells=rows_over(self.cells, basis))
 
@@ -195,7 +195,7 @@ class TensorField:
     material: Array
     nodes: tuple[NodeValues, ...] = ()
 
-    def over(self, basis: Any) -> TensorField:
+    def in_basis(self, basis: Any) -> TensorField:
         """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
@@ -245,7 +245,7 @@ class SectionMap:
             forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
         return forces
 
-    def over(self, shapes: Any, stresses: Any) -> SectionMap:
+    def in_basis(self, shapes: Any, stresses: Any) -> SectionMap:
         """Section map in terms of reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
         return replace(
             self,

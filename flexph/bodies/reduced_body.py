@@ -100,9 +100,9 @@ def reduce_body(
         loads={k: replace(p, shapes=_rows(p.shapes, T)) for k, p in body.loads.items()},
         view=None if body.view is None else _view(body.view, T, S),
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
-        sections={k: p.over(T, S) for k, p in body.sections.items()} if flexible else {},
-        buckling=tuple(load.over(S) for load in body.buckling) if flexible else (),
-        stiffening=body.stiffening.over(S) if flexible and body.stiffening is not None else None,
+        sections={k: p.in_basis(T, S) for k, p in body.sections.items()} if flexible else {},
+        buckling=tuple(load.in_basis(S) for load in body.buckling) if flexible else (),
+        stiffening=body.stiffening.in_basis(S) if flexible and body.stiffening is not None else None,
         unshifted=None,
     )
 
@@ -188,8 +188,8 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
 
 def _view(view: View, T: Any, S: Any) -> View:
     """View in reduced coordinates û and σ̂; a rigid body has no stresses."""
-    stresses = {name: f.over(S) for name, f in view.stresses.items()}
-    tensors = {name: f.over(S) for name, f in view.tensors.items()}
+    stresses = {name: f.in_basis(S) for name, f in view.stresses.items()}
+    tensors = {name: f.in_basis(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
     return replace(
         view,
@@ -197,7 +197,7 @@ def _view(view: View, T: Any, S: Any) -> View:
         stresses=stresses if flexible else {},
         tensors=tensors if flexible else {},
         sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation, T)),
-        sections=view.sections.over(S) if view.sections is not None and flexible else None,
+        sections=view.sections.in_basis(S) if view.sections is not None and flexible else None,
     )
 
 

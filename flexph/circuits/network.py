@@ -24,7 +24,7 @@ from .equations import Constraint
 from .model import Model
 from .nodal import check_switches, to_nodal
 from .start import start, stored
-from .switching import over, switching
+from .switching import along, switching
 from .systems import to_linear, to_phdae
 
 
@@ -208,7 +208,7 @@ class Circuit(Model):
         """
         return switching(self, {**self.inputs, **(inputs or {})}, positions)
 
-    def over(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
+    def along(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
         """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`.
 
         Parameters
@@ -223,7 +223,7 @@ class Circuit(Model):
         list[dict[str, Any]]
             Voltages [V], and currents [A], by element, (k + 1,) each.
         """
-        return over(self, trajectory, {**self.inputs, **(inputs or {})})
+        return along(self, trajectory, {**self.inputs, **(inputs or {})})
 
     @checked
     def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:

@@ -149,8 +149,8 @@ def _condition(schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay:
     return lambda time, x: all(schedules[name](time + delay) == closed for name, closed in asked.items())
 
 
-def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
-    """Voltages and currents along a run; see :meth:`flexph.circuits.Circuit.over`."""
+def along(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
+    """Voltages and currents along a run; see :meth:`flexph.circuits.Circuit.along`."""
     names = [name for name in trajectory.system.parts if name != "algebraic"]
     free = [name for name in circuit.switches if name not in circuit.positions]
     both: list[dict[str, Any]] = [

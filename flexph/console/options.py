@@ -46,7 +46,7 @@ def with_verbosity(command: click.Command) -> click.Command:
     return extended
 
 
-def tell(lines: Iterable[object]) -> None:
+def print_lines(lines: Iterable[object]) -> None:
     """Print lines about results, such as their paths, unless the command is quiet."""
     if log.isEnabledFor(logging.WARNING):
         for line in lines:

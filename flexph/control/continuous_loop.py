@@ -77,10 +77,10 @@ class ContinuousLoop:
 
     def acting_over(self, times: Array) -> Array:
         """External inputs of all steps between times, (k, m), without those held by other controllers."""
-        inputs, h = self._inputs.over(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
+        inputs, h = self._inputs.at_times(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
             return np.broadcast_to(inputs, (h.size, inputs.shape[1]))
-        references = self._references.over(times)
+        references = self._references.at_times(times)
         return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
     def total_input(self, acting: Array, output: Array) -> Array:

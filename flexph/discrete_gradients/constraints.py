@@ -91,7 +91,7 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
         sample=np.concatenate([system.sample, np.zeros(k)]),
         ports=system.ports,
         parts={**system.parts, MULTIPLIERS: slice(n, n + k)},
-        means={name: partial(held.over, name) for name in sorted({*system.means, "J", "R", "B", *fed})},
+        means={name: partial(held.over_step, name) for name in sorted({*system.means, "J", "R", "B", *fed})},
         invariants=None if system.invariants is None else padded(system.invariants, n, k),
         cautions=tuple(partial(_of_states, caution, n) for caution in system.cautions),
         start_defects=(*(partial(_of_states, defect, n) for defect in system.start_defects), held.defect),
@@ -110,7 +110,7 @@ class _Held:
         view = AtState(self.system, x[: self.system.size])
         return self._made(name, view, lambda: self.onto(view, dense(self.constraints.jacobian(view.place))), x)
 
-    def over(self, name: str, x0: Array, x1: Array) -> Array:
+    def over_step(self, name: str, x0: Array, x1: Array) -> Array:
         """Matrix ``name`` over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
         n = self.system.size
         first, last = x0[:n], x1[:n]

@@ -71,7 +71,7 @@ class Dirac:
         solved = self.newton.step(StepEquations(terms, derivative), x0, x0, size)
         return solved.terms.advance(self.system, solved, u, h)
 
-    def over(self, x0: Array, x1: Array) -> Discretised:
+    def over_step(self, x0: Array, x1: Array) -> Discretised:
         """Discretisation over a step from x₀ to x₁; with the completed f, (Ē, f) is a discrete gradient pair."""
         return self._over(x0, x1, float(self.system.H(x0)))
 

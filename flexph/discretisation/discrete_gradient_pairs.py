@@ -84,7 +84,7 @@ class GradientPair:
         step = begin(self.pair, past, u, h)[0]
         return lambda x1, part: slopes(shortened_step(step, part), x1)
 
-    def over(self, x0: Array, x1: Array) -> Discretised:
+    def over_step(self, x0: Array, x1: Array) -> Discretised:
         """Discretisation over a step from x₀ to x₁; (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
         energy, none = float(self.pair.H(x0)), np.zeros(self.system.inputs_size)
         step = begin(self.pair, Past(x0, energy, energy, 0.0, 0.0 * x0), none, 1.0)[0]

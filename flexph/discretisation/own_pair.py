@@ -65,16 +65,16 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
         pair = dirac_form(system) if method == "dirac" else gradient_pair(system, method)
 
     @lru_cache(maxsize=1)  # all of them are asked for one after the other
-    def over(x0: bytes, x1: bytes) -> Discretised:
-        return pair.over(np.frombuffer(x0), np.frombuffer(x1))
+    def over_step(x0: bytes, x1: bytes) -> Discretised:
+        return pair.over_step(np.frombuffer(x0), np.frombuffer(x1))
 
     names = ("E", "J", "R", "z", "B", *(FEEDTHROUGH if system.has_feedthrough else ()))
-    means = {name: partial(_entry, over, name) for name in names}
+    means = {name: partial(_entry, over_step, name) for name in names}
     return replace(system, means=means, mean_slope=None, terms=None)
 
 
-def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
-    evaluated = over(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
+def _entry(over_step: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:
+    evaluated = over_step(*(np.asarray(x, dtype=float).tobytes() for x in (x0, x1)))
     return getattr(evaluated.ports if name in ("B", *FEEDTHROUGH) else evaluated, name)
 
 

@@ -91,7 +91,7 @@ def at(matrix: Matrix, x: Array) -> Any:
     return matrix.constant if matrix.origin == CONSTANT else matrix.of_state(x)
 
 
-def over(matrix: Matrix, x0: Array, x1: Array, middle: Array) -> Any:
+def over_step(matrix: Matrix, x0: Array, x1: Array, middle: Array) -> Any:
     """Discretised matrix: constant, the user's mean over the step, or its value in the middle."""
     return matrix.of_step(x0, x1) if matrix.origin == OF_STEP else at(matrix, middle)
 
@@ -175,8 +175,8 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
     pair, x0 = given.pair, given.x0
     step = part(pair.states, x1 - x0, pair.diagonal)
     middle = x1 - 0.5 * step
-    E, J = over(pair.E, x0, x1, middle), over(pair.J, x0, x1, middle)
-    R, B = over(pair.R, x0, x1, middle), over(pair.B, x0, x1, middle)
+    E, J = over_step(pair.E, x0, x1, middle), over_step(pair.J, x0, x1, middle)
+    R, B = over_step(pair.R, x0, x1, middle), over_step(pair.B, x0, x1, middle)
     moved, costate = E @ step, pair.z(middle)
     if pair.in_middle:  # z̄₁ = Ē₁₁⁻ᵀ∇̄H where ∇H(m) = Ēᵀz(m)
         ratio = correction(costate @ moved, step, given.before, pair.H(x1))

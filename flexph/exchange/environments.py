@@ -35,7 +35,7 @@ def environment(
     step: float,
     end: float,
     substeps: int = 1,
-    over: Callable[[Mapping[str, Any], StepAccount], bool] | None = None,
+    terminated: Callable[[Mapping[str, Any], StepAccount], bool] | None = None,
     method: MechanismMethod | None = None,
 ) -> Any:
     """Make a ``gymnasium.Env`` of a mechanism: actions are inputs, observations sensors, rewards have the energies.
@@ -64,7 +64,7 @@ def environment(
     substeps : int
         Steps of the simulator in a step of the environment.
     over : callable, optional
-        ``over(readings, account)``: True where an episode terminates.
+        ``terminated(readings, account)``: True where an episode terminates.
     method : MechanismMethod, optional
         As for :class:`flexph.Simulator`.
 
@@ -104,7 +104,7 @@ def environment(
     check.positive("step", step, "s")
     check.positive("end", end, "s")
     check.count("substeps", substeps)
-    for name, function in (("reward", reward), ("over", over)):
+    for name, function in (("reward", reward), ("terminated", terminated)):
         if function is not None and not callable(function):
             raise ValueError(f"{name} must be a function of (readings, account), got {check.shown(function)}")
     if not isinstance(start, State) and not callable(start):
@@ -113,7 +113,7 @@ def environment(
         raise ValueError("observations must have one sensor by name at least, got none")
     low, high, parts = _limits(mechanism, actions)
     return _class(gym)(
-        mechanism, start, (low, high, parts), observations, reward, (step, int(substeps), end), over, method
+        mechanism, start, (low, high, parts), observations, reward, (step, int(substeps), end), terminated, method
     )
 
 
@@ -162,10 +162,10 @@ def _class(gym: Any) -> Any:
             observations: Mapping[str, Quantity],
             reward: Reward,
             times: tuple[float, int, float],
-            over: Callable[..., bool] | None,
+            terminated: Callable[..., bool] | None,
             method: MechanismMethod | None,
         ) -> None:
-            self._start, self._parts, self._reward, self._over = start, limits[2], reward, over
+            self._start, self._parts, self._reward, self._terminates = start, limits[2], reward, terminated
             self._step, self._substeps, self._end = times
             first = start if isinstance(start, State) else start(np.random.default_rng(0))
             self.simulator = Simulator(mechanism, first, method=method, sensors=observations)
@@ -195,7 +195,7 @@ def _class(gym: Any) -> Any:
             self._taken += 1
             readings = self.simulator.readings
             reward = check.number("the reward", self._reward(readings, account))
-            terminated = self._over is not None and bool(self._over(readings, account))
+            terminated = self._terminates is not None and bool(self._terminates(readings, account))
             truncated = self.simulator.time >= self._begin + self._end - SPACING * self._step
             return self._observation(readings), reward, terminated, truncated, self._info(account)
 

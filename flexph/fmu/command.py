@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ..console.options import tell
+from ..console.options import print_lines
 from ..models.commands import SETTINGS, TRUST, loaded, refusals
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(file: Path, out: Path, run: str | None, fmi: Literal[2, 3], settings
         from .export import write_fmu
 
         written = write_fmu(out, simulation, version=fmi)
-    tell([f"{written}: a unit of {file}"])
+    print_lines([f"{written}: a unit of {file}"])
 
 
 def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:

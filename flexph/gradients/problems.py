@@ -67,7 +67,7 @@ def problem_of(
     known = like if like is not None and mechanism is like.mechanism else None
     if known is not None and start is known.start:
         grid = known.table.times
-        rows = np.ascontiguousarray(forcing.over(0.5 * (grid[1:] + grid[:-1])))
+        rows = np.ascontiguousarray(forcing.at_times(0.5 * (grid[1:] + grid[:-1])))
         return known._replace(inputs=inputs, table=known.table._replace(inputs=rows))
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
     memory = memory_of_single_bodies(mechanism) if known is None else known.memory

@@ -93,7 +93,7 @@ class Assembled(Memo):
         views = [AtState(system, x[own]) for system, own in zip(self.systems, self.spans, strict=True)]
         return self.matrix(name, views, x[self.spans[-1].stop :])
 
-    def over(self, name: str, x0: Array, x1: Array) -> Any:
+    def over_step(self, name: str, x0: Array, x1: Array) -> Any:
         """Mean of E, J, R, B or z in a step from x0 to x1."""
         parts = zip(self.paired, self.middles, self.spans, strict=True)
         views = [OverStep(system, middle, x0[own], x1[own]) for system, middle, own in parts]
@@ -116,7 +116,7 @@ class Assembled(Memo):
             H=lambda x: sum(system.H(x[own]) for system, own in every),
             sample=sample,
             parts=parts,
-            means={name: partial(self.over, name) for name in means},
+            means={name: partial(self.over_step, name) for name in means},
             cautions=tuple(partial(_of_part, of, own) for system, own in every for of in system.cautions),
             start_defects=tuple(partial(_of_part, of, own) for system, own in every for of in system.start_defects),
         )

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..console.machine import AS_JSON, print_json
-from ..console.options import tell
+from ..console.options import print_lines
 from ..files.durable import staged
 from .loading import ModelFile
 from .mechanism import pose_of
@@ -132,7 +132,7 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
     if as_json:
         print_json({"file": str(file), "right": True, "runs": list(model.runs), "problems": []})
     else:
-        tell([f"{file}: no errors, with runs {', '.join(model.runs) or 'none'}"])
+        print_lines([f"{file}: no errors, with runs {', '.join(model.runs) or 'none'}"])
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
@@ -187,9 +187,10 @@ def new(name: str, like: str | None, drawing: Path | None, **given: Any) -> None
     if drawing is None and named:
         raise click.UsageError(f"--{named[0]} is for a drawing: give it by --from")
     try:
-        tell(
-            write_example(Path(name), like or EXAMPLES[0]) if drawing is None else _assembly(Path(name), drawing, given)
-        )
+        if drawing is None:
+            print_lines(write_example(Path(name), like or EXAMPLES[0]))
+        else:
+            print_lines(_assembly(Path(name), drawing, given))
     except FileExistsError as error:
         raise click.ClickException(f"{error.filename} exists already: choose another name, or remove it") from error
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import click
 
-from ..console.options import log, tell
+from ..console.options import log, print_lines
 from ..export.surface import write_surface
 from ..files.hdf5 import open_contained
 from ..files.reading import reading
@@ -137,7 +137,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
             "stl": {"at": at, "scale": given["scale"]},
         }
         for kind, path in targets.items():
-            tell([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
+            print_lines([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -159,7 +159,7 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
     if not targets or {"gif", "webp", "mp4", "glb", "stl"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
     for kind, path in targets.items():
-        tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])
+        print_lines([study_page(file, path) if kind == "html" else study_picture(file, path, value)])
 
 
 def _has_display() -> bool:

@@ -35,12 +35,13 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
     if in_pascal:
         worst = max(in_pascal, key=lambda own: float(own.largest.max()))
         quantity = worst.quantity.replace("_", " ").replace("von mises", "von Mises stress")
-        size = told(float(worst.largest.max()), "Pa")
+        size = quantity_text(float(worst.largest.max()), "Pa")
         sentences.append(f"The largest stress is {size}, the {quantity} of {worst.body} at {worst.time:.4g} s.")
     if forces:
         hardest = max(forces, key=lambda own: own.size)
         sentences.append(
-            f"The largest force of a joint is {told(hardest.size, 'N')}, of {hardest.joint} at {hardest.time:.4g} s."
+            f"The largest force of a joint is {quantity_text(hardest.size, 'N')}, of {hardest.joint} at "
+            f"{hardest.time:.4g} s."
         )
     if len(run.times) > 1:
         sentences.append(
@@ -52,7 +53,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
     return " ".join(sentences)
 
 
-def told(value: float, unit: str) -> str:
+def quantity_text(value: float, unit: str) -> str:
     """Text of a number in a unit with a prefix."""
     factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"

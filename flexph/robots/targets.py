@@ -60,7 +60,7 @@ def placed(space: JointSpace, port: str, at: Placed, ways: Array) -> tuple[Array
     """Position (d,) and rotation (d, d) of a port at a pose, and its velocity and spin (d + s, n) at unit rates."""
     model = space.model
     moved = port_rates(model, at_rest(model, *at), port)
-    rows = [part.over(model.layout.velocities) for part in (moved.velocity, moved.spin) if part is not None]
+    rows = [part.full_rows(model.layout.velocities) for part in (moved.velocity, moved.spin) if part is not None]
     index, _ = find_port(port, model.bodies)
     return moved.position, at[1][index], np.vstack(rows)[:, : space.size] @ ways
 

@@ -12,7 +12,7 @@ import click
 
 from ..case import Case, Parameter, find_cases, no_case
 from ..case_run import status_of
-from ..console.options import Folder, log, tell
+from ..console.options import Folder, log, print_lines
 from ..console.output import REPORT, repeating_command
 from ..files.results_folder import FolderRefused
 from ..models.commands import loaded, refusals
@@ -122,7 +122,7 @@ def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: 
         raise click.ClickException(" ".join(str(error).split())) from error
     drawn = _drawn(results, out) if pictures else []
     lines = summary(results)
-    tell([out / DATASET, *drawn, *(_reported(case, out, results, lines, drawn) if report else ()), *lines])
+    print_lines([out / DATASET, *drawn, *(_reported(case, out, results, lines, drawn) if report else ()), *lines])
 
 
 def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: Sequence[Path]) -> list[Path]:

@@ -102,7 +102,7 @@ class Leaving:
             bound.waits = bound.beyond
         return None
 
-    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+    def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Find the time at which the mode is left in a step, and store it with its bound; None if the mode lasts.
 
         ``at`` interpolates states within the step.

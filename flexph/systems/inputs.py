@@ -41,7 +41,7 @@ class Table:
         share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
-    def over(self, times: Array) -> Array:
+    def at_times(self, times: Array) -> Array:
         """Values at many times [s] within the table, (times, m), the same bits."""
         k = np.minimum(np.searchsorted(self.times, times, side="right"), self.times.size - 1)
         share, values = (times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]), self.values
@@ -94,7 +94,7 @@ class Forcing:
             jumping[self._slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
         return jumping
 
-    def over(self, times: Array) -> Array:
+    def at_times(self, times: Array) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
         An adjustable input is constant if it was last set at or before the first time.
@@ -121,7 +121,7 @@ class Forcing:
 
     def before(self, times: Array) -> Array:
         """Inputs at ends of steps, (times, m), as they were before controllers and changes at these times."""
-        u = np.array(np.broadcast_to(self.over(times), (len(times), self._size)))
+        u = np.array(np.broadcast_to(self.at_times(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):
                 values, part = given.before(times), self._slices[name]
@@ -145,7 +145,7 @@ class Forcing:
         if isinstance(function, Adjustable | PiecewiseConstant) or (
             isinstance(function, Table) and many.size and function.values.ndim <= 2 and function.covers(many)
         ):
-            values = function.over(many)
+            values = function.at_times(many)
             if values.shape[1] == part.stop - part.start:
                 return values
         try:

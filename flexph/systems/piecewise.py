@@ -55,7 +55,7 @@ class PiecewiseConstant:
 
     def __call__(self, time: float) -> Array:
         """Values at a time [s], (m,)."""
-        value: Array = self.over(np.array([time]))[0]
+        value: Array = self.at_times(np.array([time]))[0]
         return value
 
     def before(self, times: Array) -> Array:
@@ -63,7 +63,7 @@ class PiecewiseConstant:
         values: Array = self.values[np.maximum(np.searchsorted(self.times, times) - 1, 0)]
         return values
 
-    def over(self, times: Array) -> Array:
+    def at_times(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""
         values: Array = self.values[np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)]
         return values
@@ -122,6 +122,6 @@ class Adjustable:
         """Values just before many times [s], (times, m)."""
         return self.record.before(times)
 
-    def over(self, times: Array) -> Array:
+    def at_times(self, times: Array) -> Array:
         """Values at many times [s], (times, m)."""
-        return self.record.over(times)
+        return self.record.at_times(times)

@@ -179,9 +179,9 @@ def _compare(name: str, function: Callable[[Array], Any], given: Array, *, zeta:
         numeric[:, j] = (8.0 * (up - down) - (far - back)) / (12.0 * STEP * size[j])
     wrong = np.abs(given - numeric) * size
     scale = (np.maximum(np.abs(given), np.abs(numeric)) * size).max(axis=1, initial=0.0)
-    over = wrong - (SLOPE * scale + NOISE * here)[:, None]
-    if np.any(over > 0.0) or not np.all(np.isfinite(wrong)):
-        i, j = map(int, np.unravel_index(np.argmax(np.where(np.isfinite(over), over, np.inf)), over.shape))
+    excess = wrong - (SLOPE * scale + NOISE * here)[:, None]
+    if np.any(excess > 0.0) or not np.all(np.isfinite(wrong)):
+        i, j = map(int, np.unravel_index(np.argmax(np.where(np.isfinite(excess), excess, np.inf)), excess.shape))
         raise ValueError(f"{name} is {given[i, j]:.6g} in row {i}, column {j}; differences give {numeric[i, j]:.6g}")
 
 

@@ -65,8 +65,8 @@ class Equations:
             ports=s.port_slices,
             parts=f.parts,
             means={
-                "J": lambda x0, x1: self.structure(self.over(x0, x1)),
-                "R": lambda x0, x1: self.dissipation(self.over(x0, x1)),
+                "J": lambda x0, x1: self.structure(self.over_step(x0, x1)),
+                "R": lambda x0, x1: self.dissipation(self.over_step(x0, x1)),
                 "B": self.mean_inputs,
                 "z": self.mean_costate,
             },
@@ -101,7 +101,7 @@ class Equations:
 
     # --- over a step --------------------------------------------------------------------------------------------------
 
-    def over(self, x0: Array, x1: Array) -> Blocks:
+    def over_step(self, x0: Array, x1: Array) -> Blocks:
         """Blocks over a step, cached."""
         end = self.layout.velocities.stop
         return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
@@ -161,8 +161,8 @@ class Equations:
 
     def mean_gradients(self, zeta0: Array, zeta1: Array) -> list[Array]:
         """Discrete gradient ∇̄V(ζ₀, ζ₁) of each potential."""
-        over = self._gradient(np.ascontiguousarray(zeta0, dtype=float).tobytes())
-        return [gradient(zeta1) for gradient in over]
+        gradients = self._gradient(np.ascontiguousarray(zeta0, dtype=float).tobytes())
+        return [gradient(zeta1) for gradient in gradients]
 
     def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
         """Functions from ζ₁ to ∇̄V(ζ₀, ζ₁), one for each potential."""
@@ -171,7 +171,7 @@ class Equations:
 
     def mean_slope(self, x0: Array, x1: Array, u: Array) -> Array:
         """Jacobian ``∂((J̄ − R̄)z̄ + B̄u)/∂x₁``."""
-        f, b, share = self.layout, self.over(x0, x1), 0.5 * np.eye(self.system.velocities)
+        f, b, share = self.layout, self.over_step(x0, x1), 0.5 * np.eye(self.system.velocities)
         share = share if self.massless is None else share + 0.5 * self.massless
         zetas = [np.ascontiguousarray(x[f.positions], dtype=float) for x in (x0, x1)]
         discrete = self._way(*(zeta.tobytes() for zeta in zetas))[1]

@@ -141,8 +141,8 @@ class ForeignModel:
         if place:
             counts = {check.choice(f"place of stress {name!r}", place[0], PLACES): counts[place[0]]}
         values, where = mode_stresses(name, rows, self.shapes.shape[1], counts)
-        over = divided_by_factors(values.reshape(-1, values.shape[2]), *factors)
-        return mode_tensor(unit, over, where, points=self.nodes, cells=cells)
+        in_basis = divided_by_factors(values.reshape(-1, values.shape[2]), *factors)
+        return mode_tensor(unit, in_basis, where, points=self.nodes, cells=cells)
 
 
 def checked_cells(given: Any, count: int) -> tuple[str, Any]:

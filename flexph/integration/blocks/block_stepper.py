@@ -90,8 +90,8 @@ def table_over(scheme: Scheme, times: Array) -> Table:
         ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(scheme.shares)
         ends[:, -1] = times[1:]
         fine = np.append(times[0], ends.ravel())
-    table, inputs = scheme.table, scheme.forcing.over(0.5 * (fine[1:] + fine[:-1]))
-    given = fine, *table.over(fine), inputs, table.references.over(fine)
+    table, inputs = scheme.table, scheme.forcing.at_times(0.5 * (fine[1:] + fine[:-1]))
+    given = fine, *table.at_times(fine), inputs, table.references.at_times(fine)
     return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
 
 

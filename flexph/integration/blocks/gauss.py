@@ -39,10 +39,10 @@ class GaussBlocks(BlockStepper):
         """Table of prescribed quantities over the steps between the times."""
         rk, table, length = self.tableau, self.scheme.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
-        ends, given = table.over(times), np.append(points, times[-1])
+        ends, given = table.at_times(times), np.append(points, times[-1])
         coefficient, offset = (self._at_nodes(values, steps) for values in table.along(given))
         nodes = times[:-1, None] + length[:, None] * rk.nodes
-        fields = (times, *ends, *coefficient, offset[1], self.scheme.forcing.over(nodes.ravel()))
+        fields = (times, *ends, *coefficient, offset[1], self.scheme.forcing.at_times(nodes.ravel()))
         references, factors = table.references.along(given, times)
         moved = self._at_nodes(references, steps)[1]
         if len(moved) > 1:

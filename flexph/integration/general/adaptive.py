@@ -49,7 +49,7 @@ class RankWatch:
         self.rank = self._split.V1.shape[1]
         self._first = self._smallest(self._E)
 
-    def look(self, solver: Solver) -> None:
+    def check(self, solver: Solver) -> None:
         """Compare the rank of E before and after the last step of a solver; raises SolverFailed if it changed."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
@@ -137,7 +137,7 @@ def integrate_adaptively(
         lambda error: str(error),
         finished="what is finished is",
         where=lambda run: f"after t = {samples.reached:.6g} s",
-        added=lambda: run.cautions.told(samples.reached, samples.latest),
+        added=lambda: run.cautions.reason(samples.reached, samples.latest),
     )
     steps = samples.steps(lambda: SOLVERS[method.name](problem))
     bar = progress_bar(grid.size - 1, "time", shown=options.progress)
@@ -176,7 +176,7 @@ class _Samples:
             if not np.all(np.isfinite(solver.state)):
                 raise SolverFailed("the state is not finite")
             if watch:
-                watch.look(solver)
+                watch.check(solver)
             self.count, self._counted = self.count + 1, self._counted + 1.0
             yield LibraryStep(self, solver, self.next)
 
@@ -234,6 +234,6 @@ class LibraryStep(NamedTuple):
     def record(self, run: Run) -> bool:
         """Record the rows of the step, up to a terminal event in it; True if there was one."""
         solver = self.solver
-        stop = run.watch.look(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
+        stop = run.watch.locate(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
         self.samples.record(run, solver, solver.time if stop is None else stop)
         return stop is not None

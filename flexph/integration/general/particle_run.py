@@ -189,7 +189,7 @@ def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseEx
     """Inputs (k, size) at the middles of steps, up to the first that fails, and its exception or None."""
     middles = 0.5 * (times[:-1] + times[1:])
     try:
-        return np.array(np.broadcast_to(forcing.over(middles), (middles.size, size))), None
+        return np.array(np.broadcast_to(forcing.at_times(middles), (middles.size, size))), None
     except Exception:  # find the one that fails
         rows: list[Array] = []
         try:

@@ -134,7 +134,7 @@ class _Steps:
             StepFailed,
             lambda error, span: _explain(method.name, span, error, run.count),
             lambda error: _explain_control(method.name, error, run.count),
-            added=lambda: run.cautions.told(run.start.time, run.start.x),
+            added=lambda: run.cautions.reason(run.start.time, run.start.x),
         )
         form = StartForm(tuple, lambda kept: StepStart(*kept))
         with opened(options.checkpoint, lambda: self._signature(x0, grid), form) as journal:

@@ -22,12 +22,12 @@ class Cautions:
         self._waiting = list(system.cautions)
         self._said: list[str] = []
 
-    def look(self, time: float, x: Array) -> None:
+    def check(self, time: float, x: Array) -> None:
         """Evaluate the remaining cautions at a state that the run has reached, and warn of those that apply."""
         for text in self._ask(time, x):
             warn(text, ValidityWarning)
 
-    def told(self, time: float, x: Array) -> str:
+    def reason(self, time: float, x: Array) -> str:
         """Text of all cautions that applied up to the last state, appended to the message of a run that failed."""
         self._ask(time, x)
         return "".join(f". Before: {text}" for text in self._said)
@@ -57,7 +57,7 @@ class SystemRun(Run):
         folder: Path | None = None,
     ) -> None:
         self.system, self.cautions = system, Cautions(system)
-        self.cautions.look(start.time, start.x)
+        self.cautions.check(start.time, start.x)
         columns = {
             "time": Column(1, "last"),
             "middle": Column(1, "last"),
@@ -71,7 +71,7 @@ class SystemRun(Run):
         first = {"time": start.time, "state": start.x, "energy": start.energy}
         recorder = Recorder(columns, first, expected, folder=folder)
         super().__init__(
-            recorder, watch, start, observer=observer, after_step=self.cautions.look if system.cautions else None
+            recorder, watch, start, observer=observer, after_step=self.cautions.check if system.cautions else None
         )
 
     def trajectory(self, method: str, **accounts: Any) -> Trajectory:

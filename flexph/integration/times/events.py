@@ -115,7 +115,7 @@ class Watch:
         """True if there are events."""
         return bool(self.events)
 
-    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+    def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Record the events in a step; return the time at which a terminal event ends the run, or None.
 
         ``end`` is the state at t1, ``at`` returns the states between.
@@ -140,7 +140,7 @@ class Watch:
     def steps_without_events(self, times: Array, states: Array) -> int:
         """Number of leading steps that pass no zero, of steps ending at the times (k,) and states (k, n).
 
-        The values of the last of these are kept. A function that raises ends the count: :meth:`look` reports it.
+        The values of the last of these are kept. A function that raises ends the count: :meth:`locate` reports it.
         """
         for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
             try:
@@ -205,10 +205,10 @@ class ContinuedWatch(Watch):
         super().restore(occurred, memory)
         self.fresh = memory["fresh"]
 
-    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """See :meth:`Watch.look`."""
+    def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """See :meth:`Watch.locate`."""
         self._begin(t1, end)
-        return super().look(t0, t1, end, at)
+        return super().locate(t0, t1, end, at)
 
     def steps_without_events(self, times: Array, states: Array) -> int:
         """See :meth:`Watch.steps_without_events`."""

@@ -29,7 +29,7 @@ class Watch(Protocol):
     def active(self) -> bool:
         """True if there are events."""
 
-    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+    def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Time at which a step from t0 to t1 ends the run, or None; ``at`` returns the states between."""
 
     def occurrences(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Accepted(NamedTuple):
         start, end = self.start, self.result.end
         to = lru_cache(maxsize=1)(self.shorter)  # the step to an event is taken once, when the event is located
         at = lambda time: start.x if time == start.time else to(time).end.x  # noqa: E731
-        stop = run.watch.look(start.time, end.time, end.x, at) if run.watch.active else None
+        stop = run.watch.locate(start.time, end.time, end.x, at) if run.watch.active else None
         if stop is None or stop == end.time:
             keep(run, self.result, saved=self.saved or stop is not None, rejected=self.rejected)
         elif stop > start.time:

@@ -175,7 +175,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """External port: ``force``, ``torque``, ``load``, ``face``, ``along`` a curve, ``factor`` of a law, or ``speed``.
+    """External port, of kind ``force``, ``torque``, ``load``, ``face``, ``along`` (a curve), ``factor`` or ``speed``.
 
     A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
     axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of

@@ -144,7 +144,7 @@ class VelocityRows(NamedTuple):
     columns: Array
     entries: Array
 
-    def over(self, width: int) -> Array:
+    def full_rows(self, width: int) -> Array:
         """Full rows, (rows, width)."""
         rows = np.zeros((len(self.entries), width))
         rows[:, self.columns] = self.entries

@@ -148,10 +148,10 @@ class References:
 
     def moved(self, t0: float, t1: float) -> Array:
         """Row of a step from t0 to t1."""
-        row: Array = self.over(np.array([t0, t1]))[0]
+        row: Array = self.at_times(np.array([t0, t1]))[0]
         return row
 
-    def over(self, times: Array) -> Array:
+    def at_times(self, times: Array) -> Array:
         """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
         if not self.moves:
             return self._still[None]
@@ -164,7 +164,7 @@ class References:
         """References and factors of laws of springs at times within steps, (k, springs) each; a single row if constant.
 
         ``ends`` are the ends of all steps. A factor that a controller or a piecewise constant input sets goes from its
-        last value to the new one over the step after the change, as in :meth:`over`.
+        last value to the new one over the step after the change, as in :meth:`at_times`.
         """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
@@ -197,9 +197,9 @@ class References:
         if forcing is None or not self._controlled:
             return None
         smooth = ~forcing.jumping
-        change = forcing.before(ends) - smooth * forcing.over(ends)  # of jumps, and of controllers at the first end
+        change = forcing.before(ends) - smooth * forcing.at_times(ends)  # of jumps, and of controllers at the first end
         linear = [np.interp(times, ends, column) for column in change.T]
-        return smooth * forcing.over(times) + np.array(linear).T
+        return smooth * forcing.at_times(times) + np.array(linear).T
 
     def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[int, Array]]:
         """Yield the springs whose factors inputs set, and these at the times (k,)."""

@@ -206,7 +206,7 @@ class TimeTable:
             coefficient[:, self._terms[i]], offset[:, i] = law.coefficients(values).T, law.offset(values)
         return coefficient, offset
 
-    def over(self, times: Array) -> tuple[Array, Array, Array, Array]:
+    def at_times(self, times: Array) -> tuple[Array, Array, Array, Array]:
         """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
 
         One row of each if nothing is driven. The rates are those of :meth:`rates` with the steps between the times.

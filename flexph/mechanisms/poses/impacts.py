@@ -87,7 +87,7 @@ def impact_at(
     a, table = mechanism.network.arrays, start_table(mechanism, state)
     checked = check_consistent(mechanism, state, table=table)
     place = (checked.c, checked.d)
-    rows = port_rates(mechanism, checked.c, port).velocity.over(velocity_count(a))
+    rows = port_rates(mechanism, checked.c, port).velocity.full_rows(velocity_count(a))
     level = level_of_rows(a, place, table.at(state.time)[0], rows)
     v, _ = level.joined(velocities_of(mechanism, checked.c), rates_at(mechanism, place, table, state.time)[1])
     if impulse is not None:

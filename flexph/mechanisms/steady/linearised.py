@@ -48,7 +48,7 @@ class Equations(NamedTuple):
     rolling: Array
     turning: Array
 
-    def over(self, axes: Array) -> Equations:
+    def in_axes(self, axes: Array) -> Equations:
         """Equations in terms of other displacements ξ', ξ = axes ξ'."""
         square = [axes.T @ part @ axes for part in self[:3]]
         return Equations(*square, *(part @ axes for part in self[3:]))
@@ -134,7 +134,7 @@ def _allowed_displacements(rows: Array) -> Array:
 def system_of(motion: Moving) -> Reduced:
     """System ż = A z of a steady motion; raises ValueError, naming it, if a part does not take part in the motion."""
     sizes = np.diag(motion.sizes)
-    system = reduced(equations(motion).over(sizes))
+    system = reduced(equations(motion).in_axes(sizes))
     for i in range(1, SAMPLES + 1):
         time = _period(motion) * ((GOLDEN * i) % 1.0)
         _refuse_changes(motion, system, (motion.after(time), motion.axes(time) @ sizes))
@@ -151,7 +151,7 @@ def _period(motion: Moving) -> float:
 
 def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]) -> None:
     other, axes = later
-    names, own = motion.given.mechanism.constraint_names, equations(other).over(axes)
+    names, own = motion.given.mechanism.constraint_names, equations(other).in_axes(axes)
     P, Z, B = system.positions, system.velocities, system.bound
     free = nonholonomic(motion.given.mechanism)
     for rows, at in ((own.held @ P, ~free), (own.rolling @ P @ Z, free), (own.turning @ P - own.rolling @ P @ B, free)):

@@ -175,7 +175,7 @@ def test_closed_switches_side_by_side_share_their_current():
     made = side_by_side()
     system = made.switching()
     run = integrate(system, made.stored(system), np.linspace(0.0, 4e-3, 41), inputs=made.inputs, progress=False)
-    _, currents = made.over(run)
+    _, currents = made.along(run)
     both = run.modes == "S1 closed, S2 closed"
     assert both.any() and (run.modes == "S1 closed, S2 open").any() and (run.modes == "S1 open, S2 closed").any()
     np.testing.assert_allclose(currents["S1"][both], currents["S2"][both], rtol=1e-12)

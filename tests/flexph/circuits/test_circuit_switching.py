@@ -93,7 +93,7 @@ def test_a_rectifier_against_an_equation_of_its_own():
     at = np.searchsorted(found.times, times - 1e-12)
     # of second order in steps of half a time constant RᵢC
     np.testing.assert_allclose(found["C"][at, 0] / 1e-3, exact, atol=1e-2)
-    voltages, currents = made.over(found)
+    voltages, currents = made.along(found)
     for name in ("D1", "D2", "D3", "D4"):
         assert np.all(voltages[name] * currents[name] == 0.0)
         assert voltages[name].max() < 1e-9 and currents[name].min() > -1e-9

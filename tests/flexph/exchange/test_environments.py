@@ -87,7 +87,7 @@ def test_steps_are_those_of_a_run_and_rewards_have_its_ledger():
 
 def test_an_episode_ends_where_it_is_over():
     pytest.importorskip("gymnasium")
-    env = swing(over=lambda see, account: see["angle"] > -1.2)
+    env = swing(terminated=lambda see, account: see["angle"] > -1.2)
     env.reset()
     ends = [env.step(np.array([2.0]))[2:4] for _ in range(3)]
     assert ends[0] == (True, False)

@@ -188,7 +188,7 @@ def watched(size, first, last, *times, span=1.0):
     watch = RankWatch(system, np.array(first, dtype=float), span)
     for time in times:
         solver.advance(time)
-        watch.look(solver)
+        watch.check(solver)
 
 
 @pytest.mark.parametrize("angle", [0.3, 3.0, 9.0])

@@ -225,6 +225,6 @@ def test_steps_do_not_depend_on_derivatives(gradient):
     )
     pair, rows = gradient_pair(system, gradient), system.parts["multipliers"]
     for before, after in zip(run.states[:-1], run.states[1:], strict=True):
-        step = pair.over(before, after)
+        step = pair.over_step(before, after)
         terms = np.abs(step.J[rows]) @ np.abs(step.z)
         assert np.all(np.abs(step.J[rows] @ step.z) <= 1e-11 * terms)  # the correction by round-off of H, over Δx·Δx

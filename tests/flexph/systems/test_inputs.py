@@ -33,7 +33,7 @@ INPUTS = {
 @pytest.mark.parametrize("name", INPUTS)
 def test_inputs_at_many_times_are_those_at_each(name):
     forcing = Forcing(SLICES, INPUTS[name], dim=2)
-    together = np.broadcast_to(forcing.over(TIMES), (TIMES.size, 9))
+    together = np.broadcast_to(forcing.at_times(TIMES), (TIMES.size, 9))
     np.testing.assert_array_equal(together, [forcing.at(t) for t in TIMES])
 
 
@@ -48,4 +48,4 @@ def test_inputs_at_many_times_are_those_at_each(name):
 )
 def test_what_is_wrong_at_one_of_many_times_is_told(function, told):
     with pytest.raises(ValueError, match=told):
-        Forcing(SLICES, {"force": function}, dim=2).over(np.array([0.1, 0.95, 0.5]))
+        Forcing(SLICES, {"force": function}, dim=2).at_times(np.array([0.1, 0.95, 0.5]))

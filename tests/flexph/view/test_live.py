@@ -96,7 +96,7 @@ def test_a_slider_sets_an_input_whose_record_repeats_the_run(method, save_every)
     again = integrate(mechanism, start, times, inputs=run.sliders, **options)
     assert np.array_equal(run.states, again.states)
     if save_every == 1:
-        torques = run.sliders["motor"].over(run.multiplier_times)[:, 0]
+        torques = run.sliders["motor"].at_times(run.multiplier_times)[:, 0]
         turned = np.diff(run.measured(joint_angle("rod.root")))
         assert run.ledger.work["motor"] == pytest.approx(torques * turned, abs=1e-6 * run.ledger.scale)
 

@@ -258,7 +258,7 @@ class TouchSpace(NamedTuple):
     rate: Vector
     along: Matrix  # (4, entries), change of V·W and of a direction that is not of length one
     slide: Matrix  # (t, entries), change of the slips
-    watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), in the first entries, up to their count
+    watched: Index  # (k,), nodes of listed pairs (see loops.near_pairs), in the first entries, up to their count
     listed: Matrix  # (k, d), positions of these nodes when the list was made
     reach: Vector  # (3,): largest displacement [m] allowed, zero without lists; their count; 1 if a step exceeded it
     apart: Tensor  # (2 c, n, n), of a pile: coupling of each body of a pair to the other one

@@ -105,7 +105,7 @@ class Kinds(NamedTuple):
     """Kinds of steps as numbers.
 
     ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
-    contacts, 2 for a pile (see loops.near), ``friction`` for dry friction of joints under their force; else zero.
+    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints under their force; else zero.
     """
 
     redundant: int = 0
