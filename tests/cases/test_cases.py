@@ -95,6 +95,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
     "conveyor": (8, "--end 0.05", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
+    "chain-drive": (3, "--end 0.002", "chain.csv chain.png ledger.csv ledger.png motion.vtkhdf"),
     "gripper": (7, "--end 0.02", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
     "ball-in-bowl": (
         10,
@@ -154,7 +155,7 @@ SLOW_CHECKS = """
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
     bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     woodpecker-toy bicycle crank-slider lc-circuit wheelset
-    disc-pile chain-on-ground cam-stop ball-in-bowl conveyor gripper
+    disc-pile chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope hose
@@ -169,7 +170,7 @@ SLOW_RUNS = """
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
-    chain-on-ground cam-stop ball-in-bowl conveyor gripper
+    chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope
