@@ -33,7 +33,8 @@ def command(file: str, density: float | None, omit: tuple[str, ...], as_json: bo
         )
         if ports:
             parts = drawn_parts(file, request)
-            report, text = {"parts": parts}, part_words(parts)
+            ports_of_all = [{"part": part["name"], **port} for part in parts for port in part["ports"]]
+            report, text = {"parts": parts, "ports": ports_of_all}, part_words(parts)
         else:
             held = mesh_report(file, density, omit=omit, request=request)
             report, text = values(held), words(held)

@@ -29,6 +29,9 @@ PAGES = sorted(
     and re.search(r"^```(python|\{code-cell\})", page.read_text(encoding="utf-8"), re.M)
 )
 
+NEEDS = {"how-to/drawings.md": "gmsh"}
+"""Packages of extras that a page needs."""
+
 SLOW = {  # programs of some seconds, most of which the build of the site executes too
     "guide/contact.md",
     "guide/friction.md",
@@ -111,6 +114,10 @@ def run_page(tmp_path_factory):
     @cache
     def run(name: str) -> Page:
         space, printed, folder = {"__name__": "__main__"}, StringIO(), tmp_path_factory.mktemp("page")
+        try:
+            __import__(NEEDS.get(name, "flexph"))
+        except (ImportError, OSError) as error:  # OSError: libraries of the system
+            pytest.skip(f"{NEEDS[name]} is missing: {error}")
         log = logging.getLogger("flexph")
         level = log.level  # which a page may set
         with chdir(folder), redirect_stdout(printed):
