@@ -235,6 +235,7 @@ class TieEntry(Entry):
     makes: ClassVar = Tie
     region: Region
     how: Literal["rigid", "mean"] = None
+    at: Point = None
 
 
 class LoadEntry(Entry):

@@ -29,6 +29,9 @@ def free_coordinates(
 ) -> tuple[Any, dict[str, Tied]]:
     """Matrix (size, n) from the coordinates that supports and rigid regions leave free, and the ports over these."""
     given = given_ties(ports)
+    for name, t in given.items():
+        if t.at is not None:
+            raise ValueError(f"at of port {name!r} must be left out for a plate, whose ports are at their centres")
     if supports and FRAME in ports:
         raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
     places = {name: place_of(model, f"port {name!r}", t.region) for name, t in given.items()}
@@ -71,7 +74,7 @@ def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> No
 
 
 def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, Array]:
-    """Coordinate numbers of nodes; their corners, the edges with the middle among them, and shear-angle numbers."""
+    """Coordinate numbers of nodes, corners among the nodes, edges whose middles are nodes, and shear-angle numbers."""
     corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
     plane = 2 * nodes[:, None] + np.arange(2)
     shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)

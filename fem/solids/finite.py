@@ -72,8 +72,9 @@ def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
         refuse_cells(name, tie, where, int(model.mesh.starts[-1]))
         if is_rigid(name, tie, at):
             rigid[name] = where.nodes
-            origins.append(at.centre)
+            origins.append(tie.place(name, at.centre, rigid=True))
         elif where.nodes.size == 1 and tie.how is None:
+            tie.place(name, at.centre, rigid=False)
             points[name] = int(where.nodes[0])
         else:
             raise ValueError(

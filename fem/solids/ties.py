@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -17,6 +17,7 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.ranks import null_space, pivots
 from flexph.numerics.rotations import cross, rigid_motions, spins
+from flexph.units.arguments import quantities
 
 from ..meshes.regions import Region, region
 from .model import SolidModel
@@ -90,6 +91,7 @@ MEAN_AXIS = "mean_axis"
 Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 
 
+@quantities(at="m")
 @checked
 @dataclass(frozen=True, eq=False)
 class Tie:
@@ -111,14 +113,31 @@ class Tie:
         Name in the mesh, node numbers, or a function of positions x (d, N) that is true on the region.
     how : {"rigid", "mean"}, optional
         Kind of the tie, see above.
+    at : sequence of float, optional
+        Place of the port [m] in the axes of the mesh, for a rigid tie of a solid, such as a point on the axis of a
+        bore; by default the centre of the region, weighted as above.
     """
 
     region: Where
     how: How | None = None
+    at: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         if self.how is not None:
             check.choice("how", self.how, get_args(How))
+        if self.at is not None:
+            place = check.array("at", self.at, (None,))
+            if len(place) not in (2, 3):
+                raise ValueError(f"at must be a point of the plane or of space [m], got {len(place)} numbers")
+            object.__setattr__(self, "at", tuple(float(x) for x in place))
+
+    def place(self, name: str, centre: Array, *, rigid: bool) -> Array:
+        """Place of a port (d,), ``centre`` by default. Raises ValueError for a place of a tie that is not rigid."""
+        if self.at is None:
+            return centre
+        if not rigid:
+            raise ValueError(f"port {name!r} must be tied rigidly to have a place at=, a mean tie is at the centre")
+        return check.array(f"at of port {name!r}", self.at, centre.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,13 +178,14 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]
     refuse_shared({name: regions[name].nodes for name in rigid})
-    basis, masters = _condensed(model, {name: (regions[name].nodes, motions[name].centre) for name in rigid})
+    places = {name: t.place(name, motions[name].centre, rigid=name in rigid) for name, t in given.items()}
+    basis, masters = _condensed(model, {name: (regions[name].nodes, places[name]) for name in rigid})
     tied_ports = {}
     for name, r in regions.items():
         at = motions[name]
         shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
         tied_ports[name] = Tied(
-            r.nodes, at.centre, name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
+            r.nodes, places[name], name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
         )
     return basis, tied_ports
 

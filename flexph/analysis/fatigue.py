@@ -147,7 +147,7 @@ def load_cycles(
     ModuleNotFoundError
         Without rainflow; the message says what to install.
     ValueError
-        For values that are not finite, and times of another number.
+        For values that are not finite, times of another number, and times that decrease.
 
     Examples
     --------
@@ -162,9 +162,12 @@ def load_cycles(
         raise ModuleNotFoundError('load cycles need rainflow: pip install "flexph[fatigue]"') from None
     own = check.array("values", values, (None,))
     at = np.arange(len(own), dtype=float) if times is None else check.array("times", times, (len(own),))
-    rows = np.array(list(rainflow.extract_cycles(own)), dtype=float).reshape(-1, 5)
+    if (np.diff(at) < 0.0).any():
+        raise ValueError(f"times must not decrease, got {check.shown(times)}")
+    held = own[[0, 1, 1]] if len(own) == 2 else own  # rainflow counts nothing in two values
+    rows = np.array(list(rainflow.extract_cycles(held)), dtype=float).reshape(-1, 5)
     rows = rows[rows[:, 0] > 0.0]  # a constant history has a half cycle without a range there
-    spans = at[rows[:, 3:].astype(int)]
+    spans = at[np.minimum(rows[:, 3:].astype(int), len(own) - 1)]
     for owned in (rows, spans):
         owned.setflags(write=False)
     return LoadCycles(rows[:, 0], rows[:, 1], rows[:, 2], spans[:, 0], spans[:, 1], unit)

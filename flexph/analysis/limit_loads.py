@@ -137,7 +137,9 @@ def _of_contacts(
     held, lost = first, at(high)
     while lost.state is not None:
         if high == largest:
-            raise ArithmeticError(f"the equilibrium holds up to {largest:g} times the inputs")
+            raise ArithmeticError(
+                f"the equilibrium holds up to {largest:g} times the inputs: give a higher limit, largest="
+            )
         low, held, high = high, lost, min(2.0 * high, largest)
         lost = at(high)
     for _ in range(HALVINGS):

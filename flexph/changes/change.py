@@ -277,7 +277,7 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of a tension at which a part breaks, at the start, too, if it is exceeded there."""
+    """Sensor of the tension at which a part breaks; a part whose start exceeds it breaks at once."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:

@@ -74,7 +74,7 @@ class Plan:
         if not can_lock(joint):
             lockable = [c.name for c in (*self.base.connections, *self._added) if can_lock(c) and c.kind != "lock"]
             raise ValueError(
-                f"lock({change.name!r}): a lock is of a joint between two ports: "
+                f"lock({change.name!r}) must name a joint between two ports: "
                 f"{', '.join(map(repr, lockable)) or 'there is none'}"
             )
         self._refuse_held(change, joint.name)
@@ -165,7 +165,7 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
 
 
 def _kind_of(joint: Connection) -> str:
-    """Noun for what cannot begin to hold."""
+    """Kind of a connection that cannot begin to hold, for messages."""
     if any(measure.is_controlled for measure in joint.form.measures):
         return "a spring whose stiffness is an input; give it the law without controlled()"
     return f"a {joint.kind}"

@@ -141,7 +141,7 @@ class Call(NamedTuple):
 
 
 class FeedbackArrays:
-    """Feedback as arrays for compiled loops, at an ``address``."""
+    """Arrays of a feedback for compiled loops, which receive their ``address``."""
 
     def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
         assert panel.arrays is not None

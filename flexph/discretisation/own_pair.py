@@ -128,7 +128,7 @@ class OwnPair:
 
 
 class View(Protocol):
-    """Access by name to E, J, R, B (dense) and z of a system, and to its other functions at the state ``place``."""
+    """Values of a system by name: E, J, R, B (dense) and z. Other functions are evaluated at the state ``place``."""
 
     place: Array
 

@@ -75,7 +75,8 @@ def write_surface(
         outer_triangles(part.cells, part.cell_type) if part.cell_type != "triangle" else part.cells for part in chosen
     ]
     triangles = np.concatenate([own + start for own, start in zip(cells, starts, strict=False)])
-    mesh = meshio.Mesh(np.concatenate([part.at(0) for part in chosen]).astype(float), [("triangle", triangles)])
+    points = np.concatenate([part.at(0) for part in chosen]).astype(float)
+    mesh = meshio.Mesh(points, [("triangle", triangles.astype(np.int32))])  # meshio prints a warning of larger ones
     with staged(path) as part_file:
-        mesh.write(part_file, **({"binary": True} if Path(path).suffix == ".stl" else {}))
+        mesh.write(part_file, **({"binary": True} if Path(path).suffix.lower() == ".stl" else {}))
     return Path(path)

@@ -10,6 +10,6 @@ from .functionals import Integral as Integral
 from .functionals import Last as Last
 from .functionals import MeanSquare as MeanSquare
 from .functionals import Peak as Peak
-from .optimal_control import OptimalControl as OptimalControl
-from .optimal_control import optimal_control as optimal_control
+from .optimal_inputs import OptimalControl as OptimalControl
+from .optimal_inputs import optimal_control as optimal_control
 from .responses import Responses as Responses

@@ -376,7 +376,8 @@ class Mechanism(Model):
         ArithmeticError
             If no equilibrium is found; with contacts also if they slip.
         ValueError
-            For mutual contacts of many balls, pins in holes in space, compliant rims, and contacts with a ``spin``; for
+            For mutual contacts of many balls, pins in holes in space, compliant rims, edges of boxes, capsules and
+            meshes in space, and contacts with a ``spin``; for
             redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
         """

@@ -14,15 +14,22 @@ from typing import Any
 from ..kernels.state import derive
 from ..systems.inputs import Input
 from .contact_search import Search
+from .faces_at_rest import has_surfaces, on_faces, stands
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
-from .model.state import Pose, State, configuration
+from .model.model import extent
+from .model.state import Pose, State, at_rest, configuration
 from .model.time_table import table_of
 from .rested import Rested, Slips
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this module."""
+WHAT = "mechanism.equilibrium"
+CHANGES = 20
+"""Largest number of times that balls pass to other faces of surfaces."""
+CLOSED = 1e-9
+"""Gap, relative to the size of the mechanism, up to which a surface counts as touched."""
 
 
 def equilibrium_with_contacts(
@@ -45,6 +52,8 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
     """Mechanism whose closed contacts are joints and springs, and its state; points on planes stick by friction."""
     c = configuration(mechanism, state.x)
     pose = Pose(c.r, c.R, state.anchors, tuple(mechanism.bodies))
+    if has_surfaces(mechanism):
+        mechanism, _ = on_faces(mechanism, c)
     search = Search(mechanism, pose, inputs, state.time, c)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and (t.name in closed or not t.is_rigid)]
@@ -57,8 +66,27 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 
     Raises ArithmeticError if there is none, ValueError for contacts that cannot rest.
     """
+    if not has_surfaces(mechanism):
+        return _rest(mechanism, pose, inputs, time=time)
+    size = extent(mechanism, pose.centres, pose.rotations)
+    c = at_rest(mechanism, pose.centres, pose.rotations)
+    for _ in range(CHANGES):
+        local, _ = on_faces(mechanism, c)
+        rested = _rest(local, pose, inputs, time=time, in_pose=True)
+        c = rested.configuration
+        if stands(mechanism, local, c, CLOSED * size, WHAT):
+            return rested
+        pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
+    raise ArithmeticError("no equilibrium was found: bodies pass from face to face of a surface; integrate to the rest")
+
+
+def _rest(
+    mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, in_pose: bool = False
+) -> Rested:
+    """Equilibrium near a pose without surfaces; ``in_pose``: friction holds only what touches in the pose."""
     search = Search(mechanism, pose, inputs, time)
     held = [touch for touch in search.touches if touch.friction > 0.0]
+    held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held
     slipped: ArithmeticError | None = None
     if held and search.begins_closed(held):
         try:
@@ -78,6 +106,6 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         if round_ := [touch.name for touch in held if not touch.has_tangents]:
             raise ArithmeticError(
                 "no equilibrium was found without friction, and friction holds points on planes only, not "
-                f"{', '.join(map(repr, round_))}: hold the bodies by a joint, or integrate to the rest"
+                f"{', '.join(map(repr, round_))}: hold the bodies by a joint, or integrate with damping until they rest"
             ) from None
         return search.settled(held=held)

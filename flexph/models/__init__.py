@@ -3,8 +3,8 @@
 :mod:`.reading` parses YAML with line numbers, :mod:`.values` units and formulas, :mod:`.schema` defines the entries.
 
 Imports: bodies, changes, console, contacts, control, export, files, integration, integration.methods,
-integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.reading, models.schema, numerics,
-results, sensors, systems, units.
+integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies, models.reading,
+models.schema, numerics, results, sensors, systems, units.
 """
 
 import lazy_loader

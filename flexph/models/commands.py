@@ -165,12 +165,46 @@ def show(file: Path | None, settings: Sequence[str], trust: bool, details: bool,
 
 @click.command("new")
 @click.argument("name")
-@click.option("--like", type=click.Choice(EXAMPLES), default=EXAMPLES[0], show_default=True, help="the example to copy")
-def new(name: str, like: str) -> None:
-    """Write a commented example as NAME.yaml, with the files that it needs."""
+@click.option("--like", type=click.Choice(EXAMPLES), help=f"the example to copy  [default: {EXAMPLES[0]}]")
+@click.option(
+    "--from",
+    "drawing",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="the drawing of an assembly (STEP, IGES, BREP) whose parts and joints are proposed",
+)
+@click.option("--density", metavar="DENSITY", help="of all parts of the drawing: 7850 [kg/m³], or '2.7 g/cm^3'")
+@click.option("--ground", metavar="PART", help="part of the drawing that stands still")
+@click.option("--flexible", multiple=True, metavar="PART", help="part of the drawing with a mesh; may be repeated")
+@click.option("--size", metavar="LENGTH", help="cells of flexible parts: 4mm, or 0.004 [m]")
+@click.option("--unit", metavar="LENGTH", help="unit of a drawing that has none (BREP): 1mm, or 0.001 [m]")
+def new(name: str, like: str | None, drawing: Path | None, **given: Any) -> None:
+    """Write a commented model file NAME.yaml: an example with the files that it needs, or an assembly of a drawing."""
     if not Path(name).name:
         raise click.UsageError(f"NAME must be a file name, got {name!r}")
+    named = [option for option, value in given.items() if value]
+    if drawing is not None and like is not None:
+        raise click.UsageError("give --like, an example, or --from, a drawing: not both")
+    if drawing is None and named:
+        raise click.UsageError(f"--{named[0]} is for a drawing: give it by --from")
     try:
-        tell(write_example(Path(name), like))
+        tell(
+            write_example(Path(name), like or EXAMPLES[0]) if drawing is None else _assembly(Path(name), drawing, given)
+        )
     except FileExistsError as error:
         raise click.ClickException(f"{error.filename} exists already: choose another name, or remove it") from error
+
+
+def _assembly(target: Path, drawing: Path, given: Mapping[str, Any]) -> list[str]:
+    """Write the model file of an assembly; return its name, and a line for each joint."""
+    from ..units.quantities import read_quantity
+    from .assemblies.text import Choices, summary
+    from .assemblies.writing import write_assembly
+
+    with refusals():
+        values = {
+            option: None if given[option] is None else read_quantity(given[option], unit)
+            for option, unit in (("density", "kg/m^3"), ("size", "m"), ("unit", "m"))
+        }
+        choices = Choices(values["density"], tuple(given["flexible"]), values["size"])
+        path, proposal = write_assembly(target, drawing, choices, ground=given["ground"], unit=values["unit"])
+    return [str(path), *summary(proposal)]

@@ -119,7 +119,7 @@ class _Writer:
         kinds = {_name(kind.makes): kind for kind in CONNECTIONS}
         kind = None if call is None else kinds.get(_name(call[0]))
         if call is None or kind is None:
-            raise ValueError(f"{path} ({connection.name}) cannot be written: no joint of flexph made it")
+            raise ValueError(f"{path} ({connection.name}) cannot be written: no function known to model files made it")
         names = list(kind.model_fields)[1:]
         return self.entry(kind, dict(zip(names, call[1], strict=False)) | dict(call[2]), path)
 

@@ -36,7 +36,7 @@ def open_study(path: Path) -> Any:
         open_contained(path).close()
         results = xarray.load_dataset(path, engine="h5netcdf")
         if "function" not in results.attrs:
-            raise ValueError("no study of flexph wrote it")
+            raise ValueError("it must be a file of flexph.studies, it has no attribute 'function'")
         return results
 
 
@@ -56,7 +56,9 @@ def study_picture(path: Path, target: Path, value: str | None) -> Path:
     results = open_study(path)
     names = drawn(results)
     if value is None and not (names and 1 <= len(varied(results)) <= 2):
-        raise ValueError(f"{path} has no number over one or two parameters to draw: give --html FILE for its table")
+        raise ValueError(
+            f"{path} must have a number over one or two parameters for a picture: give --html FILE for its table"
+        )
     return save(study(results, value or names[0]), target)
 
 

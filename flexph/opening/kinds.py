@@ -181,7 +181,7 @@ def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
     readers |= dict.fromkeys(SERIES, scene_of_series)
     readers |= dict.fromkeys(MODELS, partial(_scene_of_model, trust=trust))
     if suffix in (".html", ".png", ".gif", ".mp4", ".csv", ".txt"):
-        raise ValueError(f"{path} is shown by other programs; give the run, or its folder")
+        raise ValueError(f"path must be a file with a motion or a shape, got {path}: give the saved run, or its folder")
     return readers.get(suffix, scene_of_mesh)(path)
 
 

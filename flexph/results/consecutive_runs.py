@@ -159,9 +159,9 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections, each from the last run in which it holds.
+    """Anchors of all connections, each taken from the last run in which the connection holds.
 
-    Of connections that hold in no run they are zero; of driven ones NaN.
+    Connections that hold in no run have the anchor zero, driven ones NaN.
     """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:

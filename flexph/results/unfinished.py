@@ -27,7 +27,7 @@ class IntegrationError(Unfinished, ArithmeticError):
 
 
 class InputError(Unfinished, ValueError):
-    """Error of a step for another reason, usually in a drive or an input; the cause is chained.
+    """Error in data of a step, usually in a function of a drive or an input; the cause is chained.
 
     ``solution`` holds the finished steps.
     """

@@ -300,7 +300,7 @@ class Kinematics(Memo):
         if turned is not None:
             R = rotation(check.number("rotation", turned)) if dim == 2 else rotation_matrix("rotation", turned)
             if index not in self.mechanism.layout.turning:
-                raise ValueError(f"rotation is of a section, and {port!r} is a point")
+                raise ValueError(f"rotation must be None for {port!r}, a point without a section, got {turned}")
         model = self._space.model
         home = port_rates(model, at_rest(model, *self._space.home), port).position
         return Target(port, index, home, None if position is None else check.array("position", position, (dim,)), R)

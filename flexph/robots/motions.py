@@ -106,7 +106,7 @@ class Motion(Memo):
 
     @checked
     def later(self, delay: float) -> Motion:
-        """The same motion, begun later by a delay [s].
+        """Motion delayed by a time [s].
 
         Parameters
         ----------

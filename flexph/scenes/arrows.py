@@ -184,7 +184,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies, each of the step before a time (at the start, after it)."""
+    """Forces of joints on their first bodies at saved times: means of the step before (at the start, the first)."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []

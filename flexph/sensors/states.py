@@ -271,13 +271,19 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
     """Raise ValueError for laws with a schedule: a state does not know its time."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
-            raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
+            raise ValueError(
+                f"{what} at a state needs laws that do not depend on time, got one of {name} that does: {remedy}"
+            )
     for name, body in mechanism.bodies.items():
         if body.whole is not None:
-            raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
+            raise ValueError(
+                f"{what} at a state is not defined after a rupture, and {name!r} breaks within the run: {remedy}"
+            )
         speed = None if body.flow is None else body.flow.speed
         if body.scheduled_laws or callable(speed):
-            raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
+            raise ValueError(
+                f"{what} at a state needs laws that do not depend on time, got one of {name!r} that does: {remedy}"
+            )
 
 
 def _view(mechanism: Model, body: str) -> Any:

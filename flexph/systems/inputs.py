@@ -88,7 +88,7 @@ class Forcing:
 
     @property
     def jumping(self) -> Array:
-        """True for entries that jump at times of their own, (m,)."""
+        """True for entries that may jump at times within a run, (m,): piecewise constant ones, and those of sliders."""
         jumping = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
             jumping[self._slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
@@ -97,7 +97,7 @@ class Forcing:
     def over(self, times: Array) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
-        One that is set between the steps of a run counts as constant from its last setting on.
+        An adjustable input is constant if it was last set at or before the first time.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()

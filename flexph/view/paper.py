@@ -154,7 +154,7 @@ def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str
 
 
 def _cut(title: str, layout: Layout) -> str:
-    """Title shortened to the space beside the time."""
+    """Title, shortened to the space left of the time."""
     room = 0.62 * (layout.window.right - layout.window.left)
     own = title
     while own and font(15.0 * layout.unit).getlength(own) > room:

@@ -64,7 +64,7 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
 
 
 def library() -> Any:
-    """Package of the windows; raises ModuleNotFoundError with what to install."""
+    """Module pyvista; raises ModuleNotFoundError that names the package to install."""
     try:
         import pyvista
     except ModuleNotFoundError:

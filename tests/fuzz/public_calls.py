@@ -259,7 +259,7 @@ def _bodies() -> dict[str, Call]:
         "fem.box_mesh": Call(fem.box_mesh, {"lengths": (1.0, 0.1), "counts": (2, 1), "simplices": False}),
         "fem.Cut": Call(fem.Cut, {"region": parts["left"], "normal": (1.0, 0.0)}),
         "fem.Load": Call(fem.Load, {"region": parts["left"], "on": None, "uniform": True}),
-        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None}),
+        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05)}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
                                               "momenta": "full", "damping": fem.Damping(), "strain": "linear",
@@ -336,7 +336,7 @@ def _joints() -> dict[str, Call]:
         "length": 1.0, "radius": 0.1, "radii": (0.1, 0.2), "crossed": True, "ratio": 2.0, "lead": 0.1, "roller": 0.8,
         "degree": 1, "at": (0.0, 1.0), "motor": True, "place": None, "turning": True, "height": True,
         "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1,
-        "law": None, "torsional_law": None,
+        "law": None, "torsional_law": None, "factor": None, "ground_normal": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
         "conicity": 0.05, "creep": laws.creep(longitudinal=1.0), "across": axis, "displacement": None, "position": None,
         "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1, "grips": False,
@@ -405,6 +405,7 @@ def _contacts() -> dict[str, Call]:
         "formula": "exact",
         "stiffness": 1e5,
         "mass": 1.0,
+        "driven": False,
     }
     flat = {"contact", "mutual_contact", "stop", "Hertz", "KelvinVoigt", "Rigid"}
     special = {"Rim": {"port": "a.tip", "axis": (0.0, 0.0, 1.0)}, "Capsule": {"axis": x}}
@@ -749,7 +750,7 @@ def _laws() -> dict[str, Call]:
         "stiffness": 100.0, "second": 200.0, "beyond": 0.1, "play": 0.1, "side": "tension", "force": 50.0,
         "column": 0.2, "exponent": 1.4, "yield_force": 20.0, "damping": 5.0,
         "static": 60.0, "stribeck": 0.05, "viscous": 0.3,
-        "longitudinal": 3e4, "lateral": 2e4, "limit": 500.0, "saturation": "cubic", "curvature": 0.5,
+        "longitudinal": 3e4, "lateral": 2e4, "limit": 500.0, "friction": None, "saturation": "cubic", "curvature": 0.5,
         "least_speed": 0.01, "lateral_spin": 30.0, "spin": 0.2,
         "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
     }  # fmt: skip

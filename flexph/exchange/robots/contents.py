@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,3 +31,10 @@ class Contents(NamedTuple):
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:
     """Link without mass that is fixed to another one at a pose (4, 4)."""
     return LinkElement(name), JointElement(f"{name} anchor", FIXED, link, name, pose, np.zeros(3))
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """Name that no other one of the file is equal to: ``name`` itself, or with ``_`` at its end."""
+    while name in taken:
+        name += "_"
+    return name

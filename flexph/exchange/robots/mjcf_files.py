@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,11 @@ from ...robots.links.elements import (
     Mimic,
     several,
 )
-from .contents import Contents, Spring, anchor
+from .contents import Contents, Spring, anchor, unused
 
 WORLD = "world"
-FILES = ("file", "meshdir", "texturedir", "assetdir", "content_type")
-"""Attributes of an MJCF file that name files and folders."""
+FILES = re.compile("file.*|.*dir|content_type")
+"""Attributes of an MJCF file that name files and folders, such as ``file``, ``fileright`` and ``meshdir``."""
 
 
 def read_contents(path: Path) -> Contents:
@@ -49,20 +50,29 @@ def read_contents(path: Path) -> Contents:
 
 
 def _refuse_outside(path: Path) -> None:
-    """Raise ValueError for a document type, and for names of files outside of the folder of the file."""
+    """Raise ValueError for a document type, and for names of files outside of the folder, also in included files."""
+    files = [path]
+    for file in files:
+        root = _root(file)
+        if file == path and root.tag != "mujoco":
+            raise ValueError(f"{str(path)!r} is no MJCF file: its first element must be mujoco, got {root.tag!r}")
+        for element in root.iter():
+            for name, given in element.items():
+                if FILES.fullmatch(name) and (Path(given).is_absolute() or ".." in Path(given).parts):
+                    told = f"<{element.tag} {name}={given!r}>"
+                    raise ValueError(f"{str(file)!r} names a file outside of its folder: {told}")
+            included = path.parent / element.get("file", "")
+            if element.tag == "include" and included.is_file() and included not in files:
+                files.append(included)
+
+
+def _root(path: Path) -> ElementTree.Element:
     content = path.read_bytes().lstrip()
     try:
         refuse_entities(content)
-        root = ElementTree.fromstring(content)
+        return ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError) as error:
         raise ValueError(f"{str(path)!r} is no MJCF file: {error}") from error
-    if root.tag != "mujoco":
-        raise ValueError(f"{str(path)!r} is no MJCF file: its first element must be mujoco, got {root.tag!r}")
-    for element in root.iter():
-        for name in FILES:
-            given = element.get(name, "")
-            if Path(given).is_absolute() or ".." in Path(given).parts:
-                raise ValueError(f"{str(path)!r} names a file outside of its folder: <{element.tag} {name}={given!r}>")
 
 
 class _Reader:
@@ -75,7 +85,7 @@ class _Reader:
         self.joints: list[JointElement] = []
         self.names = _names(model.body, model.nbody, "body")
         self.joint_names = _names(model.jnt, model.njnt, "joint")
-        self.followers = dict(self._followers())
+        self.followers = self._followers()
 
     def contents(self) -> Contents:
         """Contents of the model; warns of what is left out."""
@@ -103,7 +113,7 @@ class _Reader:
             self.links[own] = LinkElement(own)
             parent, origin = own, _pose(-model.jnt_pos[number])
         if parent != name:
-            held = f"{name} to {parent}" if count else name
+            held = unused(f"{name} to {parent}" if count else name, self.joint_names.values())
             self.joints.append(JointElement(held, FIXED, parent, name, origin, np.zeros(3)))
         turned = _pose(quaternion=model.body_iquat[body])[:3, :3]
         moments = turned @ np.diag(model.body_inertia[body]) @ turned.T
@@ -135,18 +145,21 @@ class _Reader:
             if self.model.eq_active0[number] and int(self.model.eq_type[number]) in map(int, kinds):
                 yield number
 
-    def _followers(self) -> Iterator[tuple[str, Mimic]]:
+    def _followers(self) -> dict[str, Mimic]:
         """Joints that follow others linearly: q − q₀ = a₀ + a₁ (q' − q'₀); ValueError for other polynomials."""
-        model = self.model
+        model, laws = self.model, {}
         for number in self._active(self.types.mjEQ_JOINT):
             follower, leader = model.eq_obj1id[number], model.eq_obj2id[number]
             name, terms = self.joint_names[follower], model.eq_data[number][:5]
             if leader < 0 or terms[2:].any():
                 what = "of a higher degree" if leader >= 0 else "without a second joint"
                 raise ValueError(f"joint {name!r} has an equality constraint {what}, which is not read")
+            if name in laws:
+                raise ValueError(f"joint {name!r} has two equality constraints: it must follow one joint")
             zero, first = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader))
-            law = Mimic(self.joint_names[leader], float(terms[1]), zero + float(terms[0]) - float(terms[1]) * first)
-            yield name, law
+            offset = zero + float(terms[0]) - float(terms[1]) * first
+            laws[name] = Mimic(self.joint_names[leader], float(terms[1]), offset)
+        return laws
 
     def _loop(self, number: int) -> JointElement:
         """Ball joint that closes a loop between anchors at two bodies."""

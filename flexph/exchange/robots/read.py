@@ -133,8 +133,8 @@ def read_sdf(
     flexible : mapping, optional
         Functions that make flexible links, as in :func:`read_urdf`.
     fixed : bool
-        True to weld links that no joint leads to at their pose in the file; otherwise they float, and ``placed`` places
-        them relative to that pose by the joint ``LINK free``.
+        True to weld links that no joint leads to at their pose in the file, as those of a static model; otherwise they
+        float, and ``placed`` places them relative to that pose by the joint ``LINK free``.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
@@ -165,6 +165,7 @@ def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
     for name in options.flexible:
         check.lookup("link", name, links, "the robot")
     sound = checked_links(links, inertia)
+    _warn_of_crossed_limits(joints)
     _warn_of_friction(joints, options.friction_speed)
     _warn_of_losses(joints)
     _warn_of_mimics(in_order, followers)
@@ -199,12 +200,16 @@ def _warn_of_losses(joints: Sequence[JointElement]) -> None:
 
 
 def _warn_of_limits(joints: Sequence[JointElement]) -> None:
-    """Warn of missing limits, and of limits that no angle satisfies; limits are not enforced here."""
+    """Warn of missing limits of a URDF file."""
     bounded = [joint for joint in joints if joint.kind in ("revolute", *SLIDING)]
     endless = [joint.name for joint in bounded if joint.limit is None or not joint.limit.is_bounded]
     if endless:
         right = "revolute and prismatic joints must have a <limit> with lower and upper"
         warn(f"{right}; treated as unlimited: joints {several(endless)}")
+
+
+def _warn_of_crossed_limits(joints: Sequence[JointElement]) -> None:
+    """Warn of limits that no coordinate satisfies; limits are not enforced here."""
     crossed = [joint.name for joint in joints if joint.limit is not None and joint.limit.lower > joint.limit.upper]
     if crossed:
         warn(f"limits of joints must have lower <= upper, their stops are refused: {several(crossed)}")

@@ -17,8 +17,8 @@ from scipy.spatial.transform import Rotation
 from ...files.reading import refuse_missing
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ...robots.links.elements import BALL, FIXED, FLOATING, SLIDING, TURNING, JointElement, Limit, LinkElement
-from .contents import Contents, Spring, anchor
+from ...robots.links.elements import BALL, FIXED, FLOATING, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
+from .contents import Contents, Spring, anchor, unused
 from .xml_values import Element, named, only, parsed, tree
 
 WORLD = "world"
@@ -31,7 +31,8 @@ MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def read_contents(path: Path, *, fixed: bool) -> Contents:
     """Links, joints, springs and loops of an SDF file; ValueError with the name of the faulty link or joint.
 
-    Links that no joint leads to from the world float, each relative to its pose in the file, or are welded (``fixed``).
+    Links that no joint leads to from the world float, each relative to its pose in the file; they are welded with
+    ``fixed``, and in a static model.
     """
     refuse_missing("robot", path)
     try:
@@ -47,6 +48,10 @@ def read_contents(path: Path, *, fixed: bool) -> Contents:
     models = [*root.findall("model"), *root.findall("world/model")]
     if len(models) != 1:
         raise ValueError(f"{str(path)!r} must hold one model, got {len(models)}")
+    if root.find("world/joint") is not None:
+        raise ValueError(f"{str(path)!r} has a joint between models, which is not read: put it into the model")
+    if root.find("world/include") is not None:
+        warn("the robot is read without what its world includes")
     return _Model(models[0]).contents(fixed)
 
 
@@ -58,6 +63,8 @@ class _Model:
         if nested:
             raise ValueError(f"the model must not have the element {nested[0]}: expand it first")
         self.own = model
+        static = only(model, "static", "the model")
+        self.is_static = static is not None and (static.text or "").strip() in ("true", "1")
         self.links, self.joints, self.frames = (dict(named(model, tag)) for tag in ("link", "joint", "frame"))
         if not self.links:
             raise ValueError("the model must have a link, got none")
@@ -71,7 +78,7 @@ class _Model:
 
     def contents(self, fixed: bool) -> Contents:
         """Contents of the model, as a tree from the world and joints that close loops."""
-        self.poses["__model__"] = _pose(self.own, "the model")
+        self._place()
         links = {WORLD: LinkElement(WORLD), **{name: _link(name, own) for name, own in self.links.items()}}
         ends = {name: self._ends(name) for name in self.joints}
         in_tree, loops = self._sorted(ends)
@@ -99,13 +106,26 @@ class _Model:
                 elements.append(JointElement(f"{end} fixed", FIXED, end, child, moved, np.zeros(3)))
             joint, spring = self._joint(name, parent, end, origin)
             (closing if held else elements).append(joint)
-            if spring is not None and held:
-                raise ValueError(f"joint {name!r} closes a loop and has a spring, which is not read")
+            if held and (spring is not None or joint.mimic is not None):
+                what = "has a spring" if joint.mimic is None else "follows another one"
+                raise ValueError(f"joint {name!r} closes a loop and {what}, which is not read")
             springs += [] if spring is None else [spring]
+        kind = FIXED if fixed or self.is_static else FLOATING
         for name in self._roots(ends, in_tree):
-            pose = self._pose_of(name)
-            elements.append(JointElement(f"{name} free", FIXED if fixed else FLOATING, WORLD, name, pose, np.zeros(3)))
+            held_by = unused(f"{name} free", self.joints)
+            elements.append(JointElement(held_by, kind, WORLD, name, self._pose_of(name), np.zeros(3)))
         return Contents(links, elements, springs, closing)
+
+    def _place(self) -> None:
+        """Set the pose of the model, which may be stated as that of one of its frames."""
+        own = only(self.own, "pose", "the model")
+        base = "" if own is None else own.get("relative_to", "")
+        if base not in ("", WORLD):
+            raise ValueError(f"the pose of the model must be relative to the world, got relative_to={base!r}")
+        self.poses["__model__"] = np.eye(4)
+        placed = self.own.get("placement_frame", "")
+        seen = self._pose_of(placed) if placed else np.eye(4)
+        self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(seen)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
         """Joints of the tree, and those that close loops: each link is led to by the first joint of the file."""
@@ -158,7 +178,9 @@ class _Model:
             return self.poses[name]
         where = f"{name!r}"
         if name in self.joints:
-            element, base = self.joints[name], self._ends(name)[1]
+            element = self.joints[name]
+            self._ends(name)  # refuses a joint without a child
+            base = str(element.findtext("child")).strip()  # a frame too, whose pose is not that of its link
         elif name in self.links:
             element, base = self.links[name], "__model__"
         elif name in self.frames:
@@ -198,9 +220,9 @@ class _Model:
         )
         unbounded = (value if value >= 0.0 else math.inf for value in (velocity, effort))
         ends = (-math.inf, math.inf) if kind == "continuous" else _bounds(lower, upper)
-        limit = Limit(*ends, *unbounded)
+        limit, mimic = Limit(*ends, *unbounded), _mimic(axis, where)
         spring = Spring(name, stiffness, rest) if stiffness else None
-        return JointElement(name, kind, parent, child, origin, along, damping, friction, limit), spring
+        return JointElement(name, kind, parent, child, origin, along, damping, friction, limit, mimic), spring
 
     def _axis(self, axis: Element, name: str) -> Array:
         """Unit vector of an axis in the frame of the joint."""
@@ -228,9 +250,24 @@ def _bounds(lower: float, upper: float) -> tuple[float, float]:
     return (lower if lower > -1e16 else -math.inf), (upper if upper < 1e16 else math.inf)
 
 
+def _mimic(axis: Element, where: str) -> Mimic | None:
+    """Law q = a (q' − q'₀) + b of a joint that follows another one (SDFormat 1.11)."""
+    own = only(axis, "mimic", where)
+    if own is None:
+        return None
+    if not own.get("joint") or own.get("axis", "axis") != "axis":
+        raise ValueError(f"mimic of {where} must name a joint and its only axis, got {own.attrib}")
+    factor, offset, reference = (
+        _value(own, tag, where, missing) for tag, missing in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+    )
+    return Mimic(own.attrib["joint"], factor, offset - factor * reference)
+
+
 def _link(name: str, element: Element) -> LinkElement:
     where = f"link {name!r}"
     own = only(element, "inertial", where)
+    if own is not None and own.get("auto") in ("true", "1"):
+        raise ValueError(f"inertial of {where} must state its mass and inertia: those of shapes are not computed")
     if own is None:
         warn(f"link {name!r} has no inertial, for which the format says 1 kg and 1 kg m²: so it is read")
     mass = _value(own, "mass", where, 1.0)

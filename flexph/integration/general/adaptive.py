@@ -38,7 +38,8 @@ rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with 
 class RankWatch:
     """Check that refuses steps in which the rank of E(x) changes.
 
-    The determinant of E between its ranges before and after a step, which may turn, then changes its sign.
+    With orthonormal bases of the ranges of E before and after a step, which may turn, E becomes a square matrix. A
+    change of the sign of its determinant shows that the rank changed within the step.
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:

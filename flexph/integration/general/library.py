@@ -289,7 +289,7 @@ class _Ida:
                 self._watch(self.time - self.before)
                 self._ended = None
                 return
-        raise SolverFailed("IDA does not leave its time: steps have become shorter than the spacing between numbers")
+        raise SolverFailed("IDA stalled: its step fell below the spacing of floating-point numbers")
 
     def _watch(self, step: float) -> None:
         self._crawled = self._crawled + 1 if step < self._least else 0

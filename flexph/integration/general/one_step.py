@@ -33,7 +33,7 @@ def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
 
 @singledispatch
 def _equations(method: Any, system: PHDAE) -> OneStepMethod:
-    raise TypeError(f"there are no steps of {method} for general systems")
+    raise TypeError(f"method must be one of flexph.methods for general systems, got {method}")
 
 
 @_equations.register
@@ -65,9 +65,7 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
         return method
     if isinstance(system.E, ParametrizedDescriptor):
         if completion != "mean":
-            raise ValueError(
-                f"algebraic states beside a parameter belong to the ends of steps: completion={completion!r}"
-            )
+            raise ValueError(f"completion must be 'mean' or None for equations with a parameter, got {completion!r}")
         return method
     if rank_of(dense(system.E(system.sample))) == system.size:
         raise ValueError(

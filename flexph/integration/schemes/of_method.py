@@ -77,8 +77,8 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
         )
     if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
-            f"{method}: impacts at the beginning of steps do not know laws by a schedule and flows at that time: take "
-            "contact='events'"
+            f"{method}: with laws that depend on time or flows there are no impacts at the start of steps: "
+            "take contact='events'"
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2

@@ -175,7 +175,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, ``factor`` of a law, ``speed``.
+    """External port: ``force``, ``torque``, ``load``, ``face``, ``along`` a curve, ``factor`` of a law, or ``speed``.
 
     A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
     axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of
@@ -395,7 +395,9 @@ def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
     """Raise ValueError for springs with hysteresis, whose force at rest depends on the path."""
     for name, measure in measures(connections):
         if isinstance(measure.law, HysteresisLaw):
-            raise ValueError(f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate to the rest")
+            raise ValueError(
+                f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate until the motion ends"
+            )
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:

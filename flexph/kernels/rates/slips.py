@@ -186,7 +186,7 @@ class Bearings(NamedTuple):
         return int(self.friction.size)
 
     def pressed(self, forces: Array) -> Array:
-        """Loads |λ| of the bearings (f,), from the multipliers of all ``row`` (k,)."""
+        """Pressing forces |λ| of the bearings (f,), from the multipliers (k,) of their constraint rows."""
         squares = np.bincount(self.owner, weights=forces**2, minlength=self.number)
         return np.sqrt(squares)
 

@@ -65,7 +65,11 @@ def _inner(a: float, b: float, x: Array) -> float:
 
 
 def _within(s: float) -> float:
-    return -1.0 if s < -1.0 else 1.0 if s > 1.0 else s
+    if s < -1.0:
+        return -1.0
+    if s > 1.0:
+        return 1.0
+    return s
 
 
 def _take_points(a: float, b: float, x: Array, s: float, t: float, out: Array) -> None:
@@ -80,8 +84,15 @@ def _take_points(a: float, b: float, x: Array, s: float, t: float, out: Array) -
 def _bend(a: float, b: float, x: Array, s: float, t: float, out: Array) -> None:
     """Write the second derivatives at the places s and t; places at ends do not move."""
     for j in range(1, 4):
-        on_first = -1.0 if j == 1 else t if j == 3 else 0.0
-        on_second = 1.0 if j == 2 else s if j == 3 else 0.0
+        on_first = 0.0
+        on_second = 0.0
+        if j == 1:
+            on_first = -1.0
+        elif j == 2:
+            on_second = 1.0
+        else:
+            on_first = t
+            on_second = s
         along = 0.0
         across = 0.0
         if fabs(s) < 1.0 and fabs(t) < 1.0:

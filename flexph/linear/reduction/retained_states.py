@@ -152,7 +152,8 @@ def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
         return inner.factor(0.0)(inner.padded(load[moving]))[: inner.size]
     except Pole:
         raise ValueError(
-            "keep must name the parts of all rigid motions: others that constraints act on have none to stay with"
+            "keep must name all parts that move rigidly: without support, the others have no static displacement under "
+            "the forces of constraints"
         ) from None
 
 

@@ -231,7 +231,7 @@ def _node_size(mechanism: Model) -> float:
 
 
 def work_of_weights(at: Checked) -> float:
-    """The ``weight`` [J] of the resolution of a run from a consistent state."""
+    """Work [J] of the weights over the size of a mechanism, an energy scale of its consistent states."""
     return at.once(_weight_at)
 
 

@@ -261,7 +261,7 @@ class _LastTable:
         self.last: TimeTable | None = None
 
     def of(self, anchors: Anchors) -> TimeTable:
-        """Time table of anchors (immutable); rebuilt if it depends on time, so that functions are evaluated again."""
+        """Cached time table for the last anchors; built again if it depends on time, as functions may have changed."""
         last = self.last
         if last is None or last.anchors is not anchors or last.varies:
             last = self.last = TimeTable(self.mechanism, anchors)

@@ -35,7 +35,11 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """Linearised equations in the moving frame: M, C, K (n_v, n_v), rows H (h, n_v), N and Γ (k, n_v)."""
+    """Linearised equations in the moving frame, M ξ̈ + C ξ̇ + K ξ = forces of the constraints.
+
+    M, C, K are (n_v, n_v). Joints have the rows H ξ = 0, H (h, n_v). Nonholonomic constraints have the rows
+    N ξ̇ + Γ ξ = 0, N and Γ (k, n_v).
+    """
 
     mass: Array
     rate: Array

@@ -131,7 +131,12 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
     normals = np.array([_normal(gmsh, tag, uv) for uv in places])
     if np.abs(normals - normals[0]).max() < 1e-6:
         outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
-        form = {"normal": (outward * normals[0]).tolist(), "at": points[0].tolist(), "points": points.tolist()}
+        form = {
+            "normal": (outward * normals[0]).tolist(),
+            "at": points[0].tolist(),
+            "uv": places[0].tolist(),
+            "points": points.tolist(),
+        }
         return {"kind": "Plane", **form}
     axis = np.linalg.svd(normals)[2][2]
     if np.abs(normals @ axis).max() > 1e-5:
@@ -198,7 +203,12 @@ def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, 
     if kind == "Plane":
         outward = _outward(gmsh, solid, at, normal, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
         points = [_at(gmsh, tag, place) for place in places]
-        return {"normal": (outward * normal).tolist(), "at": at.tolist(), "points": np.array(points).tolist()}
+        return {
+            "normal": (outward * normal).tolist(),
+            "at": at.tolist(),
+            "uv": uv.tolist(),
+            "points": np.array(points).tolist(),
+        }
     other = places[0] if len(places) > 1 else uv + 0.01 * (np.array(high) - low)
     far, far_normal = _at(gmsh, tag, other), _normal(gmsh, tag, other)
     if kind == "Sphere":
@@ -424,10 +434,10 @@ def _within(gmsh: Any, points: list[Any], face: dict[str, Any]) -> list[Any]:
         return []
     away = np.subtract(points, face["at"]) @ np.array(face["normal"])
     on = np.array(points) - np.outer(away, face["normal"])
-    uv = np.reshape(gmsh.model.getParametrization(2, face["tag"], on.ravel()), (-1, 2))
-    return [
-        p for p, place in zip(on, uv, strict=True) if gmsh.model.isInside(2, face["tag"], list(place), parametric=True)
-    ]
+    start, slopes = np.array(face["uv"]), np.reshape(gmsh.model.getDerivative(2, face["tag"], face["uv"]), (2, 3))
+    uv = start + np.linalg.lstsq(slopes.T, (on - face["at"]).T, rcond=None)[0].T  # planes have affine parameters
+    inside = [gmsh.model.isInside(2, face["tag"], list(place), parametric=True) for place in uv]
+    return [p for p, held in zip(on, inside, strict=True) if held]
 
 
 def main(request_file: str, answer_file: str) -> None:

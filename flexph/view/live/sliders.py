@@ -69,12 +69,12 @@ class Sliders:
         return [float(self.inputs[slider.port].values[slider.entry]) for slider in self.all]
 
     def order(self, name: Any, value: Any) -> None:
-        """Note a value, which the run takes over before its next block; raises ValueError for a wrong one."""
+        """Queue a slider's value for the next block of the run; raises ValueError for a wrong name or value."""
         known = {slider.name: slider for slider in self.all}
         self._waiting[name] = check.lookup("slider", name, known).value(value)
 
     def take_over(self, time: float) -> None:
-        """Set the values that were noted, from a time [s] on."""
+        """Apply the queued values from a time [s] on."""
         waiting, self._waiting = self._waiting, {}
         changed = {port: given.values.copy() for port, given in self.inputs.items()}
         for slider in self.all:

@@ -51,11 +51,20 @@ def test_goodman_counts_tension_only():
         pulled.damage(1.0, 1.0, 3.0, ultimate=2.0)
 
 
+@pytest.mark.parametrize("values", [[1.0, 4.0], [1.0, 2.0, 4.0]])
+def test_a_rise_is_half_a_cycle(values):
+    """The residue of ASTM E1049-85, sec. 5.4.4, step 6: each range that is left counts as half a cycle."""
+    rise = load_cycles(values, np.linspace(2.0, 5.0, len(values)))
+    assert [own.tolist() for own in (rise.ranges, rise.counts, rise.begins, rise.ends)] == [[3.0], [0.5], [2.0], [5.0]]
+
+
 def test_rest_has_no_cycle_and_bad_input_is_refused(monkeypatch):
     rest = load_cycles(np.ones(5))
     assert not rest.ranges.size and rest.damage(1.0, 1.0, 3.0) == 0.0 == rest.equivalent_range(1.0, 3.0)
     with pytest.raises(ValueError, match="values"):
         load_cycles([0.0, np.nan])
+    with pytest.raises(ValueError, match="times must not decrease"):
+        load_cycles([0.0, 1.0, 0.0], [0.0, 2.0, 1.0])
     with pytest.raises(ValueError, match=r"times must have shape \(3,\), got \(2,\)"):
         load_cycles([0.0, 1.0, 0.0], [0.0, 1.0])
     monkeypatch.setitem(sys.modules, "rainflow", None)

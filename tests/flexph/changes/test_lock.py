@@ -428,7 +428,7 @@ def test_bad_changes_are_refused(changes, message):
 def test_what_cannot_lock_is_refused_by_name():
     mechanism, start = pair(torque("a.root", name="motor"))
     for changes, message in (
-        ([lock("spring", at=0.5)], "a lock is of a joint between two ports: 'hinge'"),
+        ([lock("spring", at=0.5)], "must name a joint between two ports: 'hinge'"),
         ([lock("hinge", at=0.5), lock("hinge", at=0.6)], "locked already"),
         ([release("hinge", at=0.5), lock("hinge", at=0.6)], "released before"),
         ([release("hinge", at=0.5), release("hinge", at=0.6)], "a release earlier in the list takes it away"),

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import GROUND, connect, integrate
-from flexph.contacts import Box, Capsule, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
+from flexph.contacts import Box, Capsule, Cylinder, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.kernels.surfaces.closest import distance
 from flexph.kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
 from flexph.mechanisms.model.state import angular_momentum
@@ -293,4 +293,4 @@ def test_clear_errors():
     with pytest.raises(ValueError, match=r"3 components|3 in space|components in the plane"):
         connect({"ball": ball(2)}, [contact(Sphere("ball.centre", 0.1), Mesh(GROUND.at(0.0, 0.0), FOLD), Hertz(1e5))])
     with pytest.raises(ValueError, match="needs a point or sphere"):
-        contact(Box("a.b", (1.0, 1.0, 1.0)), Box("c.d", (1.0, 1.0, 1.0)), Hertz(1e5))
+        contact(Cylinder("a.b", 1.0), Plane(port, (0.0, 0.0, 1.0)), Hertz(1e5))

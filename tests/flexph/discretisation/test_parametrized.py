@@ -353,5 +353,5 @@ def test_bad_systems_are_refused(options, message):
 
 
 def test_what_methods_do_not_take():
-    with pytest.raises(ValueError, match=r"algebraic states beside.*parameter belong.*ends.*steps"):
+    with pytest.raises(ValueError, match=r"completion must be 'mean'.*parameter"):
         run(damped(), START, [0.0, 0.1], completion="new")

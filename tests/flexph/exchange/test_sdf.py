@@ -160,6 +160,8 @@ LINK = f'<link name="l">{inertial(1.0, (0, 0, 0), np.eye(3))}</link>'
         ('<link name="l"><pose>1 2 3</pose></link>', "pose of 'l' must be 6 numbers"),
         ('<link name="l"><inertial><mass>x</mass></inertial></link>', "mass of link 'l' must be a number"),
         ("", "must have a link"),
+        ('<link name="l"><inertial auto="true"/></link>', "inertial of link 'l' must state its mass and inertia"),
+        ('<pose relative_to="f">1 0 0 0 0 0</pose>' + LINK, "pose of the model must be relative to the world"),
     ],
 )  # fmt: skip
 def test_wrong_files_are_refused_by_name(tmp_path, content, message):
@@ -185,3 +187,62 @@ def test_a_link_cannot_be_joined_with_itself(tmp_path):
     content = LINK + '<joint name="j" type="ball"><parent>l</parent><child>l</child></joint>'
     with pytest.raises(ValueError, match="joint 'j' must join two links, got 'l' twice"):
         read_sdf(written(tmp_path / "r.sdf", content))
+
+
+def two_links(joint, more=""):
+    """Upper link at the origin, lower one 1 m above it, each led to by a joint about z."""
+    axis = "<axis><xyz>0 0 1</xyz></axis>"
+    return f"""<link name="a">{INERTIAL}</link><link name="b"><pose>0 0 1 0 0 0</pose>{INERTIAL}</link>{more}
+      <joint name="up" type="revolute"><parent>world</parent><child>a</child>{axis}</joint>{joint}"""
+
+
+INERTIAL = inertial(1.0, (0, 0, 0), 0.1 * np.eye(3))
+
+
+def test_a_joint_lies_at_the_frame_that_it_names_as_its_child(tmp_path):
+    """As in buildPoseRelativeToGraph of libsdformat: the pose of a joint is relative to its child frame."""
+    pin = '<frame name="pin" attached_to="b"><pose>0.5 0 0 0 0 0</pose></frame>'
+    joint = '<joint name="j" type="revolute"><parent>a</parent><child>pin</child><axis/></joint>'
+    robot = read_sdf(written(tmp_path / "r.sdf", two_links(joint, pin)))
+    np.testing.assert_allclose(robot.placed({"j": np.pi})["b"][0], (1.0, 0.0, 1.0), atol=1e-15)
+
+
+def test_a_joint_follows_another_one_relative_to_a_reference(tmp_path):
+    law = "<multiplier>-2</multiplier><offset>0.5</offset><reference>0.1</reference>"
+    mimic = f'<axis><xyz>0 0 1</xyz><mimic joint="up">{law}</mimic></axis>'
+    joint = f'<joint name="j" type="revolute"><parent>a</parent><child>b</child>{mimic}</joint>'
+    robot = read_sdf(written(tmp_path / "r.sdf", two_links(joint)))
+    pair = connect(robot.bodies, robot.connections)
+    state = pair.consistent_state(pair.assemble(guess=robot.placed({"up": 0.3})))
+    angle = robot.joints["j"].coordinate
+    run = integrate(pair, state, [0.0, 0.01])
+    assert run.measured(angle)[0] == pytest.approx(-2.0 * (0.3 - 0.1) + 0.5, abs=1e-12)
+    with pytest.raises(ValueError, match="mimic of joint 'j' must name a joint"):
+        read_sdf(written(tmp_path / "r.sdf", two_links(joint.replace(' joint="up"', ""))))
+
+
+def test_a_static_model_is_welded_and_a_model_is_placed_by_its_frame(tmp_path):
+    static = read_sdf(written(tmp_path / "r.sdf", "<static>true</static>" + LINK))
+    assert not static.coordinates and len(static.connections) == 1
+    frame = '<frame name="f"><pose>1 0 0 0 0 0</pose></frame>'
+    file = tmp_path / "r.sdf"
+    placed = f'<model name="m" placement_frame="f"><pose degrees="1">0 0 2 0 0 90</pose>{frame}{LINK}</model>'
+    file.write_text(f'<sdf version="1.9">{placed}</sdf>')
+    np.testing.assert_allclose(read_sdf(file).placed()["l"][0], (0.0, -1.0, 2.0), atol=1e-15)
+
+
+def test_no_joint_is_lost(tmp_path):
+    joint = '<joint name="l free" type="revolute"><parent>l</parent><child>b</child><axis/></joint>'
+    robot = read_sdf(written(tmp_path / "r.sdf", f'{LINK}<link name="b">{INERTIAL}</link>{joint}'))
+    assert set(robot.joints) == {"l free", "l free_"}
+    file, outside = tmp_path / "w.sdf", '<joint name="j" type="fixed"><parent>world</parent><child>m::l</child></joint>'
+    file.write_text(f'<sdf version="1.11"><world name="w">{outside}<model name="m">{LINK}</model></world></sdf>')
+    with pytest.raises(ValueError, match="has a joint between models"):
+        read_sdf(file)
+    file.write_text(file.read_text().replace(outside, "<include><uri>model://sun</uri></include>"))
+    with pytest.warns(UserWarning, match="without what its world includes"):
+        read_sdf(file)
+    crossed = "<axis><limit><lower>1</lower><upper>-1</upper></limit></axis>"
+    joint = f'<joint name="j" type="revolute"><parent>world</parent><child>l</child>{crossed}</joint>'
+    with pytest.warns(UserWarning, match="limits of joints must have lower <= upper"):
+        read_sdf(written(file, LINK + joint))

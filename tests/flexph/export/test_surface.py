@@ -55,3 +55,12 @@ def test_wrong_arguments_are_named(solution, tmp_path):
     with pytest.raises(TypeError, match="shown must be a Solution or a Scene"):
         write_surface(tmp_path / "a.stl", 3.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_files_are_binary_whatever_the_case_of_the_suffix_and_nothing_is_printed(solution, tmp_path, capsys):
+    assert (
+        write_surface(tmp_path / "a.STL", solution).read_bytes()
+        == write_surface(tmp_path / "a.stl", solution).read_bytes()
+    )
+    write_surface(tmp_path / "a.ply", solution)
+    assert capsys.readouterr() == ("", "")

@@ -8,7 +8,7 @@ import pytest
 import rigid
 from flexph import GROUND, connect, hinge, integrate, spring_damper, torsion_spring
 from flexph.analysis import floquet
-from flexph.joints import drive
+from flexph.joints import drive, point_on_curve
 from flexph.laws import coulomb, quadratic, resistive, scheduled, viscous
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model, write_model
@@ -134,7 +134,7 @@ def test_what_has_no_schedule_of_friction_is_refused():
         (lambda: mechanism.phdae(start), "no friction that depends on time"),
         (lambda: floquet(mechanism, start, period=1.0), "no friction that depends on time"),
         (lambda: scheduled(RUB, 2.0), "factor must be a function"),
-        (lambda: hinge("a.tip", "b.root", friction=given), "friction must be a Relation"),
+        (lambda: point_on_curve("a.tip", ["b.root", "b.tip"], friction=given), "friction must be a Relation"),
         (lambda: drive("a.tip", "b.root", angle=math.sin, damping=given), "damping must be"),
     ):
         with pytest.raises(ValueError, match=message):

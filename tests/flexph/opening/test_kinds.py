@@ -170,5 +170,5 @@ def test_folders_show_scenes_before_runs_before_meshes(solution, tmp_path):
 @pytest.mark.parametrize("name", ["page.html", "table.csv"])
 def test_files_for_other_programs_are_refused(name, tmp_path):
     (tmp_path / name).write_text("x")
-    with pytest.raises(ValueError, match="is shown by other programs"):
+    with pytest.raises(ValueError, match="must be a file with a motion"):
         scene_of_file(tmp_path / name)

@@ -145,6 +145,13 @@ def test_what_is_left_out_is_told_and_what_cannot_be_read_is_refused(tmp_path):
     path.write_text('<mujoco><include file="../secret.xml"/></mujoco>')
     with pytest.raises(ValueError, match="names a file outside of its folder: <include"):
         read_mjcf(path)
+    path.write_text('<mujoco><asset><texture type="cube" fileright="/secret.png"/></asset></mujoco>')
+    with pytest.raises(ValueError, match="names a file outside of its folder: <texture fileright"):
+        read_mjcf(path)
+    path.write_text('<mujoco><include file="part.xml"/></mujoco>')
+    (tmp_path / "part.xml").write_text('<mujocoinclude><asset><mesh file="../secret.stl"/></asset></mujocoinclude>')
+    with pytest.raises(ValueError, match=r"part.xml' names a file outside of its folder: <mesh"):
+        read_mjcf(path)
     path.write_text("<robot/>")
     with pytest.raises(ValueError, match="its first element must be mujoco"):
         read_mjcf(path)
@@ -163,3 +170,23 @@ def test_a_free_body_starts_at_the_pose_of_the_file(tmp_path):
 
 def canonical(quaternion):
     return quaternion if quaternion[0] > 0.0 else -quaternion
+
+
+def test_a_joint_may_have_the_name_of_a_fixed_body_and_follows_one_other(tmp_path):
+    rng = np.random.default_rng(8)
+    world = body(rng, "arm", [("tool", "hinge", "")], body(rng, "tool", []))
+    path, model = written(tmp_path / "r.xml", world)
+    robot, arm, _ = arm_of(path)
+    assert set(robot.joints) == {"tool"}
+    data = mujoco.MjData(model)
+    data.qpos[:] = 0.7
+    mujoco.mj_kinematics(model, data)
+    state = arm.consistent_state(arm.assemble(robot.placed({"tool": 0.7})))
+    np.testing.assert_allclose(arm.position(state, robot.ports["tool"]), data.body("tool").xpos, atol=1e-12)
+    both = '<joint joint1="c" joint2="a"/><joint joint1="c" joint2="b"/>'
+    chain = body(
+        rng, "p", [("a", "hinge", "")], body(rng, "q", [("b", "hinge", "")], body(rng, "r", [("c", "hinge", "")]))
+    )
+    path, _ = written(tmp_path / "r.xml", chain, f"<equality>{both}</equality>")
+    with pytest.raises(ValueError, match="joint 'c' has two equality constraints"):
+        read_mjcf(path)

@@ -1,0 +1,112 @@
+"""Faces and corners of boxes, capsules and meshes that stand for them near a pose: planes and points.
+
+The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
+point. Edges, which are far in most pairs, have their tangent planes. An equilibrium on these is one on the whole
+surface if the gaps to both are the same where one of them is closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..contacts.levels import gaps_at
+from ..joints.rows.connection import Connection, Gap
+from ..joints.rows.vectors import BodyVector, Ground, Vector, along
+from ..kernels.state import Configuration, derive
+from ..kernels.surfaces.closest import distance
+from ..kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
+from ..numerics.arrays import Array
+
+Mechanism = Any
+"""A :class:`flexph.Mechanism`, which imports this room."""
+SIZE, SIGN, CODE, FLAT, CURVATURE, PLACE = 1, 2, 3, 4, 11, 20
+"""Places in the results of :mod:`flexph.kernels.surfaces.closest`."""
+
+
+class Feature(NamedTuple):
+    """Gap to a surface [m], the name of its contact, and the kind of its closest feature if it carries no ball."""
+
+    gap: float
+    contact: str
+    edge: str
+
+
+def has_surfaces(mechanism: Mechanism) -> bool:
+    """True if balls or points touch boxes, capsules or meshes."""
+    return any(gap.kind == "shape" for c in mechanism.connections for gap in c.form.gaps)
+
+
+def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
+    """Mechanism with the closest faces and corners in place of surfaces, and the features of all surfaces."""
+    a = mechanism.network.arrays
+    vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
+    joints, features = [], []
+    for own in mechanism.connections:
+        gaps = []
+        for gap in own.form.gaps:
+            if gap.kind == "shape":
+                gap, feature = _closest(own, gap, vectors[:, k])
+                features.append(feature)
+            gaps.append(gap)
+            k += 1
+        joints.append(replace(own, form=replace(own.form, gaps=tuple(gaps))))
+    return mechanism.replace(joints=joints), features
+
+
+def stands(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
+    """True if no surface and no feature in its place is closed, up to a gap [m], where the other one has another gap.
+
+    Raises ValueError, naming the contact that ``what`` does not take, for edges of space and several faces.
+    """
+    features, a = iter(on_faces(mechanism, c)[1]), local.network.arrays
+    gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
+    for gap in (gap for own in mechanism.connections for gap in own.form.gaps):
+        stand_in = next(gaps)
+        if gap.kind != "shape":
+            continue
+        own = next(features)
+        if own.edge and own.gap <= closed:
+            raise ValueError(
+                f"{what} takes faces and corners of surfaces, and {own.contact!r} touches {own.edge}: let a run with "
+                "damping come to rest"
+            )
+        if min(own.gap, stand_in) <= closed and abs(own.gap - stand_in) > closed:
+            return False
+    return True
+
+
+def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
+    """Gap to the closest face or corner of a surface, from the vectors V, W, U, D (4, d), and this feature."""
+    dim = vectors.shape[1]
+    places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
+    places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
+    distance(gap.shape, 0, dim, places, gap.blend, near, bent)
+    own = near[0]
+    bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]
+    edge = "several faces" if own[CODE] < 0.0 else "" if own[FLAT] or round(bends) == dim - 1 else "an edge"
+    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge)
+    axes = np.array([v.fixed if v.plus is None else v.plus.direction for v in gap.vectors[1:]])
+    assert gap.sides is not None
+    port, none = gap.sides[1], Vector(fixed=(0.0,) * dim)
+    if own[FLAT] or edge:
+        n = own[GRADIENT : GRADIENT + dim]
+        normal = along(port, tuple((n @ axes).tolist()))
+        level = float(n @ places[0, :dim]) - feature.gap
+        face = Gap("offset", (gap.vectors[0], normal, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name)
+        return face, feature
+    apart = _beside(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
+    sign, share = float(own[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
+    shares = (share, 1.0 - share)
+    return Gap("distance", (apart, none, none), sign, gap.offset, gap.law, gap.sides, shares, gap.name), feature
+
+
+def _beside(vector: Vector, port: Any, offset: Array) -> Vector:
+    """Vector from a place at an offset from the port of a surface, in its section."""
+    if isinstance(port, Ground):
+        return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
+    assert vector.minus is not None
+    before = np.zeros(offset.size) if vector.minus.offset is None else np.array(vector.minus.offset)
+    return replace(vector, minus=BodyVector(vector.minus.port, offset=tuple((before + offset).tolist())))

@@ -1,0 +1,110 @@
+"""Joint of two parts: the motions that all of their contacts leave.
+
+A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided: a pin in a bore leaves
+the turn about and the slide along its axis, planes leave two slides and the turn about the normal, a ball three turns.
+The motions that all contacts leave are the null space of their conditions; its form is that of a lower pair
+(F. Reuleaux, Theoretische Kinematik, 1875).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...meshes.drawings.features import upwards
+from ...numerics.arrays import Array
+from .touching import Touch
+
+RANK = 1e-3
+"""Singular value of the conditions, in a unit of the size of the contacts, up to which a motion is free."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A joint: place (3,) [m], direction (3,), number of freedoms, and kind.
+
+    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, or other.
+    """
+
+    kind: str
+    at: Array
+    axis: Array
+    freedoms: int
+
+
+def pair_of(touches: Sequence[Touch]) -> Pair:
+    """Joint that the contacts of two parts make; bores in line act like pins."""
+    middle = np.mean([t.at for t in touches], axis=0)
+    scale = max(float(np.max([np.linalg.norm(t.at - middle) for t in touches])), 1e-9)
+    conditions = np.vstack([_conditions(t, (t.at - middle) / scale) for t in touches])
+    _, values, rows = np.linalg.svd(np.vstack([conditions, np.zeros((6, 6))]))
+    free = rows[values <= RANK]
+    return _classified(free, middle, scale)
+
+
+def _conditions(touch: Touch, place: Array) -> Array:
+    """Rows (k, 6) over (ω, v) that vanish for the motions that a contact leaves."""
+    if touch.kind == "ball":
+        return _velocity(place)
+    across = np.linalg.svd(touch.axis[None])[2][1:]
+    turns = np.hstack([across, np.zeros((2, 3))])
+    if touch.kind == "plane":
+        return np.vstack([turns, touch.axis @ _velocity(place)])
+    return np.vstack([turns, across @ _velocity(place)])
+
+
+def _velocity(place: Array) -> Array:
+    """Matrix (3, 6) of the velocity v + ω × p of a place."""
+    x, y, z = place
+    return np.hstack([np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]), np.eye(3)])
+
+
+def _classified(free: Array, middle: Array, scale: float) -> Pair:
+    """Lower pair with the free motions (k, 6)."""
+    count = len(free)
+    left, values, _ = np.linalg.svd(free[:, :3].T) if count else (np.eye(3), np.zeros(3), None)
+    turning = int(np.sum(values > RANK))
+    axis = upwards(_cleaned(left[:, 0]))
+    if count == 0:
+        return Pair("weld", middle, np.array([0.0, 0.0, 1.0]), 0)
+    if turning == 0:
+        direction = upwards(_cleaned(free[0, 3:] / np.linalg.norm(free[0, 3:])))
+        return Pair("prismatic" if count == 1 else "other", middle, direction, count)
+    if turning == 3 and count == 3:
+        place = np.linalg.lstsq(np.vstack([_moment(t[:3]) for t in free]), -free[:, 3:].ravel(), rcond=None)[0]
+        return Pair("spherical", _cleaned(middle + scale * place), axis, 3)
+    if turning > 1:
+        return Pair("other", middle, axis, count)
+    motion = free.T @ np.linalg.lstsq(free[:, :3].T, axis, rcond=None)[0]
+    spin, velocity = motion[:3], motion[3:]
+    slides = _slides(free)
+    along = velocity @ axis
+    place = _cleaned(middle + scale * np.cross(spin, velocity))
+    if count == 1:
+        return Pair("hinge" if abs(along) <= RANK else "other", place, axis, 1)
+    if count == 2:
+        coaxial = np.linalg.norm(np.cross(slides[0], axis)) <= RANK
+        return Pair("cylindrical" if coaxial else "other", place, axis, 2)
+    flat = count == 3 and np.abs(slides @ axis).max() <= RANK
+    return Pair("planar" if flat else "other", middle, axis, count)
+
+
+def _moment(spin: Array) -> Array:
+    """Matrix of p ↦ ω × p."""
+    x, y, z = spin
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _slides(free: Array) -> Array:
+    """Orthonormal velocities (k, 3) of the free motions without a turn."""
+    _, values, rows = np.linalg.svd(free[:, :3].T)
+    rank = int(np.sum(values > RANK))
+    velocities = rows[rank:] @ free[:, 3:]
+    return np.linalg.svd(velocities)[2][: len(velocities)] if len(velocities) else np.zeros((0, 3))
+
+
+def _cleaned(vector: Array) -> Array:
+    """Vector without round-off."""
+    return np.round(vector, 12) + 0.0

@@ -1,0 +1,229 @@
+"""Text of a model file for the mechanism that a drawing proposes, with what was found beside each entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ...meshes.drawings.drawing import CELLS_ALONG, Drawing, Part
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .proposal import Proposal, ProposedJoint, direction, loops
+from .touching import SURE
+
+ENDS = {"hinge": ("first", "second"), "prismatic": ("port", "rail"), "cylindrical": ("first", "second")}
+ENDS |= {"spherical": ("first", "second"), "weld": ("first", "second")}
+DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction"}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a drawing does not say: density [kg/m³], parts that are flexible, and their cell size [m]."""
+
+    density: float | None = None
+    flexible: tuple[str, ...] = ()
+    size: float | None = None
+
+
+@dataclass
+class _Ports:
+    """Ports of the bodies: a place for each rigid one, the name of a region for each flexible one."""
+
+    flexible: Sequence[str]
+    places: dict[str, dict[str, Array]] = field(default_factory=dict)
+    regions: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, body: str, other: str, at: Array, region: str) -> str:
+        """Name of a new port of a body that leads to another."""
+        known = self.places.setdefault(body, {})
+        name = next(n for n in (other, *(f"{other}{k}" for k in range(2, 1000))) if n not in known)
+        known[name] = at
+        self.regions.setdefault(body, {})[name] = region
+        return f"{body}.{name}"
+
+
+def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder: Path, name: str) -> str:
+    """Text of the model file ``name`` in a folder, for :func:`flexph.models.load_model`.
+
+    Raises ValueError for a part without density, an unknown flexible part, and a drawing outside of the folder if parts
+    are flexible.
+    """
+    known = {part.name: part for part in drawing.parts}
+    for flexible in choices.flexible:
+        check.lookup("part", flexible, known, f"flexible: {drawing.path.name}")
+        if flexible == proposal.ground:
+            raise ValueError(f"flexible must be a part that moves, got {flexible!r}, the ground")
+    moving = [part for part in drawing.parts if part.name != proposal.ground]
+    _refuse_light(moving, choices)
+    ports = _Ports(choices.flexible)
+    joints = [line for joint in proposal.joints for line in _joint(joint, proposal, ports)]
+    bodies = [line for part in moving for line in _body(part, ports, choices, _mesh(drawing, choices, folder))]
+    return "\n".join(
+        [
+            *_head(drawing, proposal, name),
+            *_gravity(proposal),
+            *(_materials(drawing, choices) if choices.flexible else ()),
+            "bodies:",
+            *bodies,
+            "",
+            "connections:" if joints else "connections: []",
+            *joints,
+            *_left_out(proposal),
+            "",
+            "start:",
+            "  guess:                       # all parts have the axes of the drawing",
+            *(f"    {part.name}: [0, 0, 0]" for part in moving),
+            "",
+            *_runs(proposal),
+            "",
+        ]
+    )
+
+
+def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
+    light = [part.name for part in parts if part.density is None and choices.density is None]
+    if light:
+        names = ", ".join(map(repr, light))
+        raise ValueError(f"density must be given, the drawing has none for {names}: --density 7850 for steel [kg/m³]")
+
+
+def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str:
+    path = os.path.relpath(drawing.path.resolve(), folder.resolve())
+    if choices.flexible and path.startswith(".."):
+        raise ValueError(f"the model must be written in the folder of the drawing or above, got {str(folder)!r}")
+    return Path(path).as_posix()
+
+
+def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
+    return [
+        f"# Proposed by the drawing {drawing.path.name} (unit {drawing.unit}). Look at each joint: a drawing has",
+        "# surfaces, and does not say what slides or is glued. Lengths are in m, axes are those of the drawing.",
+        f"#   flexph check {name}       flexph show {name}       flexph run {name}",
+        f"# Ground: {proposal.ground}, {proposal.reason}.",
+        "",
+        f"description: {len(drawing.parts)} parts of {drawing.path.name}",
+        "",
+    ]
+
+
+def _gravity(proposal: Proposal) -> list[str]:
+    """Gravity along −z, or along −y if all joints turn about z."""
+    axes = [j.pair.axis for j in proposal.joints if j.pair.kind in ("hinge", "cylindrical")]
+    flat = bool(axes) and all(abs(axis[2]) > 0.999 for axis in axes)
+    if flat:
+        return ["gravity: [0, -9.81, 0]         # not in the drawing; along -y, as all joints turn about z", ""]
+    return ["gravity: [0, 0, -9.81]         # not in the drawing; along -z", ""]
+
+
+def _materials(drawing: Drawing, choices: Choices) -> list[str]:
+    lines = ["materials:                     # moduli are not in a drawing: these are of steel, write yours"]
+    for part in drawing.parts:
+        if part.name in choices.flexible:
+            density = part.density if choices.density is None else choices.density
+            lines.append(f"  of_{part.name}: {{young: 210 GPa, poisson: 0.3, density: {density:.10g} kg/m^3}}")
+    return [*lines, ""]
+
+
+def _body(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterator[str]:
+    density = part.density if choices.density is None else choices.density
+    assert density is not None
+    source = "given" if choices.density is not None else f"of {part.material or 'its material'} in the drawing"
+    yield f"  {part.name}:  # {1e6 * part.volume:.6g} cm³, density {density:.6g} kg/m³ ({source})"
+    if part.name in choices.flexible:
+        yield from _flexible(part, ports, choices, mesh)
+        return
+    yield "    kind: rigid_body"
+    yield f"    mass: {density * part.volume:.12g}"
+    yield "    inertia:"
+    yield from (f"      - {_list(row)}" for row in density * part.inertia)
+    yield f"    centre: {_list(part.centre)}"
+    places = ports.places.get(part.name, {"middle": part.centre})
+    yield "    ports:"
+    yield from (f"      {name}: {_list(at)}" for name, at in places.items())
+
+
+def _flexible(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterator[str]:
+    assert part.size is not None
+    size = choices.size or float(np.linalg.norm(part.size[1] - part.size[0])) / CELLS_ALONG
+    regions = ports.regions.get(part.name, {})
+    yield "    kind: reduced"
+    yield "    modes: 6"
+    yield "    body:"
+    yield "      kind: solid"
+    yield f"      mesh: {mesh}"
+    yield f"      select: {part.name}"
+    yield f"      size: {1e3 * size:.6g} mm"
+    yield f"      material: of_{part.name}"
+    yield "      ports:"
+    places = ports.places.get(part.name, {})
+    yield from (f"        {name}: {{region: {face}, at: {_list(places[name])}}}" for name, face in regions.items())
+    if regions:
+        yield f"      reference: {next(iter(regions))}"
+
+
+def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[str]:
+    first, second = joint.first, joint.second
+    main = next((t for t in joint.touches if {t.first, t.second} == {first, second}), joint.touches[0])
+    names = {main.first: main.ports[0], main.second: main.ports[1]}
+    if first == proposal.ground:
+        first, second = second, first
+    place = joint.pair.at
+    kind = joint.pair.kind
+    one, two = ENDS[kind]
+    other = proposal.ground if second == proposal.ground else second
+    start = ports.add(first, other, place, names.get(first, ""))
+    end = f"{{ground: {_list(place)}}}"
+    if second != proposal.ground:
+        end = ports.add(second, first, place, names.get(second, ""))
+    along = f", {DIRECTION[kind]}: {_list(direction(joint.pair.axis))}" if kind in DIRECTION else ""
+    yield f"  # {_sureness(joint)}: {'; '.join(t.words() for t in joint.touches)}"
+    yield from (f"  #   {remark}" for remark in joint.remarks)
+    yield f"  - {{kind: {kind}, {one}: {start}, {two}: {end}{along}}}"
+
+
+def _sureness(joint: ProposedJoint) -> str:
+    if any("they share one plane" in remark for remark in joint.remarks):
+        return "not sure"
+    words = {SURE[t.kind] for t in joint.touches}
+    return "likely" if "likely" in words or joint.pair.kind == "cylindrical" else "sure"
+
+
+def _left_out(proposal: Proposal) -> list[str]:
+    lines = []
+    for joint in proposal.left_out:
+        what = "; ".join(t.words() for t in joint.touches)
+        planar, count = joint.pair.kind == "planar", joint.pair.freedoms
+        why = "others hold them already" if planar else f"no joint here has these {count} freedoms"
+        lines.append(f"  # left out: {what} ({why})")
+    lines += [f"  # nothing holds {name}: it is free" for name in proposal.free]
+    return lines
+
+
+def _runs(proposal: Proposal) -> list[str]:
+    lines = ["runs:", "  motion:", "    end: 1 s", "    steps: 1000"]
+    if loops(proposal):
+        lines.append(
+            "    # A loop of parallel hinges holds more than it needs; leave this out if nothing is redundant."
+        )
+        lines.append("    method: {name: exact, redundant: least_norm}")
+    return lines
+
+
+def _list(values: Sequence[float] | Array) -> str:
+    """Numbers to twelve digits; those that are round-off of the largest are zero."""
+    array = np.asarray(values, dtype=float)
+    array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), 1e-3), 0.0, array)
+    return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"
+
+
+def summary(proposal: Proposal) -> list[str]:
+    """Ground, joints and free parts, a line each."""
+    return [
+        f"ground: {proposal.ground}, {proposal.reason}",
+        *(f"{_sureness(joint)}: {joint.pair.kind} of {joint.first} and {joint.second}" for joint in proposal.joints),
+        *(f"nothing holds {name}" for name in proposal.free),
+    ]

@@ -1,0 +1,115 @@
+"""Contacts between the parts of a drawing: pins in bores, bores in line, balls in sockets, planes on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from ...meshes.contents import ProposedPort
+from ...meshes.drawings.drawing import Drawing, Part
+from ...numerics.arrays import Array
+
+PARALLEL = 1e-4
+"""Sine of the angle between axes up to which they are parallel."""
+COAXIAL = 0.02
+"""Distance of parallel axes, relative to the radius of the bore, up to which they are one."""
+CLEARANCE = 0.1
+"""Clearance of a pin, relative to the radius of the bore, up to which it fits."""
+TIGHT = 1e-3
+"""Interference, relative to the radius of the bore, up to which a pin fits."""
+NEIGHBOURS = 0.1
+"""Gap along the axis, relative to the radius, up to which bores in line belong together."""
+
+SURE = {"pin": "sure", "ball": "sure", "plane": "sure", "bores": "likely"}
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A contact of two parts: kind (pin, bores, ball, plane), place (3,) [m], axis or normal (3,), ports of both."""
+
+    kind: str
+    first: str
+    second: str
+    at: Array
+    axis: Array
+    ports: tuple[str, str]
+
+    def words(self) -> str:
+        """Contact in words."""
+        one, two = f"{self.first}.{self.ports[0]}", f"{self.second}.{self.ports[1]}"
+        return {
+            "pin": f"{one} and {two} are coaxial and fit",
+            "bores": f"{one} and {two} are bores in line, without a pin in the drawing",
+            "ball": f"{one} and {two} are a ball in its socket",
+            "plane": f"{one} and {two} lie on each other",
+        }[self.kind]
+
+
+def contacts(drawing: Drawing) -> list[Touch]:
+    """All contacts of a drawing; bores in line count only if no pin of the drawing is in one of them."""
+    touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
+    filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
+    kept = [t for t in touches if t.kind != "bores" or not {(t.first, t.ports[0]), (t.second, t.ports[1])} & filled]
+    return [*kept, *_planes(drawing)]
+
+
+def _of_pair(one: Part, two: Part) -> Iterator[Touch]:
+    for a in one.ports:
+        for b in two.ports:
+            kinds = {a.kind, b.kind}
+            if kinds == {"hole", "pin"} or (a.kind == b.kind == "hole"):
+                touch = _round(a, b)
+            elif kinds == {"ball", "socket"}:
+                touch = _ball(a, b)
+            else:
+                continue
+            if touch is not None:
+                yield replace(touch, first=one.name, second=two.name)
+
+
+def _fits(inner: float, outer: float) -> bool:
+    return -TIGHT * outer <= outer - inner <= CLEARANCE * outer
+
+
+def _round(a: ProposedPort, b: ProposedPort) -> Touch | None:
+    """Contact of two coaxial cylinders: a pin that fits and overlaps, or two bores of one radius that meet."""
+    assert a.radius is not None and b.radius is not None and a.length is not None and b.length is not None
+    axis, away = np.array(a.axis), np.subtract(b.centre, a.centre)
+    bore = max(a.radius, b.radius)
+    if np.linalg.norm(np.cross(axis, b.axis)) > PARALLEL:
+        return None
+    if np.linalg.norm(away - (away @ axis) * axis) > COAXIAL * bore:
+        return None
+    low, high = -0.5 * a.length, 0.5 * a.length
+    other = away @ axis
+    start, end = max(low, other - 0.5 * b.length), min(high, other + 0.5 * b.length)
+    at = np.array(a.centre) + 0.5 * (start + end) * axis
+    if a.kind == b.kind:
+        if abs(a.radius - b.radius) <= 0.01 * bore and -NEIGHBOURS * bore <= end - start <= 1e-3 * bore:
+            return Touch("bores", "", "", at, axis, (a.name, b.name))
+        return None
+    pin, hole = (a, b) if a.kind == "pin" else (b, a)
+    assert pin.radius is not None and hole.radius is not None
+    if _fits(pin.radius, hole.radius) and end - start > 1e-3 * bore:
+        return Touch("pin", "", "", at, axis, (a.name, b.name))
+    return None
+
+
+def _ball(a: ProposedPort, b: ProposedPort) -> Touch | None:
+    ball, socket = (a, b) if a.kind == "ball" else (b, a)
+    assert ball.radius is not None and socket.radius is not None
+    near = np.linalg.norm(np.subtract(a.centre, b.centre)) <= COAXIAL * socket.radius
+    if near and _fits(ball.radius, socket.radius):
+        return Touch("ball", "", "", np.array(ball.centre), np.array(ball.axis), (a.name, b.name))
+    return None
+
+
+def _planes(drawing: Drawing) -> Iterator[Touch]:
+    """Contacts of the plane faces that lie on each other."""
+    owners = {face: (part.name, port) for part in drawing.parts for port in part.ports for face in port.faces}
+    for first, second, at in drawing.touching:
+        (one, a), (two, b) = owners[first], owners[second]
+        yield Touch("plane", one, two, at, np.array(a.axis), (a.name, b.name))

@@ -1,0 +1,237 @@
+"""Assemblies of drawings as model files: contacts, joints, and the mechanisms that they were.
+
+Some ten seconds, as gmsh reads each drawing in a process of its own; without it only the joints of contacts are tested.
+"""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from drawings import Sheet, link
+from scipy.spatial.transform import Rotation
+
+import rigid
+from flexph import GROUND, connect, eliminate, hinge, integrate, poles, prismatic
+from flexph.cli import main
+from flexph.methods import Exact
+from flexph.models import load_model
+from flexph.models.assemblies.freedoms import pair_of
+from flexph.models.assemblies.touching import Touch
+
+X, Y, Z = np.eye(3)
+O, P, Q = np.zeros(3), np.array([0.3, 0.1, 0.0]), np.array([0.0, 0.2, 0.1])
+SETS = {
+    "hinge": [("pin", O, Z), ("plane", P, Z)],
+    "cylindrical": [("pin", O, Z), ("pin", 2.0 * Z, Z)],
+    "prismatic": [("plane", O, Z), ("plane", P, Y)],
+    "prismatic of two pins": [("pin", O, Z), ("pin", P, Z)],
+    "weld": [("plane", O, Z), ("plane", P, Y), ("plane", Q, X)],
+    "weld of bolts": [("bores", O, Z), ("bores", P, Z), ("plane", Q, Z)],
+    "weld of crossed pins": [("pin", O, Z), ("pin", P, X)],
+    "planar": [("plane", O, Z), ("plane", P, Z)],
+    "spherical": [("ball", P, Z)],
+    "hinge of two balls": [("ball", O, Z), ("ball", 0.1 * X, Z)],
+}
+FREEDOMS = {"hinge": 1, "cylindrical": 2, "prismatic": 1, "weld": 0, "planar": 3, "spherical": 3}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_contacts_make_the_joint_that_they_leave_free(name):
+    """In any axes and about any place; the axis of a hinge runs through its pin."""
+    kind = name.partition(" ")[0]
+    for seed in range(3):
+        R = Rotation.random(random_state=seed).as_matrix() if seed else np.eye(3)
+        away = np.random.default_rng(seed).normal(size=3)
+        pair = pair_of([Touch(k, "a", "b", R @ at + away, R @ axis, ("p", "q")) for k, at, axis in SETS[name]])
+        assert (pair.kind, pair.freedoms) == (kind, FREEDOMS[kind])
+        wanted = {"hinge": Z, "cylindrical": Z, "planar": Z, "prismatic": X, "prismatic of two pins": Z}
+        axis = R @ {**wanted, "hinge of two balls": X}.get(name, Z)
+        if kind in ("hinge", "cylindrical", "planar", "prismatic"):
+            np.testing.assert_allclose(np.abs(pair.axis @ axis), 1.0, atol=1e-9)
+        if kind in ("hinge", "cylindrical"):  # the place is on the axis, through the origin before the motion
+            np.testing.assert_allclose(np.cross(pair.at - away, axis), 0.0, atol=1e-9)
+        if kind == "spherical":
+            np.testing.assert_allclose(pair.at, R @ P + away, atol=1e-9)
+
+
+CORNERS = {"O": (0, 0), "A": (30, 40), "B": (120, 80), "C": (100, 0)}
+
+
+@pytest.fixture(scope="module")
+def four_bar(tmp_path_factory):
+    """A four-bar of a base with two pins, crank and follower with one, and a coupler; properties by the kernel."""
+    path = tmp_path_factory.mktemp("assembly") / "four-bar.step"
+    a, b, c, o = (CORNERS[n] for n in "ABCO")
+    with Sheet() as sheet:
+        base = sheet.box((-20, -20, -10), (120, 20, 0))
+        pins = [sheet.cylinder((*at, 0), (0, 0, 8), 5) for at in (o, c)]
+        sheet.named("base", sheet.joined(base, *pins))
+        crank = link(sheet, o, a, low=0, high=8, radius=10, bores=[(o, 5)])
+        follower = link(sheet, c, b, low=0, high=8, radius=10, bores=[(c, 5)])
+        parts = {
+            "crank": sheet.joined(crank, sheet.cylinder((*a, 8), (0, 0, 8), 4)),
+            "coupler": link(sheet, a, b, low=8, high=16, radius=9, bores=[(a, 4), (b, 4)]),
+            "follower": sheet.joined(follower, sheet.cylinder((*b, 8), (0, 0, 8), 4)),
+        }
+        for name, part in parts.items():
+            sheet.named(name, part)
+        properties = {name: sheet.properties(part) for name, part in parts.items()}
+        sheet.write(path)
+    return path, properties
+
+
+def by_hand(properties, ports, connections, gravity):
+    """The mechanism of rigid bodies of density 7850 with ports in millimetres."""
+    bodies = {}
+    for name, places in ports.items():
+        volume, centre, inertia = properties[name]
+        given = {key: 1e-3 * np.array(at, dtype=float) for key, at in places.items()}
+        bodies[name] = rigid.body(7.85e-6 * volume, inertia=7.85e-12 * inertia, ports=given, centre=1e-3 * centre)
+    return connect(bodies, connections, gravity=gravity)
+
+
+def drawn(mechanism):
+    """The pose of the drawing."""
+    return mechanism.assemble(guess={name: (O, np.eye(3)) for name in mechanism.bodies})
+
+
+def started(mechanism):
+    return mechanism.consistent_state(drawn(mechanism))
+
+
+def test_a_four_bar_comes_back_as_it_was(four_bar, tmp_path):
+    path, properties = four_bar
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "four"), "--from", str(path), "--density", "7850"])
+    assert result.exit_code == 0, result.output
+    assert "ground: base, by its name" in result.output and result.output.count("sure: hinge of") == 4
+    text = (tmp_path / "four.yaml").read_text()
+    assert "# sure: base.pin1 and crank.hole1 are coaxial and fit; base.plane" in text
+    model = load_model(tmp_path / "four.yaml")
+    corner = {name: (*at, 4.0) for name, at in CORNERS.items()}
+    ports = {"crank": "OA", "coupler": "AB", "follower": "CB"}
+    ports = {name: {end: corner[end] for end in ends} for name, ends in ports.items()}
+    joints = [("crank.O", GROUND.at(0.0, 0.0, 0.004)), ("crank.A", "coupler.A")]
+    joints += [("coupler.B", "follower.B"), ("follower.C", GROUND.at(0.1, 0.0, 0.004))]
+    hand = by_hand(properties, ports, [hinge(*ends, axis=(0, 0, 1)) for ends in joints], (0.0, -9.81, 0.0))
+    method, times = Exact(redundant="least_norm"), np.linspace(0.0, 0.2, 101)
+    runs = [integrate(m, started(m), times, method=method) for m in (model.mechanism, hand)]
+    tips = [runs[0].position("coupler.follower"), runs[1].position("coupler.B")]
+    # bodies of the file have twelve digits, and ports at other heights
+    np.testing.assert_allclose(tips[0][:, :2], tips[1][:, :2], atol=1e-8)
+    assert np.ptp(tips[0][:, 1]) > 1e-2 and runs[0].ledger.largest_residual < 1e-11
+    slow = []
+    for mechanism in (model.mechanism, hand):
+        rest = mechanism.equilibrium(drawn(mechanism), redundant="least_norm")
+        slow.append(np.sort(np.abs(poles(eliminate(mechanism.linearize(rest))).imag))[-1])
+    assert slow[0] == pytest.approx(slow[1], rel=1e-7) and slow[0] > 1.0
+
+
+@pytest.fixture(scope="module")
+def crank_slider(tmp_path_factory):
+    """A crank-slider: a frame with a guide, a crank pin as a part of its own, a block that slides."""
+    path = tmp_path_factory.mktemp("assembly") / "slider.step"
+    a, b = (18, 24), (120, 0)
+    with Sheet() as sheet:
+        plate = sheet.box((-30, -25, -10), (200, 25, 0))
+        rails = [sheet.box((70, y, 0), (200, y + 10, 8)) for y in (-22, 12)]
+        sheet.named("frame", sheet.joined(plate, *rails, sheet.cylinder((0, 0, 0), (0, 0, 8), 6)))
+        parts = {
+            "crank": link(sheet, (0, 0), a, low=0, high=8, radius=11, bores=[((0, 0), 6), (a, 4)]),
+            "rod": link(sheet, a, b, low=8, high=16, radius=8, bores=[(a, 4), (b, 4)]),
+            "block": sheet.joined(sheet.box((105, -12, 0), (135, 12, 8)), sheet.cylinder((*b, 8), (0, 0, 8), 4)),
+            "bolt": sheet.cylinder((*a, 0), (0, 0, 16), 4),
+        }
+        for name, part in parts.items():
+            sheet.named(name, part)
+        properties = {name: sheet.properties(part) for name, part in parts.items()}
+        sheet.write(path)
+    return path, properties
+
+
+def test_a_crank_slider_with_a_loose_bolt_comes_back_as_it_was(crank_slider, tmp_path):
+    path, properties = crank_slider
+    arguments = ["new", str(tmp_path / "slider.yaml"), "--from", str(path), "--density", "7.85 g/cm^3"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert [line.partition(": ")[2] for line in result.output.splitlines()[2:]] == [
+        "weld of crank and bolt",
+        "hinge of frame and crank",
+        "prismatic of frame and block",
+        "hinge of rod and bolt",
+        "hinge of rod and block",
+    ]
+    assert "bolt turns in all of its bores: it is held in crank here" in (tmp_path / "slider.yaml").read_text()
+    model = load_model(tmp_path / "slider.yaml")
+    volume = sum(properties[n][0] for n in ("crank", "bolt"))
+    centre = sum(properties[n][0] * properties[n][1] for n in ("crank", "bolt")) / volume
+    inertia = 0.0
+    for name in ("crank", "bolt"):  # Steiner
+        own, d = properties[name], properties[name][1] - centre
+        inertia = inertia + own[2] + own[0] * (d @ d * np.eye(3) - np.outer(d, d))
+    ends = {"crank": {"O": (0, 0, 4), "A": (18, 24, 4)}, "rod": {"A": (18, 24, 4), "B": (120, 0, 4)}}
+    ends["block"] = {"B": (120, 0, 4)}
+    joints = [hinge("crank.O", GROUND.at(0.0, 0.0, 0.004), axis=Z), hinge("crank.A", "rod.A", axis=Z)]
+    joints += [hinge("rod.B", "block.B", axis=Z), prismatic("block.B", GROUND.at(0.12, 0.0, 0.004), direction=X)]
+    hand = by_hand({**properties, "crank": (volume, centre, inertia)}, ends, joints, (0.0, -9.81, 0.0))
+    method, times = Exact(redundant="least_norm"), np.linspace(0.0, 0.2, 101)
+    runs = [integrate(m, started(m), times, method=method) for m in (model.mechanism, hand)]
+    ways = [run.position(port)[:, 0] for run, port in zip(runs, ("block.rod", "block.B"), strict=True)]
+    np.testing.assert_allclose(ways[0], ways[1], atol=1e-8)
+    assert np.ptp(ways[0]) > 1e-3
+
+
+def test_parts_in_a_row_make_what_is_likely(tmp_path):
+    """Bores in line without a pin are a likely hinge; two of them with a plane are a weld, as are parts glued alone."""
+    with Sheet() as sheet:
+        bar = {"low": 0, "high": 5, "radius": 10}
+        sheet.named("base", link(sheet, (0, 0), (100, 0), **bar, bores=[((0, 0), 4), ((60, 0), 3), ((80, 0), 3)]))
+        sheet.named("arm", link(sheet, (0, 0), (0, 60), low=5, high=10, radius=9, bores=[((0, 0), 4)]))
+        lid = sheet.box((50, -8, 5), (90, 8, 10))
+        holes = [sheet.cylinder((x, 0, 4), (0, 0, 8), 3) for x in (60, 80)]
+        sheet.named("lid", sheet.without(lid, *holes))
+        sheet.named("tag", sheet.box((-4, 50, 10), (4, 58, 12)))
+        sheet.named("ball", sheet.ball((0, 300, 0), 5))
+        path = sheet.write(tmp_path / "row.step")
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "row"), "--from", str(path), "--density", "1000"])
+    assert result.output.splitlines()[1:] == [
+        "ground: base, by its name",
+        "likely: hinge of base and arm",
+        "likely: weld of base and lid",
+        "not sure: weld of arm and tag",
+        "nothing holds ball",
+    ]
+    assert list(load_model(tmp_path / "row.yaml").mechanism.bodies) == ["arm", "lid", "tag", "ball"]
+
+
+def test_a_part_may_be_flexible(four_bar, tmp_path):
+    path, properties = four_bar
+    (tmp_path / "four.step").write_bytes(path.read_bytes())
+    common = ["--from", str(tmp_path / "four.step"), "--density", "7850", "--flexible", "follower", "--size", "30mm"]
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "four"), *common])
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "four.yaml").read_text()
+    assert "moduli are not in a drawing: these are of steel" in text and "select: follower" in text
+    model = load_model(tmp_path / "four.yaml")
+    follower = model.mechanism.bodies["follower"]
+    assert follower.size == 6 and follower.mass == pytest.approx(7.85e-6 * properties["follower"][0], rel=1e-3)
+    model.check()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "density must be given, the drawing has none for 'crank', 'coupler', 'follower'"),
+        (["--density", "7850", "--ground", "bas"], "'bas'"),
+        (["--density", "7850", "--flexible", "base"], "a part that moves, got 'base', the ground"),
+        (["--density", "7850", "--flexible", "crank"], "in the folder of the drawing or above"),
+        (["--like", "four-bar"], "not both"),
+    ],
+)
+def test_wrong_options_are_refused(four_bar, tmp_path, options, words):
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "own"), "--from", str(four_bar[0]), *options])
+    assert result.exit_code != 0 and words in " ".join(result.output.split())
+    assert not (tmp_path / "own.yaml").exists()
+
+
+def test_options_of_drawings_need_one(tmp_path):
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "own"), "--density", "7850"])
+    assert result.exit_code == 2 and "--density is for a drawing: give it by --from" in result.output
