@@ -52,7 +52,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
     torch = _needed("torch")
     asked = _Asked(function, parameters, value)
 
-    class Run(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    class Run(torch.autograd.Function):  # type: ignore[name-defined]
         """Value of a run, with the product of its Jacobian and a covector."""
 
         @staticmethod
