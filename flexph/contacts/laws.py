@@ -47,6 +47,8 @@ def _check_compliant(law: Compliant) -> None:
             check.positive(name, getattr(law, name), unit)
     if law.tangential_stiffness is not None and law.slip_velocity is not None:
         raise ValueError("tangential_stiffness and slip_velocity are two models of friction: give only one of them")
+    if law.friction_factor is not None and law.friction == 0.0:
+        raise ValueError("friction_factor is a factor of friction=μ, which must be positive, got 0")
 
 
 def _set_damping(law: Compliant, name: str, given: tuple[str, str], formula: Callable[[float, float], float]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,12 @@ from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
 from .surfaces import Capsule, Surface
 
+SLENDER = 400.0
+"""Largest half length of edges over the sum of their radii.
+
+The distance of edges is too large by ε(W² + U²)/2R at both ends, with half lengths W and U, the sum R of radii and
+ε = 1e-6 (:mod:`flexph.kernels.surfaces.segments`): here by 0.08 R.
+"""
 POINTS = "two points have no side from which they touch: give one of them a radius"
 
 
@@ -249,6 +256,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     if isinstance(first, Edge) and isinstance(second, Edge):
         if not isinstance(law, Compliant):
             raise ValueError("edges and capsules touch each other by a compliant law: take Hertz or KelvinVoigt")
+        _check_slender(first, second)
         halves = (along(shape.port, fitting("axis", shape.half, dim)) for shape in (first, second))
         return Gap(
             "segments", (apart, *halves), 1.0, first.radius + second.radius, law, sides, (first.radius, second.radius)
@@ -273,6 +281,16 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             raise ValueError(f"a {type(second).__name__.lower()} in space needs an axis")
         kind, axis = "axial", along(second.port, fitting("axis", tuple(second.axis), dim))
     return Gap(kind, (apart, axis, none), sign, offset, law, sides, radii)
+
+
+def _check_slender(first: Edge, second: Edge) -> None:
+    """Raise ValueError for edges so thin that their ends would pass through each other."""
+    length, radius = math.hypot(*first.half, *second.half), first.radius + second.radius
+    if length > SLENDER * radius:
+        raise ValueError(
+            f"edges must be thicker, or capsules shorter: half lengths of {length:.3g} m together must be at most "
+            f"{SLENDER:g} times the sum of the radii, {radius:.3g} m"
+        )
 
 
 def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap:

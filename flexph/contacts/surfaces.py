@@ -79,7 +79,8 @@ class Box(Surface):
     """A box about a port, in the plane a rectangle, with faces, edges and corners.
 
     A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
-    ``round`` its edges and corners are round, and its edges touch those of other boxes and capsules.
+    ``round`` its edges and corners are round, and its edges touch those of other boxes and capsules. Boxes of equal
+    size that lie on each other need it: sharp corners push out through the nearest face, which is a side there.
 
     Parameters
     ----------

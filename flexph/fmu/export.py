@@ -86,7 +86,8 @@ def write_fmu(
     Raises
     ------
     ValueError
-        For arguments of the function without a numerical default, and for another suffix.
+        For arguments of the function without a numerical default, for another suffix, and for two variables of one
+        name; a unit of FMI 3 has its own ``time``.
     ImportError
         Without pythonfmu or pythonfmu3 (extra ``fmi``).
     """
@@ -97,6 +98,10 @@ def write_fmu(
     plan = make(**parameters)
     if not isinstance(plan, CoSimulation):
         raise ValueError(f"simulation must return a CoSimulation, got {check.shown(plan)}")
+    names = [*parameters, *plan.input_variables, *plan.output_variables, *(["time"] if version == 3 else [])]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"a unit must not have two variables named {twice!r}: one of FMI 3 has its own 'time'")
     word = re.sub(r"\W", "_", name or target.stem, flags=re.ASCII)
     module = f"{word if word[:1].isalpha() else f'unit_{word}'}_of_flexph"
     with tempfile.TemporaryDirectory() as folder, staged(target) as part:

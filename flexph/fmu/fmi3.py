@@ -16,15 +16,13 @@ class Fmi3Mechanism(MechanismUnit):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._now = float(self._plan.start.time)
         kind, varies = Fmi3Causality.independent, Fmi3Variability.continuous
-        time = Float64("time", causality=kind, variability=varies, getter=lambda: self._now)
+        time = Float64("time", causality=kind, variability=varies, getter=self._now)
         self.register_variable(time, nested=False)
 
-    def setup_experiment(self, start_time: float, *more: Any) -> None:
-        """Store the start time of the simulator."""
-        super().setup_experiment(start_time, *more)
-        self._now = start_time
+    def _now(self) -> float:
+        """Time of the simulator."""
+        return float(self._simulator.time - self._offset)
 
     def _experiment(self, **times: float) -> Any:
         return DefaultExperiment(**times)
@@ -38,5 +36,4 @@ class Fmi3Mechanism(MechanismUnit):
     def do_step(self, current_time: float, step_size: float) -> Any:
         """Take one step of the method with the present inputs."""
         self._step(current_time, step_size)
-        self._now = current_time + step_size
         return Fmi3StepResult()

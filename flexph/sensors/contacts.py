@@ -110,7 +110,8 @@ def normal_force(contact: str) -> Quantity:
 def friction_force(contact: str) -> Quantity:
     """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
-    It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing.
+    It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing. A
+    friction with a factor of time is a mean over steps, as is a smooth one on a surface whose speed depends on time.
 
     Parameters
     ----------
@@ -193,14 +194,17 @@ def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
     return Quantity(kind, (contact,), unit, no_measures, scalar=False, of_state=of_state)
 
 
-def _is_of_steps(mechanism: Model, name: str) -> bool:
-    return has_dry_friction(mechanism, name) or bool(_is_rigid_or_timed(gaps_of(mechanism, name).laws).any())
+def _is_of_steps(mechanism: Model, name: str, way: Way) -> bool:
+    return has_dry_friction(mechanism, name) or bool(_have_step_means(gaps_of(mechanism, name).laws, way).any())
 
 
-def _is_rigid_or_timed(laws: Contacts) -> Array:
-    """Mask of rigid contacts, and of smooth friction by a speed or a factor that changes with time."""
-    mask: Array = laws.rigid | (((laws.timed >= 0) | (laws.rubbing >= 0)) & (laws.anchor < 0))
-    return mask
+def _have_step_means(laws: Contacts, way: Way) -> Array:
+    """Mask of rigid contacts, and of friction that a factor of time or the speed of a surface changes.
+
+    Anchors determine the friction under a speed of the surface; the bound of their force depends on a factor, too.
+    """
+    mask: Array = laws.rigid
+    return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if way == "friction" else mask
 
 
 def _force(kind: str, contact: str, way: Way) -> Quantity:
@@ -210,19 +214,19 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
         if has_dry_friction(mechanism, contact):
             return refuse_state(label, mechanism)
         own = gaps_of(mechanism, contact)
-        if _is_rigid_or_timed(own.laws).any():
+        if _have_step_means(own.laws, way).any():
             kind = "a rigid contact" if own.laws.rigid.any() else "with a speed or a friction of time"
             return refuse_state(f"{label}, {kind},", mechanism)
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
-        if _is_of_steps(mechanism, contact):
+        if _is_of_steps(mechanism, contact, way):
             return mean_force(mechanism, contact, way)
         read = of_state(mechanism)
         return lambda time, x, last: read(x)
 
     def over(run: Any) -> Array:
-        if _is_of_steps(run.mechanism, contact):
+        if _is_of_steps(run.mechanism, contact, way):
             return mean_forces(run, contact, way)
         return histories(run.mechanism, {"it": by_state}, run.states)["it"]
 

@@ -196,7 +196,7 @@ def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
     if law.factor is not None:
-        raise ValueError(f"the bound of the friction of {joint!r} changes with time: read contact_force(..., way)")
+        raise ValueError(f"the bound of the friction of {joint!r} changes with time: read friction_force({joint!r})")
     return law
 
 

@@ -1,5 +1,7 @@
 """Boxes, capsules and meshes that touch each other: by corners, nodes and edges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,9 +10,11 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Box, Capsule, Cylinder, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
+from flexph.contacts.pairs import SLENDER
 from flexph.kernels.surfaces.segments import squares
 from flexph.methods import Decaying, Exact
 from flexph.models import load_model, write_model
+from flexph.sensors import gap
 
 LAW = KelvinVoigt(1e4)
 ROUGH = KelvinVoigt(1e4, damping=2.0, friction=0.4)
@@ -152,6 +156,7 @@ def test_a_file_has_boxes_in_contact(tmp_path):
 
 
 CAPSULE = Capsule("a.own", 0.4, 0.0, (1.0, 0.0, 0.0))
+ROD = Capsule("a.own", 2.0, 1e-3, (1.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -160,6 +165,7 @@ CAPSULE = Capsule("a.own", 0.4, 0.0, (1.0, 0.0, 0.0))
         (lambda: Box("a.own", (0.2, 0.3), round=0.1), "round must be less than half"),
         (lambda: Box("a.own", (0.2, 0.3), round=-0.1), "round must not be negative"),
         (lambda: contact(CAPSULE, Capsule("b.own", 1.0, 0.0, (1, 0, 0)), LAW).formed(3), "pass through each other"),
+        (lambda: contact(ROD, replace(ROD, port="b.own"), LAW, name="rods").formed(3), "rods: edges must be thicker"),
         (lambda: contact(SHAPES["capsules"]("a.own"), SHAPES["capsules"]("b.own"), Rigid()).formed(3), "compliant law"),
         (lambda: contact(Box(GROUND.at(0, 0), (1, 1)), Box(GROUND.at(0, 3), (1, 1)), LAW), "both on the ground"),
         (lambda: contact(Plane(GROUND.at(0, 0), (0, 1)), Cylinder("a.own", 0.1), LAW), "needs a point or sphere"),
@@ -172,3 +178,29 @@ def test_bad_pairs_are_refused(call, message):
 
 def test_spheres_are_balls_of_boxes_as_before():
     assert len(contact(Sphere("a.own", 0.1), Box("b.own", (0.2, 0.3)), LAW).formed(2).form.gaps) == 1
+
+
+def test_the_thinnest_edges_touch_with_their_ends():
+    """The error of the distance at the ends is ε (W² + U²)/2R, at SLENDER 0.08 R: the rods touch before they meet."""
+    radius = 2.0 * np.sqrt(2.0) * 0.5 / SLENDER / 2.0 * 1.0001
+    rod = Capsule("a.own", 2.0, radius, (1.0, 0.0, 0.0))
+    other = Capsule(GROUND.at(1.0, 1.0, 0.0), 2.0, radius, (0.0, 1.0, 0.0))
+    level = rigid.body(1.0, inertia=(1.0, 1.0, 1.0), ports={"own": (0.0, 0.0, 0.0)})
+    mechanism = connect({"a": level}, [contact(rod, other, LAW, name="touch")])
+    gaps = []
+    for height in (2.0 * radius, 2.0 * radius * 0.9):
+        state = mechanism.consistent_state(mechanism.assemble({"a": ((0.0, 0.0, height), np.eye(3))}))
+        gaps.append(integrate(mechanism, state, [0.0, 1e-9]).measured(gap("touch"))[0, 0])
+    assert 0.0 < gaps[0] < 0.081 * 2.0 * radius and gaps[1] < 0.0
+
+
+def test_equal_boxes_with_round_edges_lie_on_each_other():
+    """Corners of sharp ones lie in the sides of the other box and push to the side, or not at all."""
+    size, damped = (0.1, 0.1, 0.1), KelvinVoigt(1e4, damping=100.0)
+    upper, lower = Box("a.own", size, round=0.01), Box(GROUND.at(0.0, 0.0, 0.0), size, round=0.01)
+    block = rigid.body(1.0, inertia=(2e-3,) * 3, ports={"own": (0.0, 0.0, 0.0)})
+    stack = connect({"a": block}, [contact(upper, lower, damped, name="touch")], gravity=(0.0, 0.0, -9.81))
+    start = stack.consistent_state(stack.assemble({"a": ((0.0, 0.0, 0.1), np.eye(3))}))
+    run = integrate(stack, start, np.linspace(0.0, 0.3, 301))
+    assert run.ledger.impulses["touch: normal"][-50:].sum() == pytest.approx(9.81 * 0.05, rel=1e-3)
+    assert 0.0 < 0.1 - run["a.centre"][-1, 2] < 9.81 / 1e4 / 4.0

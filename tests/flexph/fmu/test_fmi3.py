@@ -34,6 +34,7 @@ advance(0, 10)
 kept = slave.serializeFMUState(slave.getFMUState())
 advance(10, {COUNT})
 slave.setFMUState(slave.deserializeFMUState(kept))
+print(slave.getFloat64([names["angle"]])[0].hex(), slave.getFloat64([names["time"]])[0].hex())
 advance(10, {COUNT})
 slave.terminate()
 """
@@ -69,7 +70,8 @@ def test_steps_and_kept_states_are_those_of_a_run_to_the_bit(unit):
     plan, at = swing(mass=3.0), np.append(0.0, times[:COUNT])
     run = integrate(plan.mechanism, plan.start, at, method=plan.method, inputs={"motor": 7.0})
     wanted = run.measured(plan.outputs["angle"])[1:]
-    np.testing.assert_array_equal(angles, np.append(wanted, wanted[COUNT // 2 :]))
+    np.testing.assert_array_equal(angles, np.append(wanted, wanted[COUNT // 2 - 1 :]))
+    np.testing.assert_array_equal(times[COUNT:], times[COUNT // 2 - 1 : COUNT])  # a state has its time
     np.testing.assert_allclose(times[:COUNT], H * np.arange(1, COUNT + 1), rtol=1e-14)
 
 
@@ -84,3 +86,10 @@ def test_the_command_writes_the_version_that_is_asked_for(tmp_path):
     assert fmpy.read_model_description(str(tmp_path / "own.fmu")).fmiVersion == "3.0"
     with pytest.raises(ValueError, match="version"):
         write_fmu(tmp_path / "x.fmu", swing, version=4)
+
+
+def test_two_variables_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="two variables named 'time'"):
+        write_fmu(tmp_path / "a.fmu", lambda *, time=1.0: swing(mass=time), version=3)
+    with pytest.raises(ValueError, match="two variables named 'angle'"):
+        write_fmu(tmp_path / "a.fmu", lambda *, angle=1.0: swing(mass=angle), version=3)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, integrate, slider
+from flexph import GROUND, Event, connect, integrate, slider
 from flexph.contacts import KelvinVoigt, Plane, Rigid, contact, mutual_contact
 from flexph.joints import CoulombFriction, point_on_curve
 from flexph.laws import coulomb, scheduled
 from flexph.methods import Exact
 from flexph.models import load_model, write_model
-from flexph.sensors import friction_force, sticks
+from flexph.sensors import friction_force, normal_force, sticks
 
 FRICTION, GRAVITY, TIMES = 0.3, 9.81, np.linspace(0.0, 0.5, 101)
 
@@ -39,10 +39,10 @@ def on_floor(law):
     return connect({"block": rigid.point(1.0)}, [floor], gravity=(0.0, -GRAVITY))
 
 
-def run_of(mechanism, height=0.0, method=None):
+def run_of(mechanism, height=0.0, method=None, **options):
     pose = mechanism.assemble({"block": (0.0, height, 0.0)} if height else {})
     start = mechanism.consistent_state(pose, velocities={"block": (10.0, 0.0)})
-    return integrate(mechanism, start, TIMES, method=method or Exact())
+    return integrate(mechanism, start, TIMES, method=method or Exact(), **options)
 
 
 def test_dry_friction_of_a_joint():
@@ -127,3 +127,15 @@ def test_rigid_contacts_beside_scheduled_friction_need_events():
     start = mechanism.consistent_state(mechanism.assemble())
     with pytest.raises(ValueError, match="contact='events'"):
         integrate(mechanism, start, [0.0, 0.01], method=Exact(contact="steps"))
+
+
+def test_the_friction_of_an_anchor_is_read_with_its_factor():
+    """A sliding anchor holds a(t) μN; at a state this bound is not known, the force of the normal is."""
+    law = KelvinVoigt(1e6, damping=2e3, friction=FRICTION, friction_factor=lambda t: 2.0)
+    run = run_of(on_floor(law), -GRAVITY / 1e6)
+    np.testing.assert_allclose(run.measured(friction_force("floor")), 2.0 * FRICTION * GRAVITY, rtol=1e-6)
+    normal, friction = normal_force("floor"), friction_force("floor")
+    held = Event(lambda t, x: x.measured(normal) - GRAVITY - 1.0)
+    run_of(on_floor(law), -GRAVITY / 1e6, events={"never": held})
+    with pytest.raises(ValueError, match="a friction of time"):
+        run_of(on_floor(law), -GRAVITY / 1e6, events={"never": Event(lambda t, x: x.measured(friction) - 1e3)})
