@@ -14,7 +14,7 @@ from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, 
 from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.rotations import cayley, cross, from_entries, moment, spin_map, spins
+from ...numerics.rotations import cayley, cross, entry_count, from_entries, moment, spin_map, spins
 from ..model.state import State, configuration
 from ..model.time_table import TimeTable, table_of
 
@@ -62,7 +62,7 @@ def motion_before(mechanism: Model, times: Array, back: Array, states: Array) ->
     dim, shape = layout.dim, (count, layout.frames)
     r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
     R, turn = np.tile(np.eye(dim), (*shape, 1, 1)), np.zeros((*shape, spins(dim)))
-    R[:, turning] = from_entries(rho.reshape(count, len(turning), -1), dim)
+    R[:, turning] = from_entries(rho.reshape(count, len(turning), entry_count(dim)), dim)
     turn[:, turning] = -0.5 * back[:, None, None] * omega.reshape(count, len(turning), spins(dim))
     turned = cayley(turn.reshape(shape[0] * shape[1], -1), dim).reshape(*shape, dim, dim)
     place = (r - back[:, None] * v).reshape(*shape, dim)

@@ -374,7 +374,7 @@ def test_a_function_that_raises_says_at_which_rate():
     [
         (
             lambda: hinge("a.root", GROUND, friction=0.3),
-            "friction must be a Relation or a CoulombFriction, e.g. coulomb",
+            "friction must be a Relation, a ScheduledRelation or a CoulombFriction, e.g. coulomb",
         ),
         (lambda: slider("a.root", GROUND, friction=-1.0), "friction must be a Relation"),
         (
