@@ -42,7 +42,7 @@ REFUSED = {
 """Kinds without an adjoint at the random step; a run with such a step is refused."""
 KINDS = {name: kind for name, kind in KINDS.items() if name not in REFUSED}
 SURFACES = {"rectangle", "slot", "polygon", "open curve on the ground", "block", "plate", "capsule", "tetrahedron"}
-SURFACES |= {"folded sheet", "block on the ground"}
+SURFACES |= {"folded sheet", "block on the ground", "rectangles"}
 """Shapes that are surfaces of meshes, without gradients."""
 CONTACTS = {
     f"{name}: {law}": (dim, lambda dim=dim: {"c": block(dim)}, lambda own=own, law=law: touching(own, LAWS[law]))
