@@ -198,7 +198,7 @@ def gradients(
     solution = integrate(
         problem.mechanism, problem.start, times, method=method, inputs=problem.inputs, progress=progress
     )
-    sensed = {name: _sensed(problem, functional, solution) for name, functional in functionals.items()}
+    sensed = {name: sensed_of(problem, functional, solution) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
     origin = origin_of(make, parameters, times, problem, sensors)
     if len(parameters) > FEW:
@@ -255,7 +255,7 @@ class _Sensed(NamedTuple):
     rows: Index
 
 
-def _sensed(problem: Problem, functional: Functional, solution: Solution) -> _Sensed:
+def sensed_of(problem: Problem, functional: Functional, solution: Solution) -> _Sensed:
     """Value and slopes of a functional of a run."""
     quantity = functional.quantity
     times, states = solution.times, solution.states

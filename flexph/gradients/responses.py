@@ -14,11 +14,11 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .adjoint import component_of, gradients
+from .adjoint import component_of, gradients, sensed_of
 from .forward import ForwardSensitivities, forward_sensitivities
 from .functionals import Functional
 from .parameters import step_of
-from .problems import made
+from .problems import problem_of
 from .readings import AGREED, WEIGHTS, readings
 
 FEW = 3
@@ -82,17 +82,16 @@ class Responses:
 
     def __call__(self, **parameters: float) -> Values:
         """Values at parameters."""
-        mechanism, start, inputs = made(self.make, parameters)
-        run = integrate(mechanism, start, self.times, method=Exact(), inputs=inputs, progress=False)
+        own = problem_of(self.make, parameters, self.times)
+        run = integrate(own.mechanism, own.start, self.times, method=Exact(), inputs=own.inputs, progress=False)
         values: Values = {}
-        for name, own in self.values.items():
-            if isinstance(own, Quantity):
-                values[name] = _shaped(own, readings(mechanism, own, run.states))
-            elif isinstance(own, Functional):
-                every = readings(mechanism, own.quantity, run.states)
-                values[name] = own.value(run.times, component_of(own.component, own.quantity, every))
+        for name, value in self.values.items():
+            if isinstance(value, Quantity):
+                values[name] = _shaped(value, readings(own.mechanism, value, run.states))
+            elif isinstance(value, Functional):
+                values[name] = sensed_of(own, value, run).value
             else:
-                values[name] = _asked(name, own, parameters)
+                values[name] = _asked(name, value, parameters)
         return values
 
     def derivatives(self, **parameters: float) -> tuple[Values, ByParameter]:
@@ -102,29 +101,31 @@ class Responses:
         plain = {name: own for name, own in self.values.items() if name not in {**functionals, **histories}}
         values: Values = {}
         by: ByParameter = {}
-        if histories or (functionals and len(parameters) <= FEW):
-            self._forward(parameters, functionals, (values, by))
-        elif functionals:
-            for name, own in gradients(self.make, parameters, self.times, functionals).items():
-                values[name], by[name] = own.value, dict(own.by)
+        along = {name: own for name, own in functionals.items() if own.quantity.of_steps is None}
+        if histories or (along and len(parameters) <= FEW):
+            self._forward(parameters, histories, along, (values, by))
+        back = {name: own for name, own in functionals.items() if name not in values}
+        for name, own in gradients(self.make, parameters, self.times, back).items() if back else ():
+            values[name], by[name] = own.value, dict(own.by)
         for name, function in plain.items():
             values[name] = _asked(name, function, parameters)
             by[name] = {key: _slope(name, function, parameters, key) for key in parameters}
         return {name: values[name] for name in self.values}, {name: by[name] for name in self.values}
 
     def _forward(
-        self, parameters: Mapping[str, float], functionals: Mapping[str, Functional], into: tuple[Values, ByParameter]
+        self,
+        parameters: Mapping[str, float],
+        histories: Mapping[str, Quantity],
+        functionals: Mapping[str, Functional],
+        into: tuple[Values, ByParameter],
     ) -> None:
-        """Values of functionals and histories, and their derivatives, carried forward."""
-        sensors = {name: getattr(own, "quantity", own) for name, own in self.values.items()}
-        sensors = {name: own for name, own in sensors.items() if isinstance(own, Quantity)}
+        """Values of histories and functionals, and their derivatives, carried forward."""
+        sensors = {**histories, **{name: own.quantity for name, own in functionals.items()}}
         found = forward_sensitivities(self.make, parameters, self.times, sensors)
-        for name in sensors:
-            own = functionals.get(name)
-            if own is None:
-                into[0][name], into[1][name] = found.values[name], dict(found.by[name])
-            else:
-                into[0][name], into[1][name] = _of_history(own, name, found)
+        for name in histories:
+            into[0][name], into[1][name] = found.values[name], dict(found.by[name])
+        for name, functional in functionals.items():
+            into[0][name], into[1][name] = _of_history(functional, name, found)
 
 
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:

@@ -5,6 +5,7 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate, spring_damper, torque
+from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.gradients import (
     Change,
     Integral,
@@ -16,7 +17,7 @@ from flexph.gradients import (
     gradient,
     gradients,
 )
-from flexph.sensors import energy, joint_angle, joint_torque, position
+from flexph.sensors import energy, joint_angle, joint_force, joint_torque, position
 from flexph.studies import fit, optimise
 from tests.flexph.gradients.test_gradient import crank, differences, pendulum, tumbler
 
@@ -182,3 +183,36 @@ def test_responses_of_inputs_that_are_parameters():
     # a step turns by 2 atan(hω/2), which differs from hω by (hω)²/12 of it
     functional = Last(joint_angle("bar.root"))
     assert differences(driven, {"size": 0.1}, "size", functional, TIMES) == pytest.approx(by["angle"]["size"][-1])
+
+
+def test_responses_of_joint_forces_are_taken_back():
+    """Forces of joints come from multipliers, which are not carried forward: also for few parameters."""
+    run = Responses(
+        door, TIMES, {"force": MeanSquare(joint_force("hinge door.root–GROUND"), 0), "tip": Last(position("door.tip"))}
+    )
+    at = {"stiffness": 2.0, "mass": 1.0}
+    values, by = run.derivatives(**at)
+    assert values["force"] == pytest.approx(run(**at)["force"], rel=1e-12)
+    step = 1e-3
+    ends = [run(**{**at, "mass": 1.0 + k * step})["force"] for k in (-2, -1, 1, 2)]
+    assert by["force"]["mass"] == pytest.approx(
+        (8.0 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12.0 * step), rel=1e-7
+    )
+
+
+def test_compliant_contacts_are_carried_forward():
+    """A ball that rolls down into a soft floor: forward and adjoint are one derivative."""
+
+    def ball(stiffness, height):
+        floor = contact(
+            Sphere("ball.centre", 0.1), Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), KelvinVoigt(stiffness)
+        )
+        mechanism = connect({"ball": rigid.sphere(0.1, density=1000.0)}, [floor], gravity=(0.0, 0.0, -9.81))
+        return mechanism, mechanism.consistent_state(mechanism.assemble({"ball": (0.0, 0.0, height)}))
+
+    at, times = {"stiffness": 2e4, "height": 0.095}, np.linspace(0.0, 0.02, 21)
+    run = forward_sensitivities(ball, at, times, {"place": position("ball.centre")})
+    back = gradient(ball, at, times, Last(position("ball.centre"), 2))
+    for name, value in at.items():
+        assert run.by["place"][name][-1, 2] == pytest.approx(back.by[name], rel=1e-9)
+        assert abs(value * back.by[name]) > 1e-6
