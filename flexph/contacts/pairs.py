@@ -195,7 +195,9 @@ def _parts(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
         return [(first, second)]
     if not isinstance(second, Surface):
         return [(spot, second) for spot in first.spots()]
-    lines = [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
+    lines: list[tuple[Shape, Shape]] = [
+        (a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0
+    ]
     if isinstance(first, Capsule) and isinstance(second, Capsule):
         if not lines:
             raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
