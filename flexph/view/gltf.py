@@ -53,7 +53,8 @@ def write_glb(
     forces : bool
         True to show weights and joint forces as arrows.
     frames : int
-        Largest number of times, between which viewers interpolate.
+        Largest number of times, between which viewers interpolate: give as many that no part turns by half a turn
+        from one to the next.
 
     Returns
     -------
