@@ -154,12 +154,12 @@ class Plane(Shape):
         Speed of the surface along itself [m/s], as of a conveyor belt, or a function of time [s]. The plane stays where
         it is; friction is against the slip relative to the surface, Δs − h u over a step h. The ledger books the work
         that the drive of the surface does through friction as ``NAME: surface``.
-    driven : bool
-        True for a speed that is an input [m/s], named by the contact, in addition to ``speed``; for compliant laws. The
-        output of this port is the friction that acts along the direction [N], and the ledger books its work.
     direction : sequence of float, optional
         Direction of the speed, in the axes of the section at the port, perpendicular to the normal; in the plane by
         default the normal turned by −90°.
+    driven : bool
+        True for a speed that is an input [m/s], named by the contact, in addition to ``speed``; for compliant laws. The
+        output of this port is the friction that acts along the direction [N], and the ledger books its work.
 
     Raises
     ------
