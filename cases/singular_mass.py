@@ -98,7 +98,7 @@ def minimal(hardening: float) -> PHDAE:
 
 
 def start_redundant() -> Array:
-    """Initial state at rest with both springs stretched; λ is that of linear springs."""
+    """Initial state at rest with both springs stretched, and with the λ of linear springs."""
     return np.array([STRETCH[0], STRETCH[0] + LENGTH + WIDTH, STRETCH[1], 0.0, 0.0, 0.0, STIFFNESS[1] * STRETCH[1]])
 
 

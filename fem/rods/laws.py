@@ -1,4 +1,4 @@
-"""Laws of the cross-sections of rods and cables: N(ε), M(κ) and others, in place of constant stiffnesses."""
+"""Nonlinear laws of the cross-sections of rods and cables: N(ε), M(κ) and others."""
 
 from __future__ import annotations
 

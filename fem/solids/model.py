@@ -98,7 +98,7 @@ def watched(count: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
-    """A mesh with materials; its matrices are those of the nodal displacements (N·d), node by node.
+    """Mesh with materials, and its matrices over the nodal displacements (N·d), node by node.
 
     ``material_of`` is the material index of each cell of all blocks; ``thickness`` t [m] that of a plane body;
     ``added`` densities of the cells and ``lumped`` masses of the nodes come in addition to the materials.

@@ -204,7 +204,7 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
         variables.
     """
     if system.lagrangian is not None:
-        raise ValueError("an input-state-output form needs efforts ∇H(x): give H and gradient in place of lagrangian")
+        raise ValueError("an input-state-output form needs efforts ∇H(x): give H and gradient instead of lagrangian")
     relations: Mapping[str, Resistance] = system.resistive
     _check_linear(relations)
     n, k = system.size, sum(relation.size for relation in relations.values())

@@ -232,7 +232,7 @@ class ModulatedResistance(Resistance):
         return self.here(x).matrices(x, efforts)
 
     def admitted(self, x: Array) -> Array:
-        """T of R_x, in coordinates that are continuous in x: the directions K are those of the sample."""
+        """T of R_x, in coordinates that are continuous in x, with the directions K of the sample."""
         relation, base = self.here(x), self.base
         if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
             return relation.image(base.directions)[0]

@@ -119,7 +119,7 @@ def _joined(runs: Sequence[Solution], union: Mechanism | None = None) -> Solutio
 
 
 class _ChangedRun:
-    """Run between the times of a grid with the changes of a plan; ``pending`` are those that did not happen yet."""
+    """Run over the times of a grid with the changes of a plan; ``pending`` lists the changes still to come."""
 
     def __init__(self, plan: Plan, grid: Array, method: MechanismMethod, options: RunOptions) -> None:
         self.plan, self.grid, self.method, self.options = plan, grid, method, options

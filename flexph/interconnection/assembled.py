@@ -193,7 +193,7 @@ class PartDerivatives:
         return dense(derivatives.inputs(x[own], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part; x and w are those of all parts."""
+        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part, from the states x and the w of all parts."""
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
 

@@ -73,7 +73,7 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def begun(whole: Any, before: Any) -> Any:
-    """Solution whose first saved state is that of ``before``, a single instant, to which changes at its start led.
+    """Solution that starts with the state of ``before``, a single instant after the changes at its start.
 
     Both are in the layout of one mechanism.
     """

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class StepAccount(NamedTuple):
-    """Energies at the end of a step, and its works and losses; names are those of the ledger of a run.
+    """Energies at the end of a step, and its works and losses, by the names in the ledger of a run.
 
     Attributes
     ----------

@@ -161,7 +161,7 @@ class _File:
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
-        """Index of the material of a kind of parts, or of the one whose colours are those of the points."""
+        """Index of the material of a kind of parts, or of the one that takes the colours of the points."""
         library, name = self.library, kind or "field"
         known = [material.name for material in self.gltf.materials]
         if name not in known:

@@ -252,7 +252,7 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
 
 
 def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off is that of the remaining strain."""
+    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
     for _ in range(CORRECTIONS if velocity.shape[1] else 0):
         velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
     return velocity

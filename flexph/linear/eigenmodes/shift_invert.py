@@ -92,7 +92,7 @@ class MixedPencil(_Strained):
         return self._flexibility(strain)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """Inertia by [[−ωM, Dᵀ], [D, −ωC]]: its negative eigenvalues are those of −C and of K − ω²M."""
+        """Inertia of [[−ωM, Dᵀ], [D, −ωC]]: it has as many negative eigenvalues as −C and K − ω²M together."""
         matrix = sparse.block_array([[-frequency * self.m, self.d.T], [self.d, -frequency * self.c]])
         strain = self.d @ velocity
         stress = self.flexibility(strain)

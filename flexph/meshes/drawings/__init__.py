@@ -1,4 +1,4 @@
-"""Drawings of CAD programs: parts, ports and meshes by gmsh, which runs in a process of its own.
+"""Drawings of CAD programs: parts, ports and meshes by gmsh in a separate process.
 
 Imports: meshes, numerics.
 """

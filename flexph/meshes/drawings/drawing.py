@@ -87,7 +87,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """The parts of a drawing; ``unit`` is that of the file in words, ``scale`` the unit of the kernel [m].
+    """Parts of a drawing, with the ``unit`` of its file in words and the unit ``scale`` of the kernel [m].
 
     ``touching``: numbers of two plane faces on each other and the middle (3,) of their common places [m].
     """

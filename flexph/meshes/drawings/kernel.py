@@ -1,4 +1,4 @@
-"""Requests to gmsh in a process of its own, with bounds of time and memory."""
+"""Requests to gmsh in a separate process, with bounds of time and memory."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seco
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> None:
-    """Run the process in a folder of its own, without a terminal."""
+    """Run the process in a folder, without a terminal."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     try:
         subprocess.run(

@@ -154,7 +154,7 @@ class Source(SourceFileLoader):
 
 
 def _import(name: str, *arguments: Any) -> ModuleType:
-    """Import a module; ``uncompiled.py`` in place of cython."""
+    """Import a module, but ``uncompiled.py`` instead of cython."""
     from . import uncompiled
 
     return uncompiled if name == "cython" else __import__(name, *arguments)
