@@ -17,7 +17,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from .step_text import without_escapes
 
-WORKER = Path(__file__).with_name("worker.py")
+WORKER = f"{__package__}.worker"
 SECONDS = 300.0
 """Time after which a request is ended."""
 MEMORY = 12 * 2**30
@@ -56,7 +56,7 @@ def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seco
             request = {**request, "surface": str(folder / "surface.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
-        _run([sys.executable, "-P", str(WORKER), str(question), str(reply)], folder, seconds)
+        _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)
         if not reply.is_file():
             raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
         answer = Answer(json.loads(without_escapes(reply.read_text(encoding="utf-8"))))

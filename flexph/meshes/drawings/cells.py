@@ -1,0 +1,105 @@
+"""Mesh of one solid in the process of gmsh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .walls import FINEST, MEAN_CELL, refine_walls, surface_of
+
+PER_TURN = 12
+"""Cells around a full circle."""
+TETRA10 = (0, 1, 2, 3, 4, 5, 6, 7, 9, 8)
+"""Order of the nodes of gmsh's ten-node tetrahedra in that of VTK."""
+EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
+"""Edges of a tetrahedron in the order of VTK; the first three are those of a triangle."""
+
+
+class RefusedError(Exception):
+    """A drawing that cannot be read or meshed."""
+
+
+def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
+    """Mesh one solid with second-order tetrahedra and write its arrays."""
+    low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
+    size, most = min(float(request["size"]), 0.5 * float(np.linalg.norm(high - low))), int(request["max_cells"])
+    tags = [tag for _, tag in gmsh.model.getEntities(3)]
+    solid = request["solid"]
+    if len(tags) > 1:
+        gmsh.model.occ.remove([(3, tag) for tag in tags if tag != solid], recursive=True)
+        gmsh.model.occ.synchronize()
+    for name, value in {
+        "Mesh.MeshSizeMax": size,
+        "Mesh.MeshSizeMin": FINEST * size,
+        "Mesh.MeshSizeFromCurvature": PER_TURN,
+        "Mesh.ElementOrder": 1,
+    }.items():
+        gmsh.option.setNumber(name, value)
+    volume = request.get("volume")
+    if volume:
+        _refuse_many(volume / (MEAN_CELL * size**3), most, size, volume)
+    if not request.get("keep"):
+        gmsh.model.mesh.generate(2)
+    walls = refine_walls(gmsh, surface_of(gmsh), size, 0 if "surface" in request else most)
+    gmsh.model.mesh.generate(3)
+    _refuse_many(len(gmsh.model.mesh.getElementsByType(4)[0]), most, size, volume)
+    if "surface" in request:  # setOrder(2) of gmsh does not end on discrete faces
+        return {**_written(answer, *_halved(*_arrays(gmsh, 1))), "walls": walls, "folded": 0}
+    gmsh.model.mesh.setOrder(2)
+    folded = _without_folds(gmsh)
+    points, cells, facets, owners = _arrays(gmsh, 2)
+    return {**_written(answer, points, cells[:, TETRA10], facets, owners), "walls": walls, "folded": folded}
+
+
+def _refuse_many(cells: float, most: int, size: float, volume: float | None) -> None:
+    if cells > most:
+        right = size * (cells / most) ** (1.0 / 3.0) * 1.05
+        raise RefusedError(
+            f"size must be larger, or max_cells: about {cells:.2g} cells are more than max_cells={most}; try a size of "
+            f"{right:.3g} mm"
+        )
+
+
+def _without_folds(gmsh: Any) -> int:
+    """Optimise curved cells that are folded; return the number of those that stay folded."""
+    tags, _ = gmsh.model.mesh.getElementsByType(11)
+    folded = lambda: int(np.sum(np.array(gmsh.model.mesh.getElementQualities(tags, "minSJ")) < 0.05))  # noqa: E731
+    for method in ("HighOrder", "HighOrderElastic"):
+        if not folded():
+            return 0
+        gmsh.model.mesh.optimize(method)
+    return folded()
+
+
+def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
+    """Points, nodes of tetrahedra, nodes of triangles and their faces, for cells of an order."""
+    (tetra, corners), (triangle, sides) = {1: ((4, 4), (2, 3)), 2: ((11, 10), (9, 6))}[order]
+    tags, coordinates, _ = gmsh.model.mesh.getNodes()
+    index = np.zeros(int(tags.max()) + 1, dtype=int)
+    index[tags] = np.arange(len(tags))
+    cells = index[gmsh.model.mesh.getElementsByType(tetra)[1].reshape(-1, corners)]
+    facets, owners = [], []
+    for _, face in gmsh.model.getEntities(2):
+        nodes = index[gmsh.model.mesh.getElementsByType(triangle, face)[1].reshape(-1, sides)]
+        facets.append(nodes)
+        owners.append(np.full(len(nodes), face))
+    return coordinates.reshape(-1, 3), cells, np.vstack(facets), np.concatenate(owners)
+
+
+def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
+    """Second-order cells with straight edges."""
+    ends = np.vstack([*(cells[:, e] for e in EDGES), *(facets[:, e] for e in EDGES[:3])])
+    edges, number = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
+    middle, split = len(points) + number.ravel(), 6 * len(cells)
+    in_cells, in_facets = middle[:split].reshape(6, -1).T, middle[split:].reshape(3, -1).T
+    nodes = np.column_stack([cells, in_cells]), np.column_stack([facets, in_facets])
+    return np.vstack([points, points[edges].mean(axis=1)]), *nodes, owners
+
+
+def _written(answer: Path, points: Any, cells: Any, facets: Any, owners: Any) -> dict[str, Any]:
+    """Write the arrays of a mesh; return the name of the file."""
+    file = answer.with_suffix(".npz")
+    np.savez(file, points=points, cells=cells, facets=facets, owners=owners)
+    return {"arrays": str(file)}

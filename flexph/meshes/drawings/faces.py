@@ -1,0 +1,206 @@
+"""Solids and faces of a drawing in the process of gmsh: mass properties, forms of faces, planes on each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+COLOUR_UNSET = 0
+"""Opacity of an entity without a colour."""
+GRID = 9
+"""Places tried along each parameter of a face."""
+
+
+def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
+    """Solids of the drawing with mass properties and surfaces."""
+    solids = []
+    for _, tag in gmsh.model.getEntities(3):
+        faces = [abs(t) for _, t in gmsh.model.getBoundary([(3, tag)], oriented=False)]
+        solid = {"tag": tag, "name": gmsh.model.getEntityName(3, tag), "colour": _colour(gmsh, 3, tag), "faces": []}
+        if not discrete:
+            solid["volume"] = gmsh.model.occ.getMass(3, tag)
+            solid["centre"] = list(gmsh.model.occ.getCenterOfMass(3, tag))
+            solid["inertia"] = np.reshape(gmsh.model.occ.getMatrixOfInertia(3, tag), (3, 3)).tolist()
+            solid["faces"] = [_face(gmsh, tag, face) for face in faces]
+        solids.append(solid)
+    return {"solids": solids}
+
+
+def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
+    red, green, blue, opacity = gmsh.model.getColor(dim, tag)
+    return None if opacity == COLOUR_UNSET else f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
+    """A face: kind, area, centre, name, colour, and the form of a plane, cylinder or sphere."""
+    kind = gmsh.model.getType(2, tag)
+    face = {
+        "tag": tag,
+        "kind": kind,
+        "name": gmsh.model.getEntityName(2, tag),
+        "colour": _colour(gmsh, 2, tag),
+        "area": gmsh.model.occ.getMass(2, tag),
+        "centre": list(gmsh.model.occ.getCenterOfMass(2, tag)),
+    }
+    if kind in ("Cone", "Torus"):
+        return face
+    places = _places(gmsh, tag)
+    if len(places) and kind in ("Plane", "Cylinder", "Sphere"):
+        face |= _form(gmsh, solid, tag, kind, places)
+    elif len(places) >= 6:
+        face |= _fitted(gmsh, solid, tag, places)
+    return face
+
+
+def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
+    """Plane or cylinder through a free-form face, by points and normals at some places; nothing if it is neither."""
+    points = np.array([_at(gmsh, tag, uv) for uv in places])
+    normals = np.array([_normal(gmsh, tag, uv) for uv in places])
+    if np.abs(normals - normals[0]).max() < 1e-6:
+        outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        form = {
+            "normal": (outward * normals[0]).tolist(),
+            "at": points[0].tolist(),
+            "uv": places[0].tolist(),
+            "points": points.tolist(),
+        }
+        return {"kind": "Plane", **form}
+    axis = np.linalg.svd(normals)[2][2]
+    if np.abs(normals @ axis).max() > 1e-5:
+        return {}
+    # p − s r n is on the axis for all places: p⊥ = c + ρ n⊥ in least squares
+    across = np.linalg.svd(axis[None])[2][1:]
+    p, n = points @ across.T, normals @ across.T
+    left = np.vstack(
+        [np.column_stack([np.ones(len(p)) * (k == 0), np.ones(len(p)) * (k == 1), n[:, k]]) for k in (0, 1)]
+    )
+    (cx, cy, signed), *_ = np.linalg.lstsq(left, p.T.ravel(), rcond=None)
+    if np.abs(left @ (cx, cy, signed) - p.T.ravel()).max() > 1e-4 * abs(signed):
+        return {}
+    along = np.array([_at(gmsh, tag, uv) for uv in _rim(gmsh, tag)]) @ axis
+    turned = np.sort(np.unique(np.round(np.arctan2(n[:, 1], n[:, 0]), 6)))
+    gaps = np.diff(np.append(turned, turned[0] + 2.0 * np.pi))
+    angle = 2.0 * np.pi if gaps.max() < 1.5 * np.median(gaps) else 2.0 * np.pi - gaps.max() + np.median(gaps)
+    outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * abs(signed))
+    on_axis = np.array([cx, cy]) @ across
+    ends = [(on_axis + s * axis).tolist() for s in (along.min(), along.max())]
+    return {
+        **{
+            "kind": "Cylinder",
+            "axis": axis.tolist(),
+            "radius": abs(float(signed)),
+            "ends": ends,
+            "angle": float(angle),
+        },
+        "concave": bool(outward * signed < 0.0),
+    }
+
+
+def _rim(gmsh: Any, tag: int) -> Any:
+    """Parameters of places on the sides of the range of a face."""
+    low, high = gmsh.model.getParametrizationBounds(2, tag)
+    steps = np.linspace(0.0, 1.0, GRID)
+    (a, c), (b, d) = low, high
+    return [
+        uv
+        for s in steps
+        for uv in ((a + s * (b - a), c), (a + s * (b - a), d), (a, c + s * (d - c)), (b, c + s * (d - c)))
+    ]
+
+
+def _places(gmsh: Any, tag: int) -> Any:
+    """Parameters (k, 2) of places within a face."""
+    low, high = gmsh.model.getParametrizationBounds(2, tag)
+    for grid in (GRID, 4 * GRID):
+        steps = (np.arange(grid) + 0.5) / grid
+        u, v = (lo + (hi - lo) * steps for lo, hi in zip(low, high, strict=True))
+        tried = np.array([(a, b) for a in u for b in v])
+        inside = [gmsh.model.isInside(2, tag, list(uv), parametric=True) for uv in tried]
+        if any(inside):
+            return tried[np.array(inside, dtype=bool)]
+    return tried[:0]
+
+
+def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
+    """Outward normal, and axis, centre, radius and extent of a face, and whether it is concave."""
+    uv = places[len(places) // 2]
+    at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
+    slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))
+    low, high = gmsh.model.getParametrizationBounds(2, tag)
+    if kind == "Plane":
+        outward = _outward(gmsh, solid, at, normal, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        points = [_at(gmsh, tag, place) for place in places]
+        return {
+            "normal": (outward * normal).tolist(),
+            "at": at.tolist(),
+            "uv": uv.tolist(),
+            "points": np.array(points).tolist(),
+        }
+    other = places[0] if len(places) > 1 else uv + 0.01 * (np.array(high) - low)
+    far, far_normal = _at(gmsh, tag, other), _normal(gmsh, tag, other)
+    if kind == "Sphere":
+        radius = float(np.dot(at - far, normal - far_normal) / np.dot(normal - far_normal, normal - far_normal))
+        outward = _outward(gmsh, solid, at, normal, 1e-4 * abs(radius))
+        return {"radius": abs(radius), "middle": (at - radius * normal).tolist(), "concave": outward * radius < 0.0}
+    radius, axis = float(np.linalg.norm(slopes[0])), slopes[1] / np.linalg.norm(slopes[1])
+    sign = _sign_of_radius(axis, radius, (at, normal), (far, far_normal))
+    outward = _outward(gmsh, solid, at, normal, 1e-4 * radius)
+    on_axis = at - sign * radius * normal
+    reach = (np.array([low[1], high[1]]) - uv[1]) * np.linalg.norm(slopes[1])
+    ends = [(on_axis + s * axis).tolist() for s in reach]
+    return {
+        **{"axis": axis.tolist(), "radius": radius, "ends": ends, "angle": float(high[0] - low[0])},
+        "concave": outward * sign < 0.0,
+    }
+
+
+def _at(gmsh: Any, tag: int, uv: Any) -> Any:
+    return np.array(gmsh.model.getValue(2, tag, list(uv)))
+
+
+def _normal(gmsh: Any, tag: int, uv: Any) -> Any:
+    return np.array(gmsh.model.getNormal(tag, list(uv)))
+
+
+def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
+    """Sign s such that p − s r n lies on the axis for two points p with normals n."""
+    misses = []
+    for sign in (1.0, -1.0):
+        chord = (one[0] - sign * radius * one[1]) - (two[0] - sign * radius * two[1])
+        misses.append(np.linalg.norm(chord - (chord @ axis) * axis))
+    return 1.0 if misses[0] <= misses[1] else -1.0
+
+
+def _outward(gmsh: Any, solid: int, at: Any, normal: Any, step: float) -> float:
+    """Sign of a normal that makes it point out of the solid."""
+    return -1.0 if gmsh.model.isInside(3, solid, list(at + step * normal)) else 1.0
+
+
+def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Pairs of plane faces of two solids that lie on each other, with the middle of their common places."""
+    planes = [(s, f) for s in solids for f in s["faces"] if f["kind"] == "Plane" and "normal" in f]
+    pairs = []
+    for k, (solid, face) in enumerate(planes):
+        for other_solid, other in planes[k + 1 :]:
+            if other_solid["tag"] == solid["tag"] or np.dot(face["normal"], other["normal"]) > -1.0 + 1e-6:
+                continue
+            scale = np.sqrt(min(face["area"], other["area"]))
+            if abs(np.dot(np.subtract(face["at"], other["at"]), face["normal"])) > 1e-3 * scale:
+                continue
+            common = [*_within(gmsh, face["points"], other), *_within(gmsh, other["points"], face)]
+            if common:
+                pairs.append({"first": face["tag"], "second": other["tag"], "at": np.mean(common, axis=0).tolist()})
+    return pairs
+
+
+def _within(gmsh: Any, points: list[Any], face: dict[str, Any]) -> list[Any]:
+    """The points that lie within a plane face."""
+    if not points:
+        return []
+    away = np.subtract(points, face["at"]) @ np.array(face["normal"])
+    on = np.array(points) - np.outer(away, face["normal"])
+    start, slopes = np.array(face["uv"]), np.reshape(gmsh.model.getDerivative(2, face["tag"], face["uv"]), (2, 3))
+    uv = start + np.linalg.lstsq(slopes.T, (on - face["at"]).T, rcond=None)[0].T  # planes have affine parameters
+    inside = [gmsh.model.isInside(2, face["tag"], list(place), parametric=True) for place in uv]
+    return [p for p, held in zip(on, inside, strict=True) if held]
