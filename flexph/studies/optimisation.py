@@ -89,8 +89,9 @@ def optimise(
     most : int
         Largest number of runs.
     tolerance : float
-        Distance between parameters, relative to the width of their bounds, at which the search ends. SLSQP and
-        L-BFGS-B end where the objective, relative to its first value, changes by a hundredth of its square.
+        Distance between parameters, relative to the width of their bounds, at which the search ends. SLSQP ends at a
+        tenth of it within the limits. It and L-BFGS-B also end where the objective, relative to its first value,
+        changes by a hundredth of its square.
     out, executor, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -151,6 +152,10 @@ def _with_slopes(
     if chosen == "L-BFGS-B" and constraints:
         raise ValueError("method 'L-BFGS-B' takes no constraints, use 'SLSQP' or 'trust-constr'")
     return own, chosen
+
+
+class _Settled(Exception):
+    """Signal that parameters no longer change."""
 
 
 class _Exhausted(Exception):
@@ -216,8 +221,16 @@ class _Search:
 
         width = self.upper - self.lower
         slope = within(lambda x: self.slopes(self.parameters(x), [self.objective])[self.objective][0] * width / size)
+        last = [x]
+
+        def settle(x: Array, *_: Any) -> None:
+            moved = float(np.abs(x - last[0]).max())
+            last[0] = np.array(x)
+            if moved <= 0.1 * tolerance and self.largest_excess(self.record(x)) <= FEASIBLE:
+                raise _Settled
+
         try:
-            return minimize(
+            result = minimize(
                 within(lambda x: self.smooth(x)[self.objective].item() / size),
                 x,
                 jac=slope,
@@ -225,9 +238,13 @@ class _Search:
                 bounds=Bounds(np.zeros(x.size), np.ones(x.size)),
                 constraints=self._held(within, width),
                 options=options,
+                callback=settle if method == "SLSQP" else None,
             )
         except _Exhausted:
             return OptimizeResult(success=False)
+        except _Settled:
+            return OptimizeResult(success=True)
+        return result
 
     def smooth(self, x: Array) -> Mapping[str, Array]:
         """Values of the run at scaled parameters; ArithmeticError if it failed."""

@@ -57,8 +57,8 @@ def test_forward_and_adjoint_are_one_derivative(make, parameters, quantity):
         assert back[name].value == functional.value(TIMES, values)
         for key, own in back[name].by.items():
             rows = run.by["s"][key].reshape(len(TIMES), -1)[:, component]
-            # both take the same differences of the mechanism: round-off of sums, and weights below 1e-14 of peaks
-            assert abs(parameters[key] * (own - slopes @ rows)) < 1e-11 * largest, (name, key)
+            # differences of the mechanism are of sixth order forward, and of second order in small steps back
+            assert abs(parameters[key] * (own - slopes @ rows)) < 1e-8 * largest, (name, key)
     assert run.defect < 1e-9
 
 
