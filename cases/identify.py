@@ -172,7 +172,6 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     right.set(xlabel="error over the bound of its deviation", xlim=(-4.0, 4.0))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    figure.tight_layout()
     figure.savefig(folder / "identify.png")
     return {
         **{f"{name}_error": fitted.parameters[name] / TRUTH[name] - 1.0 for name in names},

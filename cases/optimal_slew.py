@@ -106,7 +106,7 @@ def run(
     after = np.append(best.inputs["motor"][0], [END + 1e-9, 1.5 * END])
     torques = np.append(best.inputs["motor"][1].ravel(), [0.0, 0.0])
     whole = np.append(times, END + times[1 : steps // 2 + 1])
-    solution = integrate(mechanism, start, whole, inputs={"motor": (after, torques)})
+    solution = integrate(mechanism, start, whole, inputs={"motor": (after.tolist(), torques)})
     return Result(best, solution, angle)
 
 
@@ -155,7 +155,6 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     right.legend()
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    figure.tight_layout()
     figure.savefig(folder / "slew.png")
     return {
         "effort_N2m2s": best.cost,

@@ -63,7 +63,7 @@ def environment(
         Duration of an episode [s], after which it is truncated.
     substeps : int
         Steps of the simulator in a step of the environment.
-    over : callable, optional
+    terminated : callable, optional
         ``terminated(readings, account)``: True where an episode terminates.
     method : MechanismMethod, optional
         As for :class:`flexph.Simulator`.

@@ -168,10 +168,12 @@ def gradients(
 
     Parameters
     ----------
-    make, parameters, times, method, progress
+    make, parameters, times
         As of :func:`gradient`.
     functionals : dict
         Functionals by name.
+    method, progress
+        As of :func:`gradient`.
 
     Returns
     -------

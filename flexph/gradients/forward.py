@@ -159,13 +159,14 @@ def _changes(sensors: Mapping[str, Quantity], size: float, samples: Mapping[int,
 
 def _change(sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample]) -> _Change:
     """Weighted sum of differences between changes of a parameter to both sides."""
+    pairs = [(weight, samples[k], samples[-k]) for k, weight in weights.items()]
     arrays = [
-        sum(weight * array_change(samples[k].arrays[i], samples[-k].arrays[i]) for k, weight in weights.items())
+        np.asarray(sum(weight * array_change(after.arrays[i], before.arrays[i]) for weight, after, before in pairs))
         for i in range(len(samples[1].arrays))
     ]
     sensed = {
-        name: sum(
-            weight * change(own, samples[k].readings[name], samples[-k].readings[name]) for k, weight in weights.items()
+        name: np.asarray(
+            sum(w * change(own, after.readings[name], before.readings[name]) for w, after, before in pairs)
         )
         for name, own in sensors.items()
     }

@@ -98,7 +98,7 @@ class Responses:
         """Values at parameters, and their derivatives by value and parameter."""
         functionals = {name: own for name, own in self.values.items() if isinstance(own, Functional)}
         histories = {name: own for name, own in self.values.items() if isinstance(own, Quantity)}
-        plain = {name: own for name, own in self.values.items() if name not in {**functionals, **histories}}
+        plain: dict[str, Any] = {k: own for k, own in self.values.items() if k not in {**functionals, **histories}}
         values: Values = {}
         by: ByParameter = {}
         along = {name: own for name, own in functionals.items() if own.quantity.of_steps is None}

@@ -32,7 +32,9 @@ class Forward(NamedTuple):
 
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
     """Arrays for derivatives of (varied constants, start, coefficients, offsets, inputs, moved) by each parameter."""
-    constants, start, *table = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
+    parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
+    constants, start, coefficients, offsets, inputs, moved = parts
     states = np.zeros((len(run.states), *start.shape))
     states[0] = start
-    return Forward(run, states, *table, constants, np.zeros(run.means.shape[1]), np.zeros(1))
+    unknowns, audit = np.zeros(run.means.shape[1]), np.zeros(1)
+    return Forward(run, states, coefficients, offsets, inputs, moved, constants, unknowns, audit)
