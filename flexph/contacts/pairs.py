@@ -11,11 +11,11 @@ from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind, I
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import BodyVector, Direction, Ground, Vector, along, fitting
 from ..numerics import checks as check
-from ..numerics.arguments import checked
+from ..numerics.arguments import checked, warn
 from .laws import Compliant, ContactLaw
 from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
-from .surfaces import Capsule, Surface
+from .surfaces import Box, Capsule, Surface
 
 SLENDER = 400.0
 """Largest half length of edges over the sum of their radii.
@@ -171,6 +171,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     if _are_bodies(first, second):
         if isinstance(first.port, Ground) and isinstance(second.port, Ground):
             raise ValueError("at least one shape of a contact must be on a body, got both on the ground")
+        _warn_of_flush_sides(first, second)
         return (first, second) if isinstance(first, Surface) else (second, first)
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
     if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
@@ -187,6 +188,17 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
         if isinstance(second, Sphere):
             first, second = second, first
     return first, second
+
+
+def _warn_of_flush_sides(first: Shape, second: Shape) -> None:
+    """Warn of two boxes without round edges that have equal lengths."""
+    if not (isinstance(first, Box) and isinstance(second, Box)) or first.round or second.round:
+        return
+    if set(first.size) & set(second.size):
+        warn(
+            f"boxes of {first.port} and {second.port} have equal lengths and sharp edges: where their sides are flush "
+            "they pass through each other; give them round=, or lengths that differ"
+        )
 
 
 def _are_bodies(first: Shape, second: Shape) -> bool:

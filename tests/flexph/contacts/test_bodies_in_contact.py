@@ -1,5 +1,6 @@
 """Boxes, capsules and meshes that touch each other: by corners, nodes and edges."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -204,3 +205,14 @@ def test_equal_boxes_with_round_edges_lie_on_each_other():
     run = integrate(stack, start, np.linspace(0.0, 0.3, 301))
     assert run.ledger.impulses["touch: normal"][-50:].sum() == pytest.approx(9.81 * 0.05, rel=1e-3)
     assert 0.0 < 0.1 - run["a.centre"][-1, 2] < 9.81 / 1e4 / 4.0
+
+
+def test_sharp_boxes_of_equal_lengths_are_warned_of():
+    """Their corners lie in the sides of the other box, where the nearest face is a side: nothing carries them."""
+    sharp = [Box("a.own", (0.2, 0.3)), Box("b.own", (0.2, 0.4))]
+    with pytest.warns(UserWarning, match=r"boxes of a\.own and b\.own have equal lengths and sharp edges"):
+        contact(*sharp, LAW)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        contact(replace(sharp[0], round=0.01), sharp[1], LAW)
+        contact(replace(sharp[0], size=(0.21, 0.3)), sharp[1], LAW)
