@@ -71,14 +71,14 @@ class Sphere(Shape):
 
 @dataclass(frozen=True)
 class Spot(Sphere):
-    """A ball beside a port, at an ``offset`` fixed in its section [m]: a corner of another shape."""
+    """Ball at an ``offset`` [m] from a port, fixed in its section: a corner of another shape."""
 
     offset: Direction = ()
 
 
 @dataclass(frozen=True)
 class Edge(Shape):
-    """A bar with round ends beside a port: an edge of another shape.
+    """Bar with round ends at an offset from a port: an edge of another shape.
 
     Its centre is at an ``offset`` [m] and ``half`` leads from there to one of its ends, both fixed in the section.
     """

@@ -1,4 +1,4 @@
-"""Runs with their gradients as functions of torch and JAX, to be parts of what these differentiate."""
+"""Runs with their gradients as differentiable functions of torch and JAX."""
 
 from __future__ import annotations
 

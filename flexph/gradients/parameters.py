@@ -81,7 +81,7 @@ def step_of(value: float) -> float:
 
 
 def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
-    """Samples with parameters changed by multiples of ``changes``; equal arrays are those of the origin."""
+    """Samples with parameters changed by multiples of ``changes``; arrays equal to those of the origin are shared."""
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
         moved = {name: value + k * changes.get(name, 0.0) for name, value in origin.parameters.items()}

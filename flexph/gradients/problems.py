@@ -44,7 +44,7 @@ class Problem(NamedTuple):
     method: Exact | Exact4
 
     def arrays(self) -> list[Array]:
-        """All that a parameter may change, but what a sensor reads: constants, start, and the table."""
+        """Data that a parameter may change: constants, start and table."""
         t = self.table
         return [self.memory.constants.reals, self.state, t.coefficient, t.offset, t.inputs, t.moved]
 

@@ -119,7 +119,7 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> dict[str, Gradient]:
-        """Gradients at scaled unknowns; those of the last run that ended where this one fails, but for the first."""
+        """Gradients at scaled unknowns; if the run fails, those of the last successful one."""
         if self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.gradients(z * self.size), False

@@ -26,7 +26,7 @@ class Differentiable(Protocol):
 
 @dataclass(frozen=True)
 class WithDerivatives:
-    """Function whose values are those of a differentiable one and, as ``value by parameter``, its derivatives.
+    """Function that returns the values of a differentiable one, and its derivatives under names ``value by parameter``.
 
     So runs record both.
     """

@@ -88,7 +88,7 @@ class _Reader:
         self.followers = self._followers()
 
     def contents(self) -> Contents:
-        """Contents of the model; warns of what is left out."""
+        """Contents of the model, with a warning that names the parts left out."""
         model = self.model
         if model.nflex or model.nplugin:
             raise ValueError("the file must not have flexible parts of MuJoCo or plugins, which are not read")
@@ -121,7 +121,7 @@ class _Reader:
         self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
 
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
-        """Joint of a body, with the zero of the file: the pose of the file is that of its ``ref``."""
+        """Joint of a body, with the zero of the file; the body has its pose in the file at the coordinate ``ref``."""
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
         freedom = model.jnt_dofadr[number]

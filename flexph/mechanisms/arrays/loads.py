@@ -40,7 +40,7 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         else:
             weights = slope_of(place.port, np.array(place.direction), bodies)
         if weights is not None and place.offset is not None:
-            raise ValueError(f"port {place.port!r}: shapes beside a port need a section, and a mean of nodes has none")
+            raise ValueError(f"port {place.port!r}: shapes off a port need a section, and a mean of nodes has none")
         if weights is not None:
             means.append(Mean(len(body), index, weights))
             x, shape = np.zeros(dim), port.shape

@@ -1,4 +1,4 @@
-"""Text of a model file for the mechanism that a drawing proposes, with what was found beside each entry."""
+"""Text of a model file for the mechanism of a drawing, with comments on the evidence for each entry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction"}
 
 @dataclass(frozen=True)
 class Choices:
-    """What a drawing does not say: density [kg/m³], parts that are flexible, and their cell size [m]."""
+    """Data missing in a drawing: density [kg/m³], flexible parts, and their cell size [m]."""
 
     density: float | None = None
     flexible: tuple[str, ...] = ()
