@@ -19,6 +19,8 @@ from .parameter_derivatives import plain_system, stated_steps
 
 REPEATED = 1e-7
 """Relative distance up to which poles count as repeated: eigenvalues of nonsymmetric matrices, semisimple ones."""
+ROUNDED = 1e-13
+"""Round-off of poles relative to the largest one: closer ones count as repeated."""
 DEFECTIVE = 1e-7
 """Least singular value of the products of left and right eigenvectors of unit length."""
 
@@ -105,16 +107,22 @@ def _pole_derivatives(values: Array, vectors: tuple[Array, Array], chosen: Array
     scale = np.abs(values[np.isfinite(values)]).max()
     found = np.empty(chosen.size, dtype=complex)
     for k, index in enumerate(chosen):
-        cluster = np.flatnonzero(np.abs(values - values[index]) <= REPEATED * max(abs(values[index]), 1e-3 * scale))
+        size, apart = REPEATED * abs(values[index]), np.abs(values - values[index])
+        near, cluster = (np.flatnonzero(apart <= max(size, least * scale)) for least in (1e-3 * REPEATED, ROUNDED))
+        if _least_product(left[:, near], E @ right[:, near]) < DEFECTIVE:  # these part by more than round-off
+            raise ValueError(f"the pole {values[near].mean():.6g} is defective and has no derivative")
         x, y, pole = right[:, cluster], left[:, cluster], values[cluster].mean()
         product = y.conj().T @ E @ x
-        sizes = np.linalg.norm(y, axis=0)[:, None] * np.linalg.norm(E @ x, axis=0)
-        if np.linalg.svd(product / sizes, compute_uv=False)[-1] < DEFECTIVE:
-            raise ValueError(f"the pole {pole:.6g} is defective and has no derivative")
         form = np.linalg.solve(product, y.conj().T @ (change.A - pole * change.E) @ x)
         own = np.linalg.eigvals(form)
         found[k] = own[np.argsort(own.real, kind="stable")][int(np.flatnonzero(cluster == index)[0])]
     return found
+
+
+def _least_product(left: Array, right: Array) -> float:
+    """Least singular value of the products of columns of unit length."""
+    sizes = np.linalg.norm(left, axis=0)[:, None] * np.linalg.norm(right, axis=0)
+    return float(np.linalg.svd(left.conj().T @ right / sizes, compute_uv=False)[-1])
 
 
 @dataclass(frozen=True)

@@ -119,3 +119,18 @@ def test_undamped_systems_have_no_h2_norm():
 
     with pytest.raises(ValueError, match="asymptotically stable"):
         h2_sensitivities(oscillator, {"mass": 1.0})
+
+
+def test_slow_poles_of_a_stiff_system_are_not_repeated():
+    """A pole of 1e10 1/s does not change the derivatives of two slow ones: those of λ² + (a + b) λ + a b + c² = 0."""
+    a, b, c = 0.3, 0.8, 0.02
+
+    def system(a):
+        J = np.zeros((3, 3))
+        J[0, 1], J[1, 0] = c, -c
+        return LinearPHDAE(E=np.eye(3), J=J, R=np.diag([a, b, 1e10]))
+
+    found = pole_sensitivities(system, {"a": a}, 2)
+    np.testing.assert_allclose(
+        found.derivatives["a"], -(found.poles + b) / (2.0 * found.poles + a + b), rtol=1e-5
+    )  # the poles are known to 1e-16 of 1e10
