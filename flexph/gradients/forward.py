@@ -122,8 +122,9 @@ def forward_sensitivities(
     )
     values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
-    samples = one_by_one(origin_of(make, parameters, times, problem, at))
-    changes = {name: _changes(sensors, step_of(parameters[name]), own) for name, own in samples.items()}
+    origin = origin_of(make, parameters, times, problem, at)
+    samples = one_by_one(origin)
+    changes = {name: _changes(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()}
     along, defect = _along(problem, solution, changes, varied_by(problem, samples))
     rows = np.arange(len(solution.states))
     by = {}
@@ -150,25 +151,33 @@ class _Change:
     sensed: Mapping[str, Array]
 
 
-def _changes(sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample]) -> tuple[_Change, _Change]:
-    """Differences of sixth order, and what those of fourth order differ by."""
-    fine = {k: weight / size for k, weight in WEIGHTS.items()}
-    apart = {1: fine[1] - 8.0 / (12.0 * size), 2: fine[2] + 1.0 / (12.0 * size), 3: fine[3]}
-    return _change(sensors, fine, samples), _change(sensors, apart, samples)
+def _changes(
+    sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
+) -> tuple[_Change, _Change]:
+    """Differences of sixth order, and how rough they are.
+
+    Rough is what those of fourth order differ by, and what the second difference of 3 steps misses of 9 times that of
+    one, as at a kink.
+    """
+    fine = {side * k: side * weight / size for k, weight in WEIGHTS.items() for side in (1, -1)}
+    coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
+    second = {3: 1.0, -3: 1.0, 1: -9.0, -1: -9.0}
+    rough = {k: weight + (second.get(k, 0.0) - coarse.get(k, 0.0)) / size for k, weight in fine.items()}
+    return _change(sensors, fine, samples, here), _change(sensors, rough, samples, here)
 
 
-def _change(sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample]) -> _Change:
-    """Weighted sum of differences between changes of a parameter to both sides."""
-    pairs = [(weight, samples[k], samples[-k]) for k, weight in weights.items()]
+def _change(
+    sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
+) -> _Change:
+    """Weighted sum of changes from the sample at the parameters."""
+    terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
-        np.asarray(sum(weight * array_change(after.arrays[i], before.arrays[i]) for weight, after, before in pairs))
-        for i in range(len(samples[1].arrays))
+        np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
+        for i, first in enumerate(here.arrays)
     ]
     sensed = {
-        name: np.asarray(
-            sum(w * change(own, after.readings[name], before.readings[name]) for w, after, before in pairs)
-        )
-        for name, own in sensors.items()
+        name: np.asarray(sum(weight * change(of, own.readings[name], here.readings[name]) for weight, own in terms))
+        for name, of in sensors.items()
     }
     return _Change(arrays, sensed)
 
@@ -194,7 +203,7 @@ def _along(
 
 
 def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: Array) -> dict[str, Array]:
-    """Derivatives of a sensor by parameter; ValueError where differences of sixth and fourth order do not agree."""
+    """Derivatives of a sensor by parameter; ValueError where differences by several steps do not agree."""
     sizes = np.array([abs(value) or 1.0 for value in parameters.values()])[:, None, None]
     fine, apart = pairs[::2], pairs[1::2]
     scale = max(float(np.abs(sizes * fine).max()), NOTHING / AGREED * float(np.abs(values).max()))
@@ -202,6 +211,6 @@ def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: 
         if np.abs(size * gap).max() > AGREED * scale:
             raise ValueError(
                 f"parameter {key!r} changes mechanism, start or inputs not smoothly near {parameters[key]:g}: "
-                f"differences of sixth and fourth order of {name!r} do not agree"
+                f"differences of {name!r} by several steps do not agree"
             )
     return dict(zip(parameters, fine, strict=True))

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
 
@@ -124,15 +126,27 @@ def _name(function: Callable[..., Any]) -> str:
     if isinstance(function, partial):
         fixed = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
         return f"{_name(function.func)}({', '.join(fixed)})"
+    if not hasattr(function, "__qualname__") and hasattr(function, "__wrapped__"):
+        return f"{type(function).__qualname__}({_name(function.__wrapped__)})"
     return getattr(function, "__qualname__", type(function).__qualname__)
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """Hash of the source of a function; empty if the source is not available."""
-    while isinstance(function, partial):
-        function = function.func
+    """Hash of the source of a function and of the settings of its wrappers; empty if neither is available."""
+    settings = []
+    while isinstance(function, partial) or hasattr(function, "__wrapped__"):
+        settings += [_text(own) for own in getattr(function, "settings", ())]
+        function = function.func if isinstance(function, partial) else function.__wrapped__
     try:
-        text = inspect.getsource(inspect.unwrap(function))
+        text = inspect.getsource(function)
     except (OSError, TypeError):  # defined at a prompt, or compiled
-        return ""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        text = ""
+    text = "\n".join([text, *settings]) if settings else text
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+
+
+def _text(setting: Any) -> str:
+    """Text of a setting, the same in all processes: of functions their names and sources."""
+    if isinstance(setting, np.ndarray):
+        return repr(setting.tolist())
+    return f"{_name(setting)} {_source(setting)}" if callable(setting) else repr(setting)

@@ -1,5 +1,7 @@
 """Several functionals of a run, histories with their derivatives, smooth bounds, and searches that use them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -169,6 +171,37 @@ def test_what_searches_cannot_do_is_said():
         forward_sensitivities(door, {"mass": 1.0}, TIMES, {"tip": joint_torque("door.root")})
     with pytest.raises(ValueError, match=r"values\['mass'\] must be a smooth function"):
         Responses(door, TIMES, {"mass": lambda mass: abs(mass - 1.0015)}).derivatives(mass=1.0)
+
+
+def test_kinks_are_refused_whichever_way_derivatives_are_taken():
+    """Central differences at a kink are the mean of both sides for steps of any size and order."""
+    bent = lambda mass: door(mass=1.0 + max(mass - 1.0, 0.0))  # noqa: E731
+    last = {"angle": Last(joint_angle("door.root"))}
+    with pytest.raises(ValueError, match=r"'mass' changes .* not smoothly"):
+        gradient(bent, {"mass": 1.0}, TIMES, last["angle"])
+    with pytest.raises(ValueError, match=r"'mass' changes .* not smoothly"):
+        forward_sensitivities(bent, {"mass": 1.0}, TIMES, {"angle": joint_angle("door.root")})
+    with pytest.raises(ValueError, match=r"values\['size'\] must be a smooth function"):
+        Responses(door, TIMES, {**last, "size": lambda mass: abs(mass - 1.0)}).derivatives(mass=1.0)
+
+
+def test_searches_do_not_resume_records_of_other_responses(tmp_path):
+    """Of other times, other functionals or another fixed argument, at the same parameters."""
+    angle, bounds = joint_angle("door.root"), {"damping": (0.1, 3.0)}
+
+    def searched(make=door, times=TIMES, functional=MeanSquare(angle), *, resume=True):  # noqa: B008
+        run = Responses(make, times, {"swing": functional})
+        return optimise(run, "swing", bounds, out=tmp_path / "runs", resume=resume)
+
+    first = searched(resume=False)
+    assert searched().parameters == first.parameters
+    for other in (
+        {"times": 2.0 * TIMES},
+        {"functional": MeanSquare(angle, target=0.1)},
+        {"make": partial(door, mass=2.0)},
+    ):
+        with pytest.raises(ValueError, match="is another study"):
+            searched(**other)
 
 
 def test_responses_of_inputs_that_are_parameters():
