@@ -16,7 +16,7 @@ from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
 from ..systems.inputs import Table
 from .functionals import Functional
-from .shooting import Ends, Limits, Problem, Search, end_of
+from .shooting import Ends, Limits, Problem, Search, end_of, limit_of
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -141,10 +141,14 @@ def optimal_control(
         raise ValueError("ends, limits or cost must be given, got none: without them zero inputs are optimal")
     check.positive("tolerance", tolerance), check.count("most", most)
     tables = {port: _table(port, given, times) for port, given in inputs.items()}
-    for port in effort or {}:
+    for port, weight in (effort or {}).items():
         check.lookup("input", port, tables, "inputs")
-    for name in bounds or {}:
+        check.not_negative(f"effort[{port!r}]", weight)
+    for name, ends_of in (bounds or {}).items():
         check.lookup("input or parameter", name, {**tables, **own}, "inputs and parameters")
+        _refuse_reversed(f"bounds[{name!r}]", *ends_of)
+    for name, (_, least, largest) in (limits or {}).items():
+        _refuse_reversed(f"limits[{name!r}]", least, largest)
     problem = Problem(
         make,
         np.asarray(times, dtype=float),
@@ -156,6 +160,12 @@ def optimal_control(
         dict(limits or {}),
     )
     return _solved(problem, dict(bounds or {}), tolerance, most)
+
+
+def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
+    """Raise ValueError if a range is empty."""
+    if lower is not None and upper is not None and lower > upper:
+        raise ValueError(f"{name} must have the lower value first, got {lower:g} and {upper:g}")
 
 
 def _table(port: str, given: Any, times: Any) -> Table:
@@ -225,7 +235,7 @@ def _optimum(problem: Problem, search: Search, z: Array) -> OptimalControl:
         parameters,
         search.cost(z)[0],
         misses,
-        {name: found[name].value for name in problem.limits},
+        {name: found[limit_of(name)].value for name in problem.limits},
         next(iter(found.values())).solution,
         search.evaluations,
     )

@@ -16,6 +16,7 @@ from ..systems.inputs import Table
 from .adjoint import Gradient, gradients
 from .functionals import Functional, Last
 from .problems import made
+from .readings import readings
 
 COST, END = "the cost", "end"
 Ends = Mapping[str, tuple[Quantity, float | Sequence[float]]]
@@ -41,7 +42,7 @@ class Problem:
         own = {} if self.cost is None else {COST: self.cost}
         for name, (quantity, values) in self.ends.items():
             own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
-        return own | {name: functional for name, (functional, _, _) in self.limits.items()}
+        return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
         """Values of tables and parameters."""
@@ -92,6 +93,11 @@ class Problem:
 def end_of(name: str, i: int) -> str:
     """Name of the functional of a component of an end condition."""
     return f"{END} {i} of {name}"
+
+
+def limit_of(name: str) -> str:
+    """Name of the functional of a limit."""
+    return f"limit of {name}"
 
 
 def _hats(nodes: Array, times: Array) -> Array:
@@ -150,15 +156,27 @@ class Search:
         """Conditions of the problem, scaled by their change with all unknowns by their sizes."""
         rows = []
         for name, (_, values) in self.problem.ends.items():
+            self._refuse_other_size(name, values, z)
             for i, value in enumerate(np.ravel(values)):
                 reading, slope = self.condition(z, end_of(name, i))
                 size = max(float(np.linalg.norm(slope)), abs(reading - value)) or 1.0
                 rows.append(Condition(end_of(name, i), "eq", float(value), 1.0, size))
         for name, (_, least, largest) in self.problem.limits.items():
             size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
-            rows += [] if least is None else [Condition(name, "ineq", least, 1.0, size)]
-            rows += [] if largest is None else [Condition(name, "ineq", largest, -1.0, size)]
+            rows += [] if least is None else [Condition(limit_of(name), "ineq", least, 1.0, size)]
+            rows += [] if largest is None else [Condition(limit_of(name), "ineq", largest, -1.0, size)]
         return rows
+
+    def _refuse_other_size(self, name: str, values: Any, z: Array) -> None:
+        """Raise ValueError for a sensor with more components than values at the end."""
+        quantity = self.problem.ends[name][0]
+        run = next(iter(self.asked(z).values())).solution
+        count = readings(run.mechanism, quantity, run.states[-1:]).shape[1]
+        if count != np.size(values):
+            raise ValueError(
+                f"ends[{name!r}] must have {count} values for {quantity}, got {np.size(values)}: for a single one give "
+                "Last with its component in limits"
+            )
 
 
 class Condition(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, connect, hinge, spring_damper, torque
 from flexph.gradients import Last, MeanSquare, Peak, gradients, optimal_control
-from flexph.sensors import joint_angle, joint_rate
+from flexph.sensors import joint_angle, joint_rate, position
 
 TIMES = np.linspace(0.0, 1.0, 51)
 NODES = np.linspace(0.0, 1.0, 11)
@@ -100,6 +100,16 @@ def test_a_functional_alone_is_a_cost():
     assert best.cost < 0.1 * 0.2**2
 
 
+def test_a_limit_may_have_any_name():
+    """One that is named as the cost is in the search does not take its place."""
+    of = {"cost": MeanSquare(ANGLE, target=0.2), "effort": {"motor": 1e-2}, "ends": {"rate": (RATE, 0.0)}}
+    plain, named = (
+        optimal_control(bar, TIMES, guess(), limits={name: (Last(ANGLE), None, 0.1)}, **of)
+        for name in ("last", "the cost")
+    )
+    assert named.cost == plain.cost and named.values["the cost"] == plain.values["last"]
+
+
 def test_what_cannot_be_optimised_is_said():
     with pytest.raises(ValueError, match="cost or effort must be given"):
         optimal_control(bar, TIMES, guess(), ends=REST)
@@ -113,5 +123,13 @@ def test_what_cannot_be_optimised_is_said():
         optimal_control(bar, TIMES, guess(), effort={"brake": 1.0}, ends=REST)
     with pytest.raises(ValueError, match="component must be below 1"):
         optimal_control(bar, TIMES, guess(), cost=Last(ANGLE, 1))
+    with pytest.raises(ValueError, match=r"bounds\['motor'\] must have the lower value first, got 1 and -1"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, bounds={"motor": (1.0, -1.0)})
+    with pytest.raises(ValueError, match=r"limits\['angle'\] must have the lower value first"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, limits={"angle": (Last(ANGLE), 2.0, 1.0)})
+    with pytest.raises(ValueError, match=r"effort\['motor'\] must not be negative"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": -1.0}, ends=REST)
+    with pytest.raises(ValueError, match=r"ends\['tip'\] must have 2 values for position of bar.tip, got 1"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends={"tip": (position("bar.tip"), 0.5)})
     with pytest.raises(ArithmeticError, match=r"did not converge.*largest relative violation"):
         optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, bounds={"motor": (-0.01, 0.01)}, most=4)
