@@ -14,6 +14,7 @@ import numpy as np
 
 from ..integration.loops.memory.data import Index
 from ..numerics.arrays import Array
+from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
 from .problems import Problem, problem_of
 from .readings import WEIGHTS, change
@@ -87,7 +88,9 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         moved = {name: value + k * changes.get(name, 0.0) for name, value in origin.parameters.items()}
         own = problem_of(origin.make, moved, origin.times, origin.problem)
         arrays = own.arrays()
-        _refuse_other_shapes(" and ".join(map(repr, changes)), origin.sample.arrays, arrays)
+        names = " and ".join(map(repr, changes))
+        _refuse_other_shapes(names, origin.sample.arrays, arrays)
+        _refuse_other_functions(names, origin.problem, own)
         shared = zip(arrays, origin.sample.arrays, strict=True)
         read = origin.sample.readings
         if own.mechanism is not origin.problem.mechanism or (own.start is not origin.problem.start and of_steps):
@@ -130,6 +133,22 @@ def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) ->
     """Raise ValueError if a parameter changes more than values."""
     if [part.shape for part in first] != [part.shape for part in second]:
         raise ValueError(f"parameter {names} changes the number of coordinates, joints or inputs")
+
+
+def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None:
+    """Raise ValueError if a parameter changes a function in Python that the loops call."""
+    before, after = first.memory.constants.wholes, second.memory.constants.wholes
+    if before is after:
+        return
+    other = np.flatnonzero(before != after)
+    for one, another in zip(before[other].tolist(), after[other].tolist(), strict=True):
+        function = function_at(one)
+        if function is not None and not are_same(function, function_at(another)):
+            raise ValueError(
+                f"parameter {names} changes a law that is a function in Python, or this function is not known to be "
+                f"the same ({getattr(function, '__qualname__', 'function')}): give a polynomial or a table, or take "
+                "differences of runs, flexph.studies.sensitivities"
+            )
 
 
 class Weights(NamedTuple):

@@ -10,7 +10,8 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 
@@ -31,9 +32,51 @@ def _called(function: Callable[..., float]) -> tuple[Callable[..., float], dict[
     return function, _errors
 
 
+_functions: dict[int, Callable[..., float]] = {}
+"""Functions by their addresses."""
+DEPTH = 10
+"""Largest number of functions within functions that are compared."""
+
+
 def address_of(function: Callable[..., float]) -> int:
     """Address at which loops call a function."""
-    return id(_called(function))
+    address = id(_called(function))
+    _functions[address] = function
+    return address
+
+
+def function_at(address: int) -> Callable[..., float] | None:
+    """Function that loops call at an address, None if there is none."""
+    return _functions.get(address)
+
+
+def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
+    """True if two objects are known to be equal; functions are if their code, defaults and enclosed values are."""
+    if first is second:
+        return True
+    if type(first) is not type(second) or depth == 0:
+        return False
+    if isinstance(first, FunctionType):
+        cells = (own.__closure__ or () for own in (first, second))
+        pairs = zip(*([cell.cell_contents for cell in own] for own in cells), strict=False)
+        return (
+            first.__code__ == second.__code__
+            and are_same(first.__defaults__, second.__defaults__, depth - 1)
+            and are_same(first.__kwdefaults__, second.__kwdefaults__, depth - 1)
+            and first.__globals__ is second.__globals__
+            and all(are_same(one, other, depth - 1) for one, other in pairs)
+        )
+    if isinstance(first, partial):
+        one, other = ((part.func, *part.args, *part.keywords.items()) for part in (first, second))
+        return are_same(one, other, depth - 1)
+    if isinstance(first, MethodType):
+        return first.__func__ is second.__func__ and are_same(first.__self__, second.__self__, depth - 1)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(are_same, first, second, [depth - 1] * len(first)))
+    try:
+        return bool(first == second)
+    except ValueError:  # arrays have no single answer
+        return False
 
 
 def last_failure() -> FailedCall | None:

@@ -1,6 +1,7 @@
 """Gradients of runs by the discrete adjoint: against differences of runs, theorems of the energy, and bad input."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, revolute, spherical, spring_damper, torque, weld
 from flexph.contacts import KelvinVoigt, Plane, Rigid, contact
 from flexph.gradients import Integral, Last, MeanSquare, gradient
-from flexph.laws import bouc_wen, polynomial
+from flexph.laws import bouc_wen, gas_spring, polynomial, potential, resistive
 from flexph.methods import Exact, Exact4
 from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
 from flexph.systems import PiecewiseConstant
@@ -277,6 +278,31 @@ def test_gradients_through_compliant_contacts_are_the_differences_of_runs(fricti
     largest = max(abs(parameters[name] * value) for name, value in expected.items())
     for name, value in expected.items():
         assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda size: {"law": gas_spring(size, column=1.0)},
+        lambda size: {"law": potential(lambda x: size * x**4, lambda x: 4.0 * size * x**3)},
+        lambda size: {"stiffness": 5.0, "damping": resistive(lambda v: size * np.tanh(v))},
+    ],
+)
+def test_parameters_of_functions_in_python_are_refused(law):
+    """Their values are no constants of the loops; parameters that leave the function as it is have gradients."""
+
+    def made(size, mass):
+        spring = spring_damper("bar.tip", GROUND.at(0.5, 0.4), **law(size))
+        mechanism = connect({"bar": rigid.bar(0.5, mass)}, [hinge("bar.root", GROUND), spring], gravity=(0.0, -9.81))
+        return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.3)}))
+
+    functional = Last(position("bar.tip"), 1)
+    with pytest.raises(ValueError, match="'size' changes a law that is a function in Python"):
+        gradient(made, {"size": 5.0, "mass": 1.0}, TIMES, functional)
+    own = partial(made, 5.0)
+    found = gradient(lambda mass: own(mass), {"mass": 1.0}, TIMES, functional)
+    expected = differences(lambda mass: own(mass), {"mass": 1.0}, "mass", functional)
+    assert found.by["mass"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_what_has_no_adjoint_is_refused_by_name():
