@@ -74,7 +74,9 @@ def problem_of(
     kinds = blocks_of(scheme).parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
     grid = np.asarray(times, dtype=float)
-    grid = grid if grid[0] == start.time else np.append(start.time, grid)
+    grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
+    if grid.size < 2:
+        raise ValueError(f"times must have at least one step behind the start at {start.time:g} s, got {list(times)}")
     table = table_over(scheme, grid)
     state = in_loops(mechanism, start.x[None])[0]
     return Problem(mechanism, start, state, inputs, memory, kinds, table, method if like is None else like.method)

@@ -18,6 +18,7 @@ from ..numerics.memo import NamedFields
 from .differentiable import Slopes, recorded
 from .execution.runs import Place
 from .parameter_study import Evaluations, evaluations, told, value_of
+from .samples import box
 
 DETERMINED = 1e-10
 """Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are
@@ -174,6 +175,8 @@ class _Problem:
         """Result of scipy's search; raises ArithmeticError if it did not converge."""
         for name in bounds:
             check.lookup("parameter", name, self.start, "start")
+        if bounds:
+            box(bounds)
         ends = [bounds.get(name, (-np.inf, np.inf)) for name in self.start]
         scaled = [sorted((lower / s, upper / s)) for (lower, upper), s in zip(ends, self.start.values(), strict=True)]
         for name, (lower, upper) in zip(self.start, scaled, strict=True):
