@@ -5,7 +5,7 @@ from .adjoint import gradient as gradient
 from .adjoint import gradients as gradients
 from .forward import ForwardSensitivities as ForwardSensitivities
 from .forward import forward_sensitivities as forward_sensitivities
-from .functionals import Change as Change
+from .functionals import Increase as Increase
 from .functionals import Integral as Integral
 from .functionals import Last as Last
 from .functionals import MeanSquare as MeanSquare

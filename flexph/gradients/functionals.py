@@ -130,7 +130,7 @@ class MeanSquare(Functional):
 
 
 @checked
-class Change(Functional):
+class Increase(Functional):
     """Change from the first to the last time, Φ = s_N − s₀.
 
     Of ``energy("total")`` it is the work that entered less what was dissipated, by the balance of the run.
@@ -144,9 +144,9 @@ class Change(Functional):
 
     Examples
     --------
-    >>> from flexph.gradients import Change
+    >>> from flexph.gradients import Increase
     >>> from flexph.sensors import energy
-    >>> loss = Change(energy("total"))  # negative, where nothing external acts
+    >>> loss = Increase(energy("total"))  # negative, where nothing external acts
     """
 
     def value(self, times: Array, readings: Array) -> float:

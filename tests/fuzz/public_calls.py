@@ -855,7 +855,7 @@ def _studies() -> dict[str, Call]:
             "sensors": {"tip": sensors.position("bar.tip")}, "progress": False}),
         "gradients.Responses": Call(gradients.Responses, {
             "make": swung, "times": [0.0, 0.01, 0.02], "values": {"tip": sensors.position("bar.tip")}}),
-        "gradients.Change": Call(gradients.Change, {"quantity": sensors.position("bar.tip"), "component": 1}),
+        "gradients.Increase": Call(gradients.Increase, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Peak": Call(gradients.Peak, {
             "quantity": sensors.position("bar.tip"), "component": 1, "margin": 0.1, "side": "size"}),
         "gradients.optimal_control": Call(gradients.optimal_control, {

@@ -9,7 +9,7 @@ import rigid
 from flexph import GROUND, connect, hinge, integrate, spring_damper, torque
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.gradients import (
-    Change,
+    Increase,
     Integral,
     Last,
     MeanSquare,
@@ -48,7 +48,7 @@ def test_forward_and_adjoint_are_one_derivative(make, parameters, quantity):
         "last": Last(quantity, component),
         "mean": MeanSquare(quantity, component, target=0.1),
         "area": Integral(quantity, component),
-        "change": Change(quantity, component),
+        "change": Increase(quantity, component),
         "peak": Peak(quantity, component, margin=0.02, side="size"),
     }
     back = gradients(make, parameters, TIMES, of)
@@ -102,7 +102,7 @@ def test_peaks_bound_the_readings_and_tell_by_how_much():
 
 def test_the_loss_of_a_damper_is_the_change_of_energy():
     run = integrate(*door(), TIMES, progress=False)
-    loss = gradient(door, {"damping": 0.05}, TIMES, Change(energy("total")))
+    loss = gradient(door, {"damping": 0.05}, TIMES, Increase(energy("total")))
     assert loss.value == pytest.approx(-run.ledger.total_dissipation.sum(), rel=1e-9)
     assert loss.by["damping"] < 0.0
 
