@@ -269,7 +269,7 @@ def _warn_of_walls(answer: dict[str, Any], scale: float) -> None:
             f"whose walls are not refined): size={thinnest / 2e3:.3g} has two"
         )
     if answer["folded"]:
-        warn(f"{answer['straightened']} curved cells are folded: give a smaller size")
+        warn(f"{answer['folded']} curved cells are folded: give a smaller size")
 
 
 def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:

@@ -20,9 +20,16 @@ SEWING = (1e-6, 1e-4, 1e-2)
 """Gaps up to which faces are sewn to solids [mm], tried in turn."""
 
 
+class MissingError(Exception):
+    """Gmsh, or a library that it needs, is missing."""
+
+
 def opened(request: dict[str, Any]) -> Any:
     """Gmsh with the drawing of a request as its model."""
-    import gmsh
+    try:
+        import gmsh
+    except (ImportError, OSError) as error:
+        raise MissingError(f"{type(error).__name__}: {error}") from error
 
     gmsh.initialize(readConfigFiles=False, interruptible=False)
     for name, value in (("General.Terminal", 0), ("General.NumThreads", 1), ("Geometry.OCCImportLabels", 1)):
@@ -80,8 +87,8 @@ def main(request_file: str, answer_file: str) -> None:
             answer = meshed(gmsh, request, Path(answer_file))
     except RefusedError as error:
         answer = {"refused": str(error)}
-    except (ImportError, OSError) as error:
-        answer = {"missing": f"{type(error).__name__}: {error}"}
+    except MissingError as error:
+        answer = {"missing": str(error)}
     except Exception as error:  # gmsh raises bare Exception
         answer = {"refused": f"gmsh cannot mesh it: {error}"}
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,8 @@ from .touching import SURE
 
 ENDS = {"hinge": ("first", "second"), "prismatic": ("port", "rail"), "cylindrical": ("first", "second")}
 ENDS |= {"spherical": ("first", "second"), "weld": ("first", "second")}
+PLAIN = re.compile(r"(?!(?:null|true|false|yes|no|on|off|y|n)$)[^\W\d][\w./-]*", re.IGNORECASE)
+"""Texts that YAML reads as texts without quotes."""
 DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction"}
 
 
@@ -57,6 +61,8 @@ def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder
         check.lookup("part", flexible, known, f"flexible: {drawing.path.name}")
         if flexible == proposal.ground:
             raise ValueError(f"flexible must be a part that moves, got {flexible!r}, the ground")
+        if flexible in proposal.free:
+            raise ValueError(f"flexible must be a part with a joint, got {flexible!r}, which nothing holds")
     moving = [part for part in drawing.parts if part.name != proposal.ground]
     _refuse_light(moving, choices)
     ports = _Ports(choices.flexible)
@@ -105,7 +111,7 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
         f"#   flexph check {name}       flexph show {name}       flexph run {name}",
         f"# Ground: {proposal.ground}, {proposal.reason}.",
         "",
-        f"description: {len(drawing.parts)} parts of {drawing.path.name}",
+        f"description: {json.dumps(f'{len(drawing.parts)} parts of {drawing.path.name}', ensure_ascii=False)}",
         "",
     ]
 
@@ -154,15 +160,15 @@ def _flexible(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterato
     yield "    modes: 6"
     yield "    body:"
     yield "      kind: solid"
-    yield f"      mesh: {mesh}"
-    yield f"      select: {part.name}"
+    yield f"      mesh: {_text(mesh)}"
+    yield f"      select: {_text(part.name)}"
     yield f"      size: {1e3 * size:.6g} mm"
     yield f"      material: of_{part.name}"
     yield "      ports:"
     places = ports.places.get(part.name, {})
     yield from (f"        {name}: {{region: {face}, at: {_list(places[name])}}}" for name, face in regions.items())
     if regions:
-        yield f"      reference: {next(iter(regions))}"
+        yield f"      reference: {_text(next(iter(regions)))}"
 
 
 def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[str]:
@@ -178,11 +184,11 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
     start = ports.add(first, other, place, names.get(first, ""))
     end = f"{{ground: {_list(place)}}}"
     if second != proposal.ground:
-        end = ports.add(second, first, place, names.get(second, ""))
+        end = _text(ports.add(second, first, place, names.get(second, "")))
     along = f", {DIRECTION[kind]}: {_list(direction(joint.pair.axis))}" if kind in DIRECTION else ""
     yield f"  # {_sureness(joint)}: {'; '.join(t.words() for t in joint.touches)}"
     yield from (f"  #   {remark}" for remark in joint.remarks)
-    yield f"  - {{kind: {kind}, {one}: {start}, {two}: {end}{along}}}"
+    yield f"  - {{kind: {kind}, {one}: {_text(start)}, {two}: {end}{along}}}"
 
 
 def _sureness(joint: ProposedJoint) -> str:
@@ -211,6 +217,11 @@ def _runs(proposal: Proposal) -> list[str]:
         )
         lines.append("    method: {name: exact, redundant: least_norm}")
     return lines
+
+
+def _text(text: str) -> str:
+    """Text as YAML, in quotes if it would be read as something else."""
+    return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _list(values: Sequence[float] | Array) -> str:

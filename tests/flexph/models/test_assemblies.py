@@ -235,3 +235,20 @@ def test_wrong_options_are_refused(four_bar, tmp_path, options, words):
 def test_options_of_drawings_need_one(tmp_path):
     result = CliRunner().invoke(main, ["new", str(tmp_path / "own"), "--density", "7850"])
     assert result.exit_code == 2 and "--density is for a drawing: give it by --from" in result.output
+
+
+def test_names_that_yaml_reads_as_something_else_stay_names(tmp_path):
+    """Names of parts such as ``null`` and ``1e3``, and a file with a colon and a number sign."""
+    path = tmp_path / "two: no #1.step"
+    with Sheet() as sheet:
+        sheet.named("1e3", sheet.joined(sheet.box((-9, -9, -5), (9, 9, 0)), sheet.cylinder((0, 0, 0), (0, 0, 8), 4)))
+        sheet.named("null", link(sheet, (0, 0), (40, 0), low=0, high=8, radius=9, bores=[((0, 0), 4)]))
+        sheet.named("alone", sheet.box((60, 60, 60), (70, 70, 70)))
+        sheet.write(path)
+    given = ["new", str(tmp_path / "two"), "--from", str(path), "--density", "7850", "--ground", "1e3"]
+    result = CliRunner().invoke(main, [*given, "--flexible", "alone"])
+    assert result.exit_code == 1 and "a part with a joint, got 'alone', which nothing holds" in result.output
+    result = CliRunner().invoke(main, [*given, "--flexible", "null", "--size", "8mm"])
+    assert result.exit_code == 0, result.output
+    model = load_model(tmp_path / "two.yaml")
+    assert set(model.mechanism.bodies) == {"null", "alone"} and model.mechanism.bodies["null"].stress_size

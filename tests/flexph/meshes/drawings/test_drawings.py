@@ -14,7 +14,8 @@ from scipy.spatial.transform import Rotation
 
 import fem
 from flexph.cli import main
-from flexph.meshes.drawings.drawing import MeshRequest, read_drawing
+from flexph.meshes.drawings import worker
+from flexph.meshes.drawings.drawing import MeshRequest, _warn_of_walls, read_drawing
 from flexph.meshes.drawings.step_text import entities, length_unit, materials
 from flexph.meshes.drawings.triangles import closed_surface
 from flexph.meshes.files.reading import read_contents
@@ -254,3 +255,20 @@ def test_a_mesh_may_have_another_unit(tmp_path):
     assert body.mass == pytest.approx(7850.0 * 2e-6, rel=1e-12)
     with pytest.raises(ValueError, match="size must be left out: the mesh has its cells already"):
         fem.solid(tmp_path / "box.vtu", STEEL, size=0.1)
+
+
+def test_folded_cells_are_warned_of():
+    with pytest.warns(UserWarning, match="3 curved cells are folded: give a smaller size"):
+        _warn_of_walls({"walls": None, "folded": 3}, 1e-3)
+
+
+def test_a_full_disk_is_no_missing_library(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(worker, "opened", lambda _: None)
+    monkeypatch.setattr(worker, "meshed", full)
+    request, answer = tmp_path / "request.json", tmp_path / "answer.json"
+    request.write_text('{"task": "mesh"}')
+    worker.main(str(request), str(answer))
+    assert "No space left" in json.loads(answer.read_text())["refused"]
