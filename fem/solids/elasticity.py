@@ -16,8 +16,8 @@ from flexph.numerics.memo import once
 
 from .model import Part, SolidModel, node_pairs, strain_terms
 
-KEPT = 50_000
-"""Number of stress coordinates up to which the stresses of a reduced body are cached: 10 MB for 25 vectors."""
+KEPT = 4_000_000
+"""Entries up to which the stress basis of a reduced body is a matrix (32 MB)."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class SolidElasticity(LocalElasticity):
     def stress_basis(self, vectors: Array) -> Any:
         """Stresses C⁻¹D₀V of vectors (n, k): a matrix if small, otherwise an object that evaluates them on request."""
         basis = StressBasis(self, vectors)
-        return basis if self.size > KEPT else basis @ np.eye(vectors.shape[1])
+        return basis if self.size * vectors.shape[1] > KEPT else basis @ np.eye(vectors.shape[1])
 
     def _strains(self, vectors: Array) -> Iterator[tuple[Part, Array]]:
         """Yield the parts of the model with the strains at the points of their cells, (cells, q, components, k)."""
