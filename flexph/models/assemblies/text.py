@@ -145,7 +145,8 @@ def _body(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterator[st
     yield "    kind: rigid_body"
     yield f"    mass: {density * part.volume:.12g}"
     yield "    inertia:"
-    yield from (f"      - {_list(row)}" for row in density * part.inertia)
+    inertia = density * part.inertia
+    yield from (f"      - {_list(row, scale=np.abs(inertia).max())}" for row in inertia)
     yield f"    centre: {_list(part.centre)}"
     places = ports.places.get(part.name, {"middle": part.centre})
     yield "    ports:"
@@ -224,10 +225,10 @@ def _text(text: str) -> str:
     return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
-def _list(values: Sequence[float] | Array) -> str:
-    """Numbers to twelve digits; those that are round-off of the largest are zero."""
+def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
+    """Numbers to twelve digits; those that are round-off of the largest, or of ``scale``, are zero."""
     array = np.asarray(values, dtype=float)
-    array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), 1e-3), 0.0, array)
+    array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"
 
 

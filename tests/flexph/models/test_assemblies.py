@@ -252,3 +252,17 @@ def test_names_that_yaml_reads_as_something_else_stay_names(tmp_path):
     assert result.exit_code == 0, result.output
     model = load_model(tmp_path / "two.yaml")
     assert set(model.mechanism.bodies) == {"null", "alone"} and model.mechanism.bodies["null"].stress_size
+
+
+def test_a_part_of_micrometres_keeps_its_inertia(tmp_path):
+    """That of a box, m (b² + c²) / 12, of 1e-19 kg m²."""
+    with Sheet() as sheet:
+        sheet.named("base", sheet.box((-0.1, -0.1, -0.1), (0.1, 0.1, 0)))
+        sheet.named("chip", sheet.box((0, 0, 0), (0.05, 0.04, 0.03)))
+        path = sheet.write(tmp_path / "small.step")
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "small"), "--from", str(path), "--density", "2330"])
+    assert result.exit_code == 0, result.output
+    chip = load_model(tmp_path / "small.yaml").document.bodies["chip"]
+    mass, squares = 2330.0 * 6e-14, 1e-10 * np.array([25.0, 16.0, 9.0])
+    np.testing.assert_allclose(chip.mass, mass, rtol=1e-9)
+    np.testing.assert_allclose(chip.inertia, mass / 12.0 * np.diag(squares.sum() - squares), rtol=1e-7, atol=1e-27)
