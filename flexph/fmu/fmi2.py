@@ -11,7 +11,7 @@ from .slave import MechanismUnit
 
 
 class Fmi2Mechanism(MechanismUnit, Fmi2Slave):
-    """Slave of FMI 2; the written units derive a class of it, whose name is that of the model."""
+    """Slave of FMI 2. A written unit has a class derived from it, with the name of the model."""
 
     def _experiment(self, **times: float) -> Any:
         return DefaultExperiment(**times)

@@ -10,7 +10,7 @@ from .slave import MechanismUnit
 
 
 class Fmi3Mechanism(MechanismUnit):
-    """Slave of FMI 3; the written units derive a class of it and of pythonfmu3's, which is found by that name."""
+    """Slave of FMI 3. A written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 looks for."""
 
     register_variable: Any
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, hinge, integrate, spring_damper, torque
+from flexph import GROUND, connect, hinge, integrate, torque, torsion_spring
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.gradients import (
     Increase,
@@ -28,7 +28,7 @@ TIMES = np.linspace(0.0, 0.1, 31)
 
 def door(stiffness=2.0, damping=0.05, mass=1.0):
     """A bar on a spring, let go from its side: the closed form of small swings is a damped oscillator."""
-    closer = spring_damper("door.tip", GROUND.at(0.5, 0.0), stiffness=stiffness, damping=damping, length=0.0)
+    closer = torsion_spring("door.root", GROUND, angle=0.0, stiffness=0.25 * stiffness, damping=0.25 * damping)
     mechanism = connect({"door": rigid.bar(0.5, mass)}, [hinge("door.root", GROUND), closer])
     return mechanism, mechanism.consistent_state(mechanism.assemble({"door": (0.0, 0.0, 0.4)}))
 
@@ -133,7 +133,7 @@ def test_a_search_with_gradients_meets_a_limit_that_holds_at_all_times():
     run = Responses(lambda stiffness, damping: door(stiffness, damping), times, values)
     bounds, limits = {"stiffness": (1.0, 5.0), "damping": (0.1, 3.0)}, {"back": (-0.1, None)}
     exact = optimise(run, "soft", bounds, constraints=limits, tolerance=1e-3)
-    plain = optimise(run, "soft", bounds, constraints=limits, method="COBYQA", tolerance=1e-3, most=100)
+    plain = optimise(run, "soft", bounds, constraints=limits, method="COBYQA", tolerance=2e-4, most=150)
     assert exact.values["back"] == pytest.approx(-0.1, abs=1e-6)  # active
     assert exact.values["soft"] == pytest.approx(plain.values["soft"].item(), rel=2e-3)
     assert exact.runs.sizes["sample"] < plain.runs.sizes["sample"]
