@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,14 @@ class SectionStress:
     def axial(self, sigma: Array) -> Array:
         """Axial stress (k, rings, c) at the drawn corners, the mean of the pieces that meet there."""
         values = _mapped(self.corners, self.of(sigma))
-        rings = np.zeros((int(self.ring.max()) + 1, *np.moveaxis(values, 1, 0).shape[1:]))
-        np.add.at(rings, self.ring, np.moveaxis(values, 1, 0))
-        return np.moveaxis(rings / np.bincount(self.ring)[:, None, None], 0, 1)
+        return np.add.reduceat(values[:, self._by_ring[0]], self._by_ring[1], axis=1) / self._by_ring[2][:, None]
+
+    @cached_property
+    def _by_ring(self) -> tuple[Array, Array, Array]:
+        """Sections by their ring, the first of each ring, and their number."""
+        order = np.argsort(self.ring, kind="stable")
+        _, first, count = np.unique(self.ring[order], return_index=True, return_counts=True)
+        return order, first, count
 
 
 def _mapped(factors: Array, resultants: Array) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -291,7 +292,7 @@ class StressPoints:
     numbers: int
     kind: str = VON_MISES
 
-    @property
+    @cached_property
     def first(self) -> Array:
         """First point of each cell of the mesh."""
         return np.flatnonzero(np.diff(self.cell, prepend=-1))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies.fields import View
 from ..bodies.nodal_body import AnyBody
 from ..bodies.stresses import (
     ENTRIES,
@@ -57,45 +57,59 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
     """Stress fields at the points of the surface of a body at k times, by name; first the largest stress of cells."""
     view, kind = body.view, kind_of(body)
     assert view is not None
+    drawn: CellsAtPoints = body.once(_cells_at_points)
     fields: dict[str, Field] = {}
     if kind is not None:
-        own = _on_surface(view, largest_in_cells(body, state), np.maximum)
+        own = drawn.values(largest_in_cells(body, state), np.maximum)
         fields[LABELS[kind]] = Field(next(iter(stress_points(body).values())).unit, own)
     if view.sections is not None:
-        return fields | {"axial stress": Field("Pa", _axial(view, state.stress), signed=True)}
+        corners = view.sections.axial(state.stress).reshape(len(state.stress), -1)
+        axial = corners if view.sweep is not None else corners[:, drawn.used]
+        return fields | {"axial stress": Field("Pa", axial, signed=True)}
     if kind is not None:
         return fields
     cells = {name: (f.unit, np.asarray((f.cells @ state.stress.T).T)) for name, f in view.stresses.items()}
     return {
-        name.replace("_", " "): Field(unit, _on_surface(view, values, np.add), signed=True)
+        name.replace("_", " "): Field(unit, drawn.values(values, np.add), signed=True)
         for name, (unit, values) in cells.items()
     }
 
 
-def _axial(view: View, sigma: Array) -> Array:
-    """Axial stress at the points of the surface, section by section."""
-    assert view.sections is not None
-    corners = view.sections.axial(sigma).reshape(len(sigma), -1)
-    return corners if view.sweep is not None else corners[:, np.unique(outer_triangles(view.cells, view.cell_type))]
+class CellsAtPoints(NamedTuple):
+    """Cells that meet at each drawn point of the surface of a body.
 
-
-def _on_surface(view: View, of_cells: Array, combine: np.ufunc) -> Array:
-    """Point values (k, p) of a surface from its cells (k, c): the largest of the adjacent cells, or their mean.
-
-    Points of a swept section take the value of their ring, points of a bar that of the bar.
+    ``cells`` are those of one node after the other, from ``first`` (n,) on, ``numbers`` (n,) of each; ``used`` are the
+    nodes of the surface, and ``node`` (p,) is the place of that of each drawn point among the n nodes.
     """
-    if view.sweep is None and view.cell_type == "line":
-        return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)
+
+    cells: Array
+    first: Array
+    numbers: Array
+    used: Array
+    node: Array
+
+    def values(self, of_cells: Array, combine: np.ufunc) -> Array:
+        """Values at the points (k, p) from those of the cells (k, c): the largest of the adjacent ones, or the mean."""
+        values = combine.reduceat(of_cells[:, self.cells], self.first, axis=1)
+        return np.asarray((values / self.numbers if combine is np.add else values)[:, self.node])
+
+
+def _cells_at_points(body: AnyBody) -> CellsAtPoints:
+    """Cells at the drawn points of a body with a view; points of a swept section take the value of their ring."""
+    view = body.view
+    assert view is not None
+    if view.sweep is None and view.cell_type == "line":  # points of a bar take the value of the bar
+        each = np.arange(len(view.cells))
+        corners = len(tube(np.eye(3)[None, :2], 1.0).points[0])
+        return CellsAtPoints(each, each, np.ones_like(each), each, np.repeat(each, corners))
     nodes = view.cells.ravel()
     order = np.argsort(nodes, kind="stable")
     points, first, count = np.unique(nodes[order], return_index=True, return_counts=True)
-    values = combine.reduceat(of_cells.T[order // view.cells.shape[1]], first)
-    if combine is np.add:
-        values = values / count[:, None]
+    cells = order // view.cells.shape[1]
     if view.sweep is not None:
-        return np.repeat(values.T, view.sweep.corners, axis=1)
+        return CellsAtPoints(cells, first, count, points, np.repeat(np.arange(len(points)), view.sweep.corners))
     used = np.unique(outer_triangles(view.cells, view.cell_type))
-    return np.asarray(values[np.searchsorted(points, used)].T)
+    return CellsAtPoints(cells, first, count, used, np.searchsorted(points, used))
 
 
 def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:

@@ -46,22 +46,23 @@ class Drawn:
 
     def frame(self, x: Array, time: float, *, scalable: bool = True) -> bytes:
         """Places, deformations (if ``scalable``) and fields of the points of all moving parts, in single precision."""
-        return b"".join(_numbers(self.scene(x, time, scalable=scalable).parts))
+        return _numbers(self.scene(x, time, scalable=scalable).parts)
 
 
 def _deforms(part: Part) -> bool:
     return bool(part.deformation.shape[1])
 
 
-def _numbers(parts: Sequence[Part]) -> list[bytes]:
+def _numbers(parts: Sequence[Part]) -> bytes:
     own: list[Array] = []
     for part in parts:
         if part.kind != "ground":
             own.append(part.points[0])
             if _deforms(part):
                 own.append(part.deformation[0])
-            own += [np.nan_to_num(field.values[0]) for field in part.point_fields.values()]
-    return [np.ascontiguousarray(values, dtype="<f4").tobytes() for values in own]
+            own += [field.values[0] for field in part.point_fields.values()]
+    numbers = np.concatenate([np.asarray(values, dtype="<f4").ravel() for values in own]) if own else np.zeros(0, "<f4")
+    return np.nan_to_num(numbers, copy=False).tobytes()
 
 
 def refuse_invisible(mechanism: Any) -> None:

@@ -27,9 +27,9 @@ CONNECTIONS = 24
 """Largest number of connections at once."""
 POLL, IDLE = 5.0, 20.0
 """Longest wait [s] for a frame, and of a connection for its next request."""
-SHARE = 0.08
+SHARE = 0.12
 """Largest share of the processor time of a run and its page that frames take."""
-BREAK = 0.01
+BREAK = 0.004
 """Least time [s] between two looks at the processor time."""
 LAST, SEEN = 0.5, 2.0
 """Longest wait [s] for pages to show the end of a run, if one has asked in the last so many seconds."""

@@ -80,9 +80,10 @@ def test_a_slider_sets_an_input_whose_record_repeats_the_run(method, save_every)
     live = {"paused": True, "sliders": bounds}
     with followed(mechanism, start, LONG, inputs=given, live=live, **options) as (page, result):
         assert page.until(lambda head: head["state"] == "paused")["values"] == [1.0, 0.0]
-        for name, value in (("motor", 2.0), ("wind[1]", -4.0), ("motor", 3.0)):
+        for steps, name, value in ((2, "motor", 2.0), (4, "wind[1]", -4.0), (6, "motor", 3.0)):
             for _ in range(2):
                 page.order("step")
+            page.until(lambda head, steps=steps: head["steps"] == steps)
             assert page.order("slider", name=name, value=value)[0] == 204
         page.order("continue")
         assert page.until(lambda head: head["steps"] > 50)["values"] == [3.0, -4.0]
