@@ -134,10 +134,10 @@ def checks() -> Iterable[Check]:
     """Checks: both pulleys against the closed form of a taut belt, and against other code where a span falls slack."""
     rest = belt_drive(2e4, 60.0)
     still = rest.equilibrium(rest.assemble({"input": (0.0, 0.0, 0.0), "output": (APART, 0.0, 0.0)}))
-    own, found = (
+    own, computed = (
         np.abs(roots.imag).max() for roots in (np.linalg.eigvals(equations(2e4, 0.0)), poles(rest.linearize(still)))
     )
-    yield near("frequency of the taut belt [rad/s]", own, found, 1e-8 * own, source="eigenvalues of two equations")
+    yield near("frequency of the taut belt [rad/s]", own, computed, 1e-8 * own, source="eigenvalues of two equations")
 
     errors: list[float] = []
     for step in (2e-4, 1e-4):

@@ -211,9 +211,9 @@ def _draw(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Checks: published exponents at 5 m/s and critical speeds; linear equations at other speeds; balance of a ride."""
     source = "Meijaard et al. 2007"
-    found = exponents(5.0)
+    computed = exponents(5.0)
     for name, wanted in zip(("weave", "capsize", "castering"), (PUBLISHED[0], *PUBLISHED[2:]), strict=True):
-        far = float(np.abs(found - wanted).min())
+        far = float(np.abs(computed - wanted).min())
         yield vanishes(f"{name} at 5 m/s [1/s]", far, 1e-11, source=f"{source}, Table 2", kind="published")
     for name, value, wanted in zip(("weave", "capsize"), critical_speeds(), (WEAVE, CAPSIZE), strict=True):
         yield Check(f"critical speed of {name} [m/s]", source, wanted, value, kind="published", tolerance=1e-11)

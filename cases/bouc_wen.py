@@ -102,8 +102,8 @@ def released(amplitude: float, end: float, exponent: float, shape: float) -> flo
         slope = 1.0 - (shape * np.sign(z * v) + 1.0 - shape) * total * abs(z) ** exponent
         return v, -(ELASTIC * x + STIFFNESS * z) / MASS, slope * v
 
-    found = scipy.integrate.solve_ivp(rates, (0.0, end), (amplitude, 0.0, 0.0), method="DOP853", rtol=1e-10, atol=1e-12)
-    return float(found.y[0, -1])
+    path = scipy.integrate.solve_ivp(rates, (0.0, end), (amplitude, 0.0, 0.0), method="DOP853", rtol=1e-10, atol=1e-12)
+    return float(path.y[0, -1])
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
@@ -139,15 +139,15 @@ def checks() -> Iterable[Check]:
     yield near("loss per cycle [J]", area, loss(shaken, 3.0), 1e-9 * area, source="2k[(s − z)/c − z²/2]")
     yield vanishes("balance, shaken", shaken.ledger.largest_residual, 1e-13)
     for exponent, shape in ((1.0, 0.5), (1.0, 0.8), (2.0, 0.6)):
-        told = f"n = {exponent:g}, shape {shape:g}"
+        law = f"n = {exponent:g}, shape {shape:g}"
         reference = released(0.3, 2.0, exponent, shape)
         errors = []
         for step in (1e-3, 5e-4):
             solution = run(motion="released", amplitude=0.3, exponent=exponent, shape=shape, step=step, end=2.0)
             errors.append(abs(displacement(solution)[-1] - reference))
-            yield vanishes(f"balance, {told}, step {step:g}", solution.ledger.largest_residual, 1e-13)
-        yield vanishes(f"released, {told} [m]", errors[1], 4e-6, source="solve_ivp (DOP853)", kind="independent code")
-        yield converges(f"order, {told}", math.log2(errors[0] / errors[1]), 0.1)
+            yield vanishes(f"balance, {law}, step {step:g}", solution.ledger.largest_residual, 1e-13)
+        yield vanishes(f"released, {law} [m]", errors[1], 4e-6, source="solve_ivp (DOP853)", kind="independent code")
+        yield converges(f"order, {law}", math.log2(errors[0] / errors[1]), 0.1)
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

@@ -87,8 +87,8 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     height, energy = heights(solution), solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "height_m": height, "H_J": energy})
     draw(solution, folder / "motion.png")
-    told = {"apex_ratio": apex_ratio(solution), "rest_s": rest(solution), "height_min_m": float(height.min())}
-    return told | figures(solution)
+    numbers = {"apex_ratio": apex_ratio(solution), "rest_s": rest(solution), "height_min_m": float(height.min())}
+    return numbers | figures(solution)
 
 
 def draw(solution: Solution, path: Path) -> None:

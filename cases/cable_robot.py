@@ -155,10 +155,10 @@ def reference(stiffness: float, pretension: float, period: float, start: tuple[A
         return np.concatenate([v, spin, forces.sum(axis=0) / MASS - (0.0, 0.0, GRAVITY), torque / INERTIA])
 
     first = np.concatenate([start[0], Rotation.from_matrix(start[1]).as_quat(), np.zeros(6)])
-    found = scipy.integrate.solve_ivp(
+    path = scipy.integrate.solve_ivp(
         rates, (0.0, end), first, method="DOP853", rtol=1e-6, atol=1e-8, max_step=0.02 * period
     )
-    y = found.y[:, -1]
+    y = path.y[:, -1]
     place: Array = y[:3] + Rotation.from_quat(y[3:7]).as_matrix() @ EYES[0]
     return place
 
@@ -187,7 +187,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 def checks() -> Iterable[Check]:
     """Checks: an eye of the platform against an independent integration, ropes taut and slack; order and balance."""
-    for told, options in (("taut", {}), ("slack", {"pretension": 20.0, "period": 1.2})):
+    for kind, options in (("taut", {}), ("slack", {"pretension": 20.0, "period": 1.2})):
         settings: dict[str, float] = {"stiffness": 5e4, "pretension": 400.0, "period": 2.0} | options
         end = settings["period"]
         errors: list[float] = []
@@ -197,13 +197,13 @@ def checks() -> Iterable[Check]:
                 start = solution.position("platform.centre")[0], solution.rotations("platform")[0]
                 place = reference(**settings, start=start, end=end)
             errors.append(float(np.abs(solution.measured(position("platform.eye0"))[-1] - place).max()))
-            yield vanishes(f"balance, {told}, step {step:g}", solution.ledger.largest_residual, 1e-12)
-        bound = 1e-5 if told == "taut" else 5e-5  # of steps of order 2, which kinks disturb
-        yield vanishes(f"eye, {told} [m]", errors[1], bound, source="solve_ivp (DOP853)", kind="independent code")
-        if told == "taut":
+            yield vanishes(f"balance, {kind}, step {step:g}", solution.ledger.largest_residual, 1e-12)
+        bound = 1e-5 if kind == "taut" else 5e-5  # of steps of order 2, which kinks disturb
+        yield vanishes(f"eye, {kind} [m]", errors[1], bound, source="solve_ivp (DOP853)", kind="independent code")
+        if kind == "taut":
             yield converges("order", math.log2(errors[0] / errors[1]), 0.1)
         least = float(tensions(solution).min())
-        yield vanishes(f"tension below zero, {told} [N]", max(-least, 0.0), 1e-12)
+        yield vanishes(f"tension below zero, {kind} [N]", max(-least, 0.0), 1e-12)
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

@@ -108,7 +108,7 @@ def flight(spin: float) -> tuple[float, float, Any]:
     cam = lambda t: ECCENTRICITY * (1.0 - math.cos(spin * t))  # noqa: E731
     meets = lambda t, y: y[0] - cam(t) if t > part + 0.05 * half else 1.0  # noqa: E731
     meets.terminal = True  # type: ignore[attr-defined]
-    found = scipy.integrate.solve_ivp(
+    path = scipy.integrate.solve_ivp(
         lambda t, y: [y[1], -GRAVITY - spring_at(y[0]) / MASS],
         (part, part + 2.0 * half),
         [cam(part), ECCENTRICITY * spin * math.sin(spin * part)],
@@ -118,7 +118,7 @@ def flight(spin: float) -> tuple[float, float, Any]:
         atol=1e-14,
         dense_output=True,
     )
-    return part, float(found.t_events[0][0]), found.sol
+    return part, float(path.t_events[0][0]), path.sol
 
 
 def lifts(solution: Solution) -> Array:

@@ -151,13 +151,13 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for axes in (above, below):
         axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    told = {
+    numbers = {
         "lift_max_m": float(height.max()),
         "loss_J": taken(result),
         "gap_min_m": gap_min(result),
         "complementarity_max": complementarity(solution),
     }
-    return told | figures(solution)
+    return numbers | figures(solution)
 
 
 def checks() -> Iterable[Check]:

@@ -153,10 +153,12 @@ def checks() -> Iterable[Check]:
     """Checks: the ratio of the speeds, the pull of the tight strand, and the balance."""
     load = 1.0
     solution = run(load=load)
-    found = means(solution)
-    yield near("ratio of the speeds", 1.0, found["ratio"], 0.01, source="positive drive: as many teeth")
+    mean_values = means(solution)
+    yield near("ratio of the speeds", 1.0, mean_values["ratio"], 0.01, source="positive drive: as many teeth")
     pull = 2.0 * np.pi * load / (TEETH * PITCH)
-    yield near("pull of the tight strand [N]", pull, found["pull_N"], 0.05 * pull, source="T = F z p/2π in the mean")
+    yield near(
+        "pull of the tight strand [N]", pull, mean_values["pull_N"], 0.05 * pull, source="T = F z p/2π in the mean"
+    )
     yield vanishes("balance", balance(solution), 1e-12)
 
 

@@ -131,7 +131,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         axes.set(aspect="equal", xlabel="x [m]", title=f"{solution.times[k]:.2f} s")
     figure.axes[0].set_ylabel("y [m]")
     figure.savefig(folder / "chain.png")
-    told = {
+    numbers = {
         "gap_min_m": gap_min(result),
         "complementarity_max": complementarity(solution),
         "height_m": float(place[-1, :, 1].max()) + RADIUS,
@@ -139,7 +139,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "kinetic_J": float(kinetic(result)[-1]),
         "energy_J": float(ledger.total_energy[-1]),
     }
-    return told | figures(solution)
+    return numbers | figures(solution)
 
 
 def checks() -> Iterable[Check]:

@@ -142,13 +142,13 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: the state after 0.02 s by an independent prototype, the balance, and the clearance."""
     solution = run()
-    found, source = summary_numbers(solution), "independent prototype"
+    computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, apart in (
         ("crank_rev", 0.256767, 2.6e-4),
         ("crank_rad_s", 71.68, 0.08),
         ("loss_J", 0.0471, 2e-4),
     ):
-        yield near(name, reference, found[name], apart, source=source, kind="independent code")
+        yield near(name, reference, computed[name], apart, source=source, kind="independent code")
     yield vanishes("balance", balance(solution), 1e-10)
     yield vanishes("energy given", least_taken(solution), 1e-11)
 

@@ -118,8 +118,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     axes.plot([-result.width, -result.width, result.width, result.width], [top, 0.0, 0.0, top], "k")
     axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
     figure.savefig(folder / "pile.png")
-    told = {"penetration_max_m": penetration(result), "complementarity_max": complementarity(solution)}
-    return told | figures(solution)
+    numbers = {"penetration_max_m": penetration(result), "complementarity_max": complementarity(solution)}
+    return numbers | figures(solution)
 
 
 def checks() -> Iterable[Check]:

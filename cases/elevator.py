@@ -88,8 +88,8 @@ def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> A
     ringing = math.sqrt(omega**2 - decay**2)
     a, b = -particular(0.0), -(particular.deriv()(0.0) + decay * particular(0.0)) / ringing
     swing: Array = np.exp(-decay * times) * (a * np.cos(ringing * times) + b * np.sin(ringing * times))
-    found: Array = particular(times) + swing
-    return found
+    displacement: Array = particular(times) + swing
+    return displacement
 
 
 def ways(solution: Solution) -> dict[str, Array]:

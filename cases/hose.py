@@ -186,8 +186,8 @@ def checks() -> Iterable[Check]:
         source = "Galerkin's method, 10 modes"
         reference = critical(lambda v, b=share: by_modes(v, b), u - 0.5, u + 0.5)
         own = critical(lambda v, b=share: exponents(v, b, 6), u - 0.5, u + 0.5)
-        told = f"critical speed, β = {share:g}"
-        yield near(told, reference, own, 5e-3 * reference, source=source, kind="independent code")
+        critical_speed = f"critical speed, β = {share:g}"
+        yield near(critical_speed, reference, own, 5e-3 * reference, source=source, kind="independent code")
     buckles = critical(lambda u: exponents(u, 0.5, 6, held=True).real - 1e-6, 3.13, 3.16)
     yield near("buckling of a pipe that is held", np.pi, buckles, 1e-3, source="u = π")
     yield from _of_the_limit_cycle()

@@ -173,10 +173,10 @@ def reference(times: Array) -> Array:
 
     start = [BEGIN, 0.0, balanced(), 0.0, RELIEF, 0.0]
     scale = [1e-9, 1e-8, 1.0, 1.0, 1.0, 1e-8]
-    found = scipy.integrate.solve_ivp(
+    path = scipy.integrate.solve_ivp(
         rates, (0.0, float(times[-1])), start, t_eval=times, method="Radau", rtol=1e-8, atol=scale, max_step=5e-3
     )
-    return np.asarray(found.y)
+    return np.asarray(path.y)
 
 
 def oil_frequency(angle: float) -> float:

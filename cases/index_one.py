@@ -153,7 +153,7 @@ class Result:
     """Runs of the published example by the pair and by the Dirac form, orders of all methods, errors by completion."""
 
     pair: Trajectory
-    dirac: dict[str, Trajectory]  # by completion
+    dirac: dict[str, Trajectory]  # by completing constraint
     orders: list[dict[str, Any]]
     completions: list[dict[str, Any]]
 

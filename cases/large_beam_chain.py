@@ -158,7 +158,7 @@ def _end_loads(beta: Array, beams: int) -> Array:
     It is that of the two motions that the clamp permits, made orthonormal from beam to beam.
     """
     quartic = beta**4
-    pieces = max(1, 16 // beams)  # of each beam: one that holds several waves is carried in steps
+    pieces = max(1, 16 // beams)  # of each beam: the series of a piece converges if it holds less than a wave
     wave = [sum(quartic**j / (factorial(4 * j + k) * pieces ** (4 * j + k)) for j in range(9)) for k in range(4)]
     place = [[0, 1, 2, 3], [3, 0, 1, 2], [2, 3, 0, 1], [1, 2, 3, 0]]  # of (w, w', M, V) without units
     factor = [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]  # powers of β⁴

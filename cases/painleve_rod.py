@@ -69,9 +69,9 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_table(folder / "motion.csv", {"t_s": solution.times, "spin_rad_s": spins(solution), "H_J": energy})
     figure = new_figure(7.0, 4.5)
     above, below = figure.subplots(2, 1, sharex=True)
-    for axes, values, told in ((above, spins(solution), "spin [rad/s]"), (below, energy, "energy [J]")):
+    for axes, values, label in ((above, spins(solution), "spin [rad/s]"), (below, energy, "energy [J]")):
         axes.plot(1e6 * solution.times, values, ".-")
-        axes.set(ylabel=told, ylim=(0.0, 1.15 * float(values.max())))
+        axes.set(ylabel=label, ylim=(0.0, 1.15 * float(values.max())))
         axes.grid(alpha=0.3)
     below.set_xlabel("t [µs]")
     figure.savefig(folder / "motion.png")

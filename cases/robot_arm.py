@@ -35,7 +35,7 @@ METAL = fem.Material(young=7e10, density=2700.0)
 SECTION = fem.Section(width=0.03, height=0.02)
 DAMPING = fem.Damping(stiffness=2e-4)  # [s]
 RISE = 1.0  # T, until the targets stand still [s]
-READ = (0.3, 0.5, 1.0, 2.0)  # times at which the tip is told [s]
+READ = (0.3, 0.5, 1.0, 2.0)  # times at which the position of the tip is printed [s]
 Controller = Literal["port", "sampled", "lqr"]
 
 

@@ -87,12 +87,12 @@ def amplitudes(solution: Solution) -> list[float]:
 
 def exact_amplitudes(count: int) -> list[float]:
     """Closed form of the tilts, divided by α: the kinetic energy falls by the factor r² at each impact."""
-    top, found = 1.0 - math.cos(ALPHA), []
+    top, tilts = 1.0 - math.cos(ALPHA), []
     left = math.cos(0.5 * ALPHA) - math.cos(ALPHA)
     for _ in range(count):
         left *= LOSS**2
-        found.append(1.0 - math.acos(1.0 - (top - left)) / ALPHA)
-    return found
+        tilts.append(1.0 - math.acos(1.0 - (top - left)) / ALPHA)
+    return tilts
 
 
 def exact_first_impact() -> float:
@@ -121,18 +121,18 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     axes.set(xlabel="t [s]", ylabel="tilt / α")
     axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    told = {"first_impact_s": first_impact(solution), "amplitudes": amplitudes(solution)}
-    return told | figures(solution)
+    numbers = {"first_impact_s": first_impact(solution), "amplitudes": amplitudes(solution)}
+    return numbers | figures(solution)
 
 
 def checks() -> Iterable[Check]:
     """Checks: Housner's closed forms, and the order at which the steps meet them."""
     coarse, fine = run(step=8e-3, end=1.3), run(step=4e-3, end=1.3)
-    exact, found = exact_amplitudes(3), amplitudes(fine)
+    exact, computed = exact_amplitudes(3), amplitudes(fine)
     yield near("first impact [s]", exact_first_impact(), first_impact(fine), 1e-5, source="Housner (1963)")
     errors = [abs(first_impact(s) - exact_first_impact()) for s in (coarse, fine)]
     yield converges("order of the first impact", math.log2(errors[0] / errors[1]), 0.2)
-    for k, value in enumerate(found[:2]):
+    for k, value in enumerate(computed[:2]):
         yield near(f"amplitude {k + 1} over α", exact[k], value, 1e-4, source="Housner (1963)")
     yield vanishes("balance", balance(fine), 1e-12)
     yield vanishes("energy given", least_taken(fine), 1e-13)

@@ -60,11 +60,11 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
     return mechanism.spectrum(mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, speed)))
 
 
-def across(found: Spectrum) -> Array:
+def across(small_motions: Spectrum) -> Array:
     """Exponents of the transverse motions in world axes, (8,)."""
-    moved = np.abs(found.shapes)
+    moved = np.abs(small_motions.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
-    return np.sort_complex(found.fixed_values[own])
+    return np.sort_complex(small_motions.fixed_values[own])
 
 
 def closed_form(speed: float) -> Array:

@@ -73,9 +73,9 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_table(folder / "motion.csv", {"t_s": solution.times, "x_m": way, "v_m_s": speed})
     figure = new_figure(7.0, 4.5)
     above, below = figure.subplots(2, 1, sharex=True)
-    for axes, values, told in ((above, way, "way [m]"), (below, speed, "velocity [m/s]")):
+    for axes, values, label in ((above, way, "way [m]"), (below, speed, "velocity [m/s]")):
         axes.plot(solution.times, values, linewidth=1.2)
-        axes.set_ylabel(told)
+        axes.set_ylabel(label)
         axes.grid(alpha=0.3)
     below.set_xlabel("t [s]")
     figure.savefig(folder / "motion.png")

@@ -115,10 +115,10 @@ def reference(period: float, times: Array) -> Array:
         return np.concatenate([y[3:], 2.0 * pull / LOAD * fall / length - (0.0, 0.0, GRAVITY)])
 
     first = np.concatenate([eye(0.0) - (0.0, 0.0, HOIST[0]), np.zeros(3)])
-    found = scipy.integrate.solve_ivp(
+    path = scipy.integrate.solve_ivp(
         rates, (0.0, times[-1]), first, method="DOP853", rtol=1e-9, atol=1e-9, t_eval=times, max_step=0.1
     )
-    places: Array = found.y[:3].T
+    places: Array = path.y[:3].T
     return places
 
 

@@ -171,13 +171,13 @@ def run(
 
 def cycle(solution: Solution) -> Cycle | None:
     """Means over the last two periods, or over the last one; None if there is none."""
-    found = solution.events["swing"]
-    periods = min(2, len(found.times) - 1)
+    passages = solution.events["swing"]
+    periods = min(2, len(passages.times) - 1)
     if periods < 1:
         return None
     parts = solution.mechanism.layout.parts
-    origin = [_origin(solution, x[parts["bird.centre"]], x[parts["bird.deformation"]]) for x in found.states]
-    t0, t1 = float(found.times[-1 - periods]), float(found.times[-1])
+    origin = [_origin(solution, x[parts["bird.centre"]], x[parts["bird.deformation"]]) for x in passages.states]
+    t0, t1 = float(passages.times[-1 - periods]), float(passages.times[-1])
     whole = (solution.times[1:] > t0) & (solution.times[1:] <= t1)
     lost = np.sum(list(solution.ledger.dissipation.values()), axis=0)
     fall = origin[-1 - periods] - origin[-1]
@@ -239,14 +239,16 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: limit cycle by independent integration, balance, and dissipation."""
     solution = run()
-    found, source = summary_numbers(solution), "independent prototype"
+    computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each
         ("period_s", 0.145976, 1e-3),
         ("fall_per_period_m", 0.019445, 1e-3),
         ("loss_per_period_J", 9.156e-4, 1e-3),
         ("impacts_per_period", 5, 0.1),  # a whole number
     ):
-        yield near(name, reference, found[name] or math.inf, share * reference, source=source, kind="independent code")
+        yield near(
+            name, reference, computed[name] or math.inf, share * reference, source=source, kind="independent code"
+        )
     yield vanishes("balance", balance(solution), 1e-10)
     yield vanishes("energy given", least_taken(solution), 1e-12)
 

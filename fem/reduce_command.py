@@ -82,7 +82,7 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
         else:
             lines = _serial(mesh, material, out, given, kept, fields=fields)
     except (ValueError, ArithmeticError, MemoryError) as error:
-        raise click.ClickException(" ".join(str(error).split()) or "the memory is full") from error
+        raise click.ClickException(" ".join(str(error).split()) or "out of memory") from error
     click.echo("\n".join(lines), nl=bool(lines))
 
 

@@ -163,20 +163,20 @@ def _show(
 
     missing: list[str] = []
     scenes: Mapping[str, Any] = {}
-    with _told_in_the_end("scene", missing):
+    with _collect_failures("scene", missing):
         scenes = titled(scenes_of(result, case.scenes), record["case"])
         write_scenes(part, scenes)
     if reporting.report:
         checks = list(case.checks()) if reporting.checks else None
-        told = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
+        about = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
         own = {} if case.scenes is None else scenes  # runs have their own views
-        with _told_in_the_end("report", missing):
-            write_case_report(part, record, figures, result, told | {"scenes": own})
+        with _collect_failures("report", missing):
+            write_case_report(part, record, figures, result, about | {"scenes": own})
     return tuple(missing)
 
 
 @contextmanager
-def _told_in_the_end(kind: str, missing: list[str]) -> Iterator[None]:
+def _collect_failures(kind: str, missing: list[str]) -> Iterator[None]:
     """Context that keeps the results if a further output fails, and adds a sentence on the failure to ``missing``."""
     try:
         yield

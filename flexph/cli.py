@@ -15,7 +15,7 @@ from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, writt
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
-from flexph.console.options import VERSION, Folder, print_lines, told_on_stderr, with_verbosity
+from flexph.console.options import VERSION, Folder, log_on_stderr, print_lines, with_verbosity
 from flexph.console.output import (
     REPORT,
     counts,
@@ -64,7 +64,7 @@ class _Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with termination_interrupts(), told_on_stderr(), errors_as_json(ctx), one_sentence():
+            with termination_interrupts(), log_on_stderr(), errors_as_json(ctx), one_sentence():
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)

@@ -26,9 +26,9 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
         model = loaded(Path(file), settings, trust=trust)
         with refusals():
             case = case_of(model, names or model.runs, live=live)
-        told = {"digest": model.digest, "chosen": " ".join(names), "settings": " ".join(settings)}
+        identity = {"digest": model.digest, "chosen": " ".join(names), "settings": " ".join(settings)}
         with refusals():
-            run_and_list(Path(file).stem, case, told, **given)
+            run_and_list(Path(file).stem, case, identity, **given)
 
     command.params[:0] = options
     return command

@@ -61,10 +61,10 @@ def lobpcg(
     2165).
     """
     count = start.shape[1]
-    found = images(system, known)
+    known_images = images(system, known)
     if known.shape[1]:
-        found = found.combined(_best(system, found, known.shape[1])[1])
-    space = images(system, found.out_of(system, precondition(system.heavy(start))))
+        known_images = known_images.combined(_best(system, known_images, known.shape[1])[1])
+    space = images(system, known_images.out_of(system, precondition(system.heavy(start))))
     active = np.ones(count, dtype=bool)
     for _ in range(steps):
         values, weights = _best(system, space, count)
@@ -78,7 +78,7 @@ def lobpcg(
         if not np.any(active[:wanted]):
             return 1.0 / values[:wanted], best.x[:, :wanted]
         before = space.x[:, count:] @ weights[count:, active] if len(weights) > count else start[:, :0]
-        fresh = found.out_of(system, np.hstack([ahead[:, going], before]))
+        fresh = known_images.out_of(system, np.hstack([ahead[:, going], before]))
         space = best.beside(images(system, best.out_of(system, fresh)))
     raise ArithmeticError(f"{wanted} modes of {count} did not converge in {steps} steps: use --solver factor")
 

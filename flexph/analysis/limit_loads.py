@@ -106,7 +106,7 @@ def limit_load(
     """
     largest = check.positive("largest", largest)
     if not inputs:
-        raise ValueError("inputs must have the load of an external port, which is scaled")
+        raise ValueError("inputs must have a load of an external port: the limit is a factor of it")
     refuse_other_laws(mechanism, "analysis.limit_load", has_schedules=True)
     refuse_nonholonomic(mechanism, "analysis.limit_load")
     if any(c.touches for c in mechanism.connections):
@@ -150,8 +150,8 @@ def _of_contacts(
         low, held, high, lost = (middle, found, high, lost) if found.state is not None else (low, held, middle, found)
     assert held.state is not None
     cause = lost.cause if lost.cause in ("slip", "opening") or held.open is None else "opening"
-    told = lost.message if cause == lost.cause else f"{held.open!r} opens"
-    return LimitLoad(low, cause, f"{low:.6g} times the inputs: {told}", held.state)
+    reason = lost.message if cause == lost.cause else f"{held.open!r} opens"
+    return LimitLoad(low, cause, f"{low:.6g} times the inputs: {reason}", held.state)
 
 
 def _scaled(mechanism: Mechanism, inputs: Mapping[str, Input], factor: float) -> dict[str, Input]:

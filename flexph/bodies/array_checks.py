@@ -27,7 +27,7 @@ def refuse_sizes(name: str, matrix: Any, most: int) -> None:
         raise OSError(f"{name} has shape {matrix.shape}, expected a matrix of at most {most} rows and columns")
 
 
-def sound_body(body: Body) -> Body:
+def checked_body(body: Body) -> Body:
     """Check a body and convert its node and cell numbers to integers; raises OSError for inconsistent data."""
     if body.dim not in (2, 3):
         raise OSError(f"first has shape {body.inertia.first.shape}, expected two or three coordinates")

@@ -69,7 +69,7 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class _Shift(Memo):
-    """Shift R A of a body, with integrals that are combinations of the rows L: ∫ρφ_i (1, X), and those of sections."""
+    """Shift R A from a body's frame to its mean axes, by the rows L: ∫ρφ_i (1, X) and spin integrals of sections."""
 
     body: Body
 

@@ -284,7 +284,7 @@ AnyBody = Body | FramedBody
 
 
 def nodes_of(body: AnyBody) -> tuple[Body, ...]:
-    """Frames of a body: its own, or those of its nodes."""
+    """Frames of a body: its floating frame, or one for each node."""
     return (body,) if isinstance(body, Body) else body.frames
 
 

@@ -17,7 +17,7 @@ from ..files.storage import put_text, write_fields, write_value
 from ..files.stored_fields import get_texts, read_fields, read_value, refuse_expansion
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from .array_checks import refuse_sizes, sound_body
+from .array_checks import checked_body, refuse_sizes
 from .body import Body
 from .elasticity import Elasticity
 from .fields import SectionStress, TensorField, View
@@ -100,7 +100,7 @@ def load_reduced(path: str | Path) -> Body:
         For a missing file.
     """
     with reading("a reduced body", path), open_contained(path) as file:
-        return sound_body(_read(file))
+        return checked_body(_read(file))
 
 
 def _read(file: h5py.File) -> Body:

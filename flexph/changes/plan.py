@@ -56,7 +56,7 @@ class Plan:
         return self._known[holding]
 
     def _joint(self, change: Change) -> Connection:
-        """Connection that a change names: one of the mechanism, or one that an earlier change has let begin."""
+        """Connection that a change names: one of the mechanism, or one that an earlier change has started."""
         own = {c.name: c for c in self.base.connections}
         joint = change.name.removeprefix("lock ")
         if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:

@@ -198,7 +198,7 @@ class Conditions:
         s, own = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)
         size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
-        assert self._slopes is not None  # those of h
+        assert self._slopes is not None
         slopes, rate = np.abs(self._slopes[1]), np.abs(self.equations.rate(self.time, x))
         differential = np.abs(s.V1.T) @ self.size
         fastest = float((rate / np.where(differential > 0.0, differential, np.inf)).max(initial=0.0))

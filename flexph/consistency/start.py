@@ -82,8 +82,8 @@ class VaryingConditions:
         return self._solved(x0, np.diag(np.where(fixed, 0.0, self.size))[:, ~fixed])
 
     def _solved(self, x0: Array, moves: Array) -> Array:
-        found = nearest_zero(lambda y: self.algebraic(x0 + moves @ y), moves.shape[1])
-        return x0 + moves @ found
+        zero = nearest_zero(lambda y: self.algebraic(x0 + moves @ y), moves.shape[1])
+        return x0 + moves @ zero
 
     def report(self, x: Array) -> Inconsistency:
         """The defects at a state."""

@@ -25,7 +25,7 @@ class _Echo(logging.Handler):
 
 
 @contextmanager
-def told_on_stderr() -> Iterator[None]:
+def log_on_stderr() -> Iterator[None]:
     """Context in which log records are printed to the standard error, warnings and errors unless a level is set."""
     handler, before = _Echo(), log.level
     log.addHandler(handler)

@@ -76,13 +76,13 @@ def contact_arrays(
 ) -> Contacts:
     """Arrays of the gaps of all connections; the anchors of groups follow those of single gaps."""
     touching = [c for c in connections if c.touches]
-    own = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
+    gaps = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
     moves = cache(partial(_moves, bodies))
     for connection in touching:
         _check_bodies(connection, moves)
     first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
     frictions = friction_factors(connections)
-    contacts = _arrays(own, places, (moves, frictions), dim, first) if own else no_contacts(dim)
+    contacts = _arrays(gaps, places, (moves, frictions), dim, first) if gaps else no_contacts(dim)
     first += dim * int((contacts.holding > 0.0).sum())
     groups = []
     for i, connection in enumerate(touching):
@@ -93,33 +93,33 @@ def contact_arrays(
 
 
 def _arrays(
-    own: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, list[Factor]], dim: int, first: int
+    gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, list[Factor]], dim: int, first: int
 ) -> Contacts:
     """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs.
 
     ``given`` are how ports move, and the factors of friction of all connections.
     """
     moves, frictions = given
-    for _, connection, gap in own:
+    for _, connection, gap in gaps:
         _check_restitution(connection, gap, moves)
-    laws, shapes = [gap.law for _, _, gap in own], np.empty(len(own), dtype=object)
-    shapes[:] = [gap.shape for _, _, gap in own]
+    laws, shapes = [gap.law for _, _, gap in gaps], np.empty(len(gaps), dtype=object)
+    shapes[:] = [gap.shape for _, _, gap in gaps]
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
-    vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in own]
+    vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in gaps]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
-    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in own]))}
+    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in gaps]))}
     rubbing = {id(factor): k for k, (_, factor) in enumerate(frictions)}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
-        kind=np.array([KINDS[gap.kind] for _, _, gap in own]),
-        sign=np.array([gap.sign for _, _, gap in own]),
-        offset=np.array([gap.offset for _, _, gap in own]),
+        kind=np.array([KINDS[gap.kind] for _, _, gap in gaps]),
+        sign=np.array([gap.sign for _, _, gap in gaps]),
+        offset=np.array([gap.offset for _, _, gap in gaps]),
         plus=np.array(ends[0]),
         minus=np.array(ends[1]),
         fixed=np.array([[v[k].fixed or zero for v in vectors] for k in range(VECTORS)]),
-        body=np.array([[_turned(c, gap, side, moves) for _, c, gap in own] for side in range(2)]),
-        share=np.array([[gap.radii[side] for _, _, gap in own] for side in range(2)]),
-        owner=np.array([i for i, _, _ in own]),
+        body=np.array([[_turned(c, gap, side, moves) for _, c, gap in gaps] for side in range(2)]),
+        share=np.array([[gap.radii[side] for _, _, gap in gaps] for side in range(2)]),
+        owner=np.array([i for i, _, _ in gaps]),
         rigid=np.array([isinstance(law, Rigid) for law in laws]),
         stiffness=numbers("stiffness"),
         exponent=np.array([1.5 if isinstance(law, Hertz) else 1.0 for law in laws]),
@@ -130,14 +130,14 @@ def _arrays(
         restitution=np.array([law.restitution if isinstance(law, Rigid) else 0.0 for law in laws]),
         holding=(holding := numbers("holding")),
         anchor=np.where(holding > 0.0, first + dim * (np.cumsum(holding > 0.0) - 1), -1),
-        pair=np.zeros(len(own), dtype=int),
-        rows=np.zeros(len(own), dtype=int),
-        speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in own]),
-        timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in own]),
-        driven=np.full(len(own), -1),
+        pair=np.zeros(len(gaps), dtype=int),
+        rows=np.zeros(len(gaps), dtype=int),
+        speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in gaps]),
+        timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in gaps]),
+        driven=np.full(len(gaps), -1),
         rubbing=np.array([rubbing.get(id(getattr(law, "friction_factor", None)), -1) for law in laws]),
         shape=shapes,
-        blend=np.array([gap.blend for _, _, gap in own]),
+        blend=np.array([gap.blend for _, _, gap in gaps]),
     )
 
 
@@ -150,8 +150,8 @@ def _group(
 ) -> Group:
     """Arrays of a group of balls, from the gaps between neighbours in its list; ``first``: index of its anchors."""
     i, connection, group = owned
-    own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
-    neighbours = _arrays(own, places, given, dim, first)
+    gaps = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
+    neighbours = _arrays(gaps, places, given, dim, first)
     whole = Group(
         node=np.append(neighbours.plus[0], neighbours.minus[0, -1]),
         radius=np.array(group.radii),
@@ -186,17 +186,17 @@ def driven_gaps(contacts: Contacts, connections: Sequence[Connection], slices: M
 
 def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:
     """Names and functions of time of the speeds of moving surfaces, each function once."""
-    own: dict[int, tuple[str, Callable[[float], float]]] = {}  # by identity: functions need no hash
+    speeds: dict[int, tuple[str, Callable[[float], float]]] = {}  # by identity: functions need no hash
     for connection in connections:
         for gap in connection.form.gaps:
             if callable(gap.speed):
-                own.setdefault(id(gap.speed), (f"{connection.name}: the speed of the surface", gap.speed))
-    return list(own.values())
+                speeds.setdefault(id(gap.speed), (f"{connection.name}: the speed of the surface", gap.speed))
+    return list(speeds.values())
 
 
 def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
     """Names and functions of the factors of time of friction, of contacts and of joints, each function once."""
-    own: dict[int, Factor] = {}
+    factors: dict[int, Factor] = {}
     for connection in connections:
         laws = [gap.law for gap in connection.form.gaps]
         laws += [] if connection.form.group is None else [connection.form.group.law]
@@ -204,8 +204,8 @@ def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
         given += [] if connection.form.bearing is None else [connection.form.bearing.friction.factor]
         for factor in given:
             if factor is not None:
-                own.setdefault(id(factor), (f"{connection.name}: the factor of its friction", factor))
-    return list(own.values())
+                factors.setdefault(id(factor), (f"{connection.name}: the factor of its friction", factor))
+    return list(factors.values())
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
@@ -225,10 +225,10 @@ def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
 
 
 def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
-    (index, found), (_, body, _) = find_port(port, bodies), split_port(port, bodies)
-    bends = found.rotation is not None and bool(sparse.csr_array(found.rotation).count_nonzero())
-    deforms = isinstance(body, NodalBody) or bool(sparse.csr_array(found.shape).count_nonzero())
-    return _Moves(index, found.rotation is not None, bends, deforms)
+    (index, place), (_, body, _) = find_port(port, bodies), split_port(port, bodies)
+    bends = place.rotation is not None and bool(sparse.csr_array(place.rotation).count_nonzero())
+    deforms = isinstance(body, NodalBody) or bool(sparse.csr_array(place.shape).count_nonzero())
+    return _Moves(index, place.rotation is not None, bends, deforms)
 
 
 def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
@@ -243,17 +243,17 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
         gap.radii[side] == 0.0 and gap.kind != "segments" and not (side == 1 and gap.kind in ("offset", "rim", "shape"))
     ):
         return -1
-    own = moves(port)
-    if not own.turns:
+    move = moves(port)
+    if not move.turns:
         raise ValueError(
             f"{connection.name}: friction exerts a moment on {port!r}, a point mass: take a body with inertia"
         )
-    if own.bends:
+    if move.bends:
         raise ValueError(
             f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: take a "
             "radius of 0 there, or weld a rigid body to it and use that in the contact"
         )
-    return own.body
+    return move.body
 
 
 def _check_bodies(connection: Connection, moves: Moves) -> None:

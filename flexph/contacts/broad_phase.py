@@ -45,17 +45,17 @@ class BroadPhase(NamedTuple):
         always = np.concatenate([self.others, self._near_walls(whole, reach)])
         if not self.pair.size:
             return np.concatenate([np.sort(always), of_groups])
-        found = self.nodes[scipy.spatial.cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
-        keys = _keys(found[:, 0], found[:, 1], self.total)
+        pairs = self.nodes[scipy.spatial.cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
+        keys = _keys(pairs[:, 0], pairs[:, 1], self.total)
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        own = np.concatenate([always, self.pair[place[self.keys[place] == keys]]])
-        return np.concatenate([np.sort(own), of_groups])
+        near = np.concatenate([always, self.pair[place[self.keys[place] == keys]]])
+        return np.concatenate([np.sort(near), of_groups])
 
     def _near_walls(self, points: Array, reach: float) -> Array:
         """Gaps of at most ``reach`` [m] over fixed planes, with the nodes of the mechanism at points (k, d)."""
-        c, own = self.contacts, self.walls
-        apart = points[c.plus[0, own]] + c.fixed[0, own]
-        near: Array = own[c.sign[own] * np.vecdot(apart, c.fixed[1, own]) - c.offset[own] <= reach]
+        c, walls = self.contacts, self.walls
+        apart = points[c.plus[0, walls]] + c.fixed[0, walls]
+        near: Array = walls[c.sign[walls] * np.vecdot(apart, c.fixed[1, walls]) - c.offset[walls] <= reach]
         return near
 
 
@@ -76,10 +76,10 @@ def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Arra
     pair = pair[first]
     over = none if walls is None else np.flatnonzero(walls & _over_fixed_planes(c))
     ends = c.plus[0, pair], c.minus[0, pair], c.plus[0, over]
-    own = np.unique(np.concatenate([*ends, *(group.node for group in c.groups)]))
+    moving = np.unique(np.concatenate([*ends, *(group.node for group in c.groups)]))
     others = np.setdiff1d(np.arange(c.kind.size), np.concatenate([pair, over]))
     widest = max([float(c.offset[pair].max(initial=0.0)), *(2.0 * float(group.radius.max()) for group in c.groups)])
-    return BroadPhase(c, others, over, pair, keys, own, nodes, widest)
+    return BroadPhase(c, others, over, pair, keys, moving, nodes, widest)
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
@@ -100,10 +100,10 @@ def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, fl
     This is the first contact of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the
     sum of their radii; None if there are none.
     """
-    own = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
-    across = (c.kind[own] == AXIAL)[:, None]
-    first, last = (v[0, own] - np.where(across, _along(v[:, own]), 0.0) for v in (first, last))
-    way, radius = last - first, c.offset[own]
+    round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
+    across = (c.kind[round_pairs] == AXIAL)[:, None]
+    first, last = (v[0, round_pairs] - np.where(across, _along(v[:, round_pairs]), 0.0) for v in (first, last))
+    way, radius = last - first, c.offset[round_pairs]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-150)
     middle = -np.vecdot(first, way) / length**2
     nearest = np.linalg.norm(first + middle[:, None] * way, axis=1)

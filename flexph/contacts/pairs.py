@@ -127,8 +127,8 @@ def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connecti
     def make(dim: int) -> Form:
         return Form(group=GapGroup(ports, radii, law), signs=tuple(ball.sign(dim, ()) for ball in balls))
 
-    own = tuple(dict.fromkeys(ports))
-    return Connection("contact", own, make, label=f"contact of {len(own)}" if name is None else name)
+    distinct = tuple(dict.fromkeys(ports))
+    return Connection("contact", distinct, make, label=f"contact of {len(distinct)}" if name is None else name)
 
 
 def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> Connection:
@@ -159,8 +159,8 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
     """Drawing signs of the shapes of all pairs, each shape once."""
     touching: dict[Shape, list[Touching]] = {}
     for pair in pairs:
-        for own, other in (pair, pair[::-1]):
-            touching.setdefault(own, []).append(Touching(other.port, other.reach))
+        for first, other in (pair, pair[::-1]):
+            touching.setdefault(first, []).append(Touching(other.port, other.reach))
     return tuple(shape.sign(dim, tuple(others)) for shape, others in touching.items())
 
 
@@ -223,9 +223,9 @@ def _parts(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
             raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
         return lines  # their ends are part of the distance
     pairs: list[tuple[Shape, Shape]] = []
-    for own, other in ((first, second), (second, first)):
-        if not (isinstance(other, Capsule) and own.edges()):  # whose edges touch it with their ends
-            pairs += [(spot, other) for spot in own.spots()]
+    for shape, other in ((first, second), (second, first)):
+        if not (isinstance(other, Capsule) and shape.edges()):  # whose edges touch it with their ends
+            pairs += [(spot, other) for spot in shape.spots()]
     return pairs + lines
 
 

@@ -55,8 +55,8 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
     deep = ~c.rigid & (depth > DEEP * size) & (depth > FAR * carries)
     energy = stored(c, -depth)
     for owner in np.unique(c.owner[deep]):
-        own = np.flatnonzero(deep & (c.owner == owner))
-        k = own[np.argmax(depth[own] / size[own])]
+        contacts = np.flatnonzero(deep & (c.owner == owner))
+        k = contacts[np.argmax(depth[contacts] / size[contacts])]
         unit, of = ("rad", "") if c.kind[k] == ANGLE else ("m", f", {depth[k] / size[k]:.2g} of {_what(c, int(k))}")
         press = f" (the weight of all bodies would give a penetration of {carries[k]:.2g} {unit})" if carries[k] else ""
         text = (

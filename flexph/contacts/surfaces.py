@@ -168,12 +168,12 @@ class Box(Surface):
         """See :class:`Surface`."""
         if len(self.size) == 2 or not self.round:
             return ()
-        axes, half, made = np.array(self.directions(3)), self._half, []
+        axes, half, edges = np.array(self.directions(3)), self._half, []
         for k in range(3):
             for way in product((-1.0, 1.0), repeat=2):
                 at = np.insert(np.array(way), k, 0.0) * half @ axes
-                made.append(Edge(self.port, tuple(at.tolist()), tuple((half[k] * axes[k]).tolist()), self.round))
-        return tuple(made)
+                edges.append(Edge(self.port, tuple(at.tolist()), tuple((half[k] * axes[k]).tolist()), self.round))
+        return tuple(edges)
 
     @property
     def reach(self) -> float:
@@ -238,8 +238,8 @@ class Capsule(Surface):
 
     def directions(self, dim: int) -> tuple[Direction, ...]:
         """See :class:`Surface`."""
-        own = fitting("axis", tuple(self.axis), dim)
-        return (own, perpendicular(own)) if dim == 2 else (own, *frame_about(own))
+        axis = fitting("axis", tuple(self.axis), dim)
+        return (axis, perpendicular(axis)) if dim == 2 else (axis, *frame_about(axis))
 
     @property
     def arrays(self) -> Surfaces:
@@ -376,8 +376,8 @@ class Mesh(Surface):
 def _read(given: Any) -> tuple[Array, Array]:
     """Points (n, d) and cells (t, d) of a mesh; raises ValueError unless it has triangles, or segments in the plane."""
     if not isinstance(given, tuple | list):
-        own = read(given)
-        points, kinds = np.asarray(own.points, dtype=float), own.cells_dict
+        contents = read(given)
+        points, kinds = np.asarray(contents.points, dtype=float), contents.cells_dict
         kind = next((name for name in ("triangle", "line") if name in kinds), None)
         if kind is None:
             raise ValueError(

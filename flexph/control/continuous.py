@@ -84,7 +84,7 @@ class Continuous:
                 check.lookup("port", port, known, "the controller")
             object.__setattr__(self, name, read_only(given))
         if not self.ports:
-            raise ValueError("ports must join one port at least, got none")
+            raise ValueError("ports must join at least one port, got none")
         for port in self.references:
             check.lookup("port", port, self.ports, "references are for ports that are joined; ports")
         for port in self.inputs:

@@ -91,7 +91,7 @@ def _own(name: str, memory: Any) -> Any:
     try:
         return deep_copy(memory)
     except ValueError as error:
-        raise TimedError(f"{name} cannot be kept: {error}") from None
+        raise TimedError(f"{name} cannot be stored: {error}") from None
 
 
 class Misanswered(ValueError):
@@ -155,7 +155,7 @@ class CalledLoop:
     def resume(self, known: Mapping[str, Any], time: float, held: Array) -> None:
         """Resume at a time from the restart data that a controller of this name had at the end of another run."""
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
-            raise ValueError(f"state of {self._label} must be what the final state of a run has of one that is called")
+            raise ValueError(f"state of {self._label} must come from a run in which it was called between steps, too")
         period, own = float(known["period"]), self.given.period
         due = known["since"] + known["calls"] * period
         if time - FITS * period <= due <= time + (1.0 + FITS) * period:

@@ -88,7 +88,7 @@ class StateFeedback:
         if not isinstance(self.sensors, Mapping):
             raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
         if isinstance(self.ports, str) or not self.ports:
-            raise ValueError(f"ports must be a list of one external port at least, got {check.shown(self.ports)}")
+            raise ValueError(f"ports must be a list of at least one external port, got {check.shown(self.ports)}")
         if len(set(self.ports)) < len(self.ports):
             raise ValueError(f"ports must be different from each other, got {check.shown(self.ports)}")
         if self.period is not None:

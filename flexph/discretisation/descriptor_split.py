@@ -156,7 +156,7 @@ def _diagonal(matrix: Array) -> Array | None:
 
 
 def split_of(E: Array) -> Split:
-    """Split of a constant matrix."""
+    """Split of a constant matrix E by its singular value decomposition."""
     spaces = subspaces(E)
     return Split(spaces.range, spaces.left_null, spaces.rows, spaces.null)
 

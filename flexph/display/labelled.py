@@ -26,8 +26,8 @@ class Variable:
     @property
     def attrs(self) -> dict[str, str]:
         """Unit and description as attributes with the names of the CF conventions; empty ones are left out."""
-        told = {"units": self.unit, "long_name": self.long_name}
-        return {name: text for name, text in told.items() if text}
+        attributes = {"units": self.unit, "long_name": self.long_name}
+        return {name: text for name, text in attributes.items() if text}
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,7 +110,7 @@ def environment(
     if not isinstance(start, State) and not callable(start):
         raise ValueError(f"start must be a State or a function of a generator, got {check.shown(start)}")
     if not observations:
-        raise ValueError("observations must have one sensor by name at least, got none")
+        raise ValueError("observations must have at least one sensor by name, got none")
     low, high, parts = _limits(mechanism, actions)
     return _class(gym)(
         mechanism, start, (low, high, parts), observations, reward, (step, int(substeps), end), terminated, method
@@ -121,7 +121,7 @@ def _limits(mechanism: Mechanism, actions: Mapping[str, Sequence[Any]]) -> tuple
     """Lowest and highest actions, and the part of each port."""
     slices, parts, low, high, at = mechanism.network.input_slices, {}, [], [], 0
     if not actions:
-        raise ValueError("actions must have limits of one external port at least, got none")
+        raise ValueError("actions must have limits of at least one external port, got none")
     for port, given in actions.items():
         own = check.lookup("external port", port, slices)
         size = own.stop - own.start

@@ -74,7 +74,7 @@ def standard_matrix(matrix: Any) -> Any:
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):
-        if np.any(np.diff(matrix.indptr) < 0):  # scipy does not look at these where the last of them is zero
+        if np.any(np.diff(matrix.indptr) < 0):  # scipy does not check these if the last one is zero
             raise ValueError("its columns or rows must begin one after the other")
         matrix.check_format(full_check=True)
     csr = sparse.csr_array(matrix)

@@ -99,9 +99,9 @@ def of_model(model: Any, run: str | None) -> CoSimulation:
     measures = {name: measure.of for name, measure in entry.outputs.measures.items()}
     columns = {name: reading for table in entry.outputs.tables.values() for name, reading in table.items()}
     kinds = {"position": position, "velocity": velocity, **{name: OF_JOINTS[name] for name in ("place", "place_rate")}}
-    told = (measures | columns).items()
-    outputs = {n: kinds[r.what](r.of) for n, r in told if isinstance(r, Reading) and r.what in kinds}
-    outputs |= {n: r.build(Builder(Path())) for n, r in told if isinstance(r, Entry)}
+    entries = (measures | columns).items()
+    outputs = {n: kinds[r.what](r.of) for n, r in entries if isinstance(r, Reading) and r.what in kinds}
+    outputs |= {n: r.build(Builder(Path())) for n, r in entries if isinstance(r, Entry)}
     end = float(entry.end if entry.times is None else entry.times[-1])
     step = (end - start.time) / entry.steps if entry.times is None else float(entry.times[1] - entry.times[0])
     options: dict[str, Any] = {} if method is None else {"method": method}

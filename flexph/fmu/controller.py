@@ -74,7 +74,7 @@ def fmu_controller(
     if vector:
         raise ValueError(f"sensors of a unit must be scalars, got {vector}")
     law = _Law(unit, period, tuple(sensors), outputs, own)
-    return Sampled(function=law, period=period, sensors=sensors, memory={"told": ()})
+    return Sampled(function=law, period=period, sensors=sensors, memory={"history": ()})
 
 
 class _Unit(NamedTuple):
@@ -89,16 +89,18 @@ class _Unit(NamedTuple):
         fmpy = _fmpy()
         refuse_missing("functional mock-up unit", path)
         try:
-            told = fmpy.read_model_description(str(path))
+            description = fmpy.read_model_description(str(path))
         except Exception as error:
             raise ValueError(f"{str(path)!r} is not a functional mock-up unit: {error}") from error
-        if not told.fmiVersion.startswith("2") or told.coSimulation is None:
-            raise ValueError(f"{str(path)!r} must be a unit of FMI 2 for co-simulation, got FMI {told.fmiVersion}")
-        references = {v.name: v.valueReference for v in told.modelVariables if v.type == "Real"}
+        if not description.fmiVersion.startswith("2") or description.coSimulation is None:
+            raise ValueError(
+                f"{str(path)!r} must be a unit of FMI 2 for co-simulation, got FMI {description.fmiVersion}"
+            )
+        references = {v.name: v.valueReference for v in description.modelVariables if v.type == "Real"}
         return cls(path, references)
 
 
-Told = tuple[Array, ...]
+History = tuple[Array, ...]
 """Times and inputs of all calls in read-only blocks (k, 1 + inputs), each longer than the next."""
 
 
@@ -111,19 +113,19 @@ class _Law:
     sensors: tuple[str, ...]
     ports: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, float]
-    _running: tuple[Told, Any] | None = field(default=None, repr=False)
+    _running: tuple[History, Any] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_running": None}
 
     def __call__(self, time: float, see: Mapping[str, Any], memory: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        row, told = np.array([time, *(float(see[name]) for name in self.sensors)]), memory["told"]
-        slave = self._slave(told, time)
+        row, history = np.array([time, *(float(see[name]) for name in self.sensors)]), memory["history"]
+        slave = self._slave(history, time)
         self._running = None  # if the step fails, the state of the instance is unknown
         answer = self._step(slave, row)
-        told = _with_row(told, row)
-        self._running = told, slave
-        return answer, {"told": told}
+        history = _with_row(history, row)
+        self._running = history, slave
+        return answer, {"history": history}
 
     def _step(self, slave: Any, row: Array) -> dict[str, Any]:
         """Set inputs from a row (time, inputs), read the outputs, and take a step; return the outputs of each port."""
@@ -134,21 +136,21 @@ class _Law:
         slave.doStep(currentCommunicationPoint=time, communicationStepSize=self.period)
         return answer
 
-    def _slave(self, told: Told, time: float) -> Any:
+    def _slave(self, history: History, time: float) -> Any:
         """Instance that has had a history of inputs: the running one, or a new one that repeats the history."""
-        if self._running is not None and told and _same(self._running[0], told):
+        if self._running is not None and history and _same(self._running[0], history):
             return self._running[1]
-        rows = self._rows(told)
+        rows = self._rows(history)
         slave = self._started(rows[0, 0] if len(rows) else time)
         for row in rows:
             self._step(slave, row)
         return slave
 
-    def _rows(self, told: Any) -> Array:
+    def _rows(self, history: Any) -> Array:
         """Rows (k, 1 + inputs) of all calls of a history; ValueError if a history, as from a file, is invalid."""
         width = 1 + len(self.sensors)
-        blocks = [block for block in told if isinstance(block, np.ndarray)] if isinstance(told, tuple) else []
-        if not isinstance(told, tuple) or len(blocks) < len(told) or any(b.shape[1:] != (width,) for b in blocks):
+        blocks = [block for block in history if isinstance(block, np.ndarray)] if isinstance(history, tuple) else []
+        if not isinstance(history, tuple) or len(blocks) < len(history) or any(b.shape[1:] != (width,) for b in blocks):
             raise ValueError(f"the input history of the unit {self.unit.path.name!r} must be rows of {width} numbers")
         rows = np.concatenate([np.zeros((0, width)), *blocks])
         if not (np.isfinite(rows).all() and np.all(np.diff(rows[:, 0]) > 0.0)):
@@ -174,9 +176,9 @@ class _Law:
         return slave
 
 
-def _with_row(told: Told, row: Array) -> Told:
+def _with_row(history: History, row: Array) -> History:
     """History with a further call; blocks of equal length are merged, so that their number stays small."""
-    blocks = [*told, row[None].copy()]
+    blocks = [*history, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
         blocks[-2:] = [np.concatenate(blocks[-2:])]
     for block in blocks:
@@ -184,7 +186,7 @@ def _with_row(told: Told, row: Array) -> Told:
     return tuple(blocks)
 
 
-def _same(a: Told, b: Told) -> bool:
+def _same(a: History, b: History) -> bool:
     return len(a) == len(b) and all(one is other or np.array_equal(one, other) for one, other in zip(a, b, strict=True))
 
 

@@ -93,7 +93,10 @@ class MechanismUnit:
 
     def _set_fmu_state(self, state: dict[str, Any]) -> None:
         if state["own"].keys() != self._own.keys():
-            raise ValueError(f"the state of another unit has the parameters {', '.join(state['own']) or 'none'}")
+            raise ValueError(
+                f"state must be saved by a unit with the parameters {', '.join(self._own) or 'none'}, "
+                f"got {', '.join(state['own']) or 'none'}"
+            )
         if state["own"] != self._own:
             self._own.update(state["own"])
             self._begin(self._make(**self._own))
@@ -104,14 +107,14 @@ class MechanismUnit:
     @staticmethod
     def _fmu_state_to_bytes(state: dict[str, Any]) -> bytes:
         own = state["state"]
-        told = {name: getattr(own, name) for name in ARRAYS}
-        told |= {"anchors": tuple(vars(own.anchors).values()), "controllers": dict(own.controllers)}
-        told |= {"bodies": own.bodies}
-        return to_bytes({**state, "state": told})
+        values = {name: getattr(own, name) for name in ARRAYS}
+        values |= {"anchors": tuple(vars(own.anchors).values()), "controllers": dict(own.controllers)}
+        values |= {"bodies": own.bodies}
+        return to_bytes({**state, "state": values})
 
     @staticmethod
     def _fmu_state_from_bytes(state: bytes) -> Any:
         """State from bytes of numbers and text only, since saved states may come from untrusted files."""
-        told = from_bytes(state)
-        own = told["state"]
-        return {**told, "state": State(**own | {"anchors": Anchors(*own["anchors"])})}
+        values = from_bytes(state)
+        own = values["state"]
+        return {**values, "state": State(**own | {"anchors": Anchors(*own["anchors"])})}

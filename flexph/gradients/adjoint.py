@@ -226,7 +226,7 @@ def _by_small_steps(origin: Origin, weights: Weights, samples: Samples) -> dict[
 def _are_sums(
     origin: Origin, along: Along, adjoints: Mapping[str, _Adjoint], found: Mapping[str, Mapping[str, float]]
 ) -> bool:
-    """True if the derivatives along all parameters at once are sums of those by each."""
+    """True if the derivatives along a direction of all parameters equal the sums of the derivatives by each."""
     for name, own in adjoints.items():
         whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
         terms = [size * found[name][key] for key, size in along.direction.items()]
@@ -242,14 +242,14 @@ def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str,
         by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
         if rough > AGREED * largest:
             raise ValueError(
-                f"parameter {name!r} changes mechanism, start or inputs not smoothly near {value:g}: "
+                f"parameter {name!r} does not change mechanism, start or inputs smoothly near {value:g}: "
                 f"the derivative {by[name]:.6g} by steps of {step_of(value):.2g} is uncertain by {rough:.2g}"
             )
     return by
 
 
 class _Sensed(NamedTuple):
-    """Value of a functional, and the states or steps where its slopes do not vanish, with these and the numbers."""
+    """Value of a functional; states or steps with nonzero slopes, the slopes there, and the numbers of these rows."""
 
     value: float
     places: Places
@@ -336,7 +336,7 @@ def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mappi
 def recorded_run(
     problem: Problem, solution: Solution, by_state: Array, varied: Index, by_unknown: Array | None = None
 ) -> tuple[Backward, Index]:
-    """Arrays with which the loops go over the steps of a run again, and the addresses of their recorded numbers."""
+    """Arrays for a sweep of the loops over the steps of a run, and the addresses of their recorded numbers."""
     mechanism, steps = problem.mechanism, len(problem.table.times) - 1
     flat_states, multipliers = steps_of(problem, solution)
     states = in_loops(mechanism, flat_states)
@@ -351,7 +351,7 @@ def recorded_run(
 
 
 def refuse_bent(of: Backward) -> None:
-    """Raise ValueError for functions in Python that are not smooth."""
+    """Raise ValueError if a law given as a Python function has a kink near the states of the run."""
     if of.audit[4] > AGREED:
         raise ValueError(
             "a law that is a function in Python bends within the steps of 1e-3 of its differences: give a table or a "
@@ -362,7 +362,7 @@ def refuse_bent(of: Backward) -> None:
 def _back(
     problem: Problem, solution: Solution, by_run: tuple[Array, Array | None], varied: Index
 ) -> tuple[list[Array], float]:
-    """Take all steps back; derivatives by the arrays of the problem, of ``varied`` constants only, and the defect."""
+    """Sweep back over all steps: derivatives by the problem's arrays (``varied`` constants only), and the defect."""
     of, addresses = recorded_run(problem, solution, by_run[0], varied, by_run[1])
     steps = len(of.means)
     failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)

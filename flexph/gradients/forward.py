@@ -154,10 +154,10 @@ class _Change:
 def _changes(
     sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
 ) -> tuple[_Change, _Change]:
-    """Differences of sixth order, and how rough they are.
+    """Differences of sixth order, and a measure of their error.
 
-    Rough is what those of fourth order differ by, and what the second difference of 3 steps misses of 9 times that of
-    one, as at a kink.
+    The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
+    one, which does not vanish at a kink.
     """
     fine = {side * k: side * weight / size for k, weight in WEIGHTS.items() for side in (1, -1)}
     coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
@@ -169,7 +169,7 @@ def _changes(
 def _change(
     sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
 ) -> _Change:
-    """Weighted sum of changes from the sample at the parameters."""
+    """Weighted sum of the differences between samples and the sample ``here``, at the unchanged parameters."""
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
         np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
@@ -185,7 +185,7 @@ def _change(
 def _along(
     problem: Problem, solution: Solution, changes: Mapping[str, tuple[_Change, _Change]], varied: Array
 ) -> tuple[Array, float]:
-    """Derivatives of the states (N + 1, 2q, n) for the two changes by each parameter, and the largest defect."""
+    """Derivatives of the states (N + 1, 2q, n) along both changes (value, error) of each parameter; largest defect."""
     run, addresses = recorded_run(
         problem, solution, np.zeros_like(in_loops(problem.mechanism, solution.states)), varied
     )
@@ -210,7 +210,7 @@ def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: 
     for key, size, gap in zip(parameters, sizes, apart, strict=True):
         if np.abs(size * gap).max() > AGREED * scale:
             raise ValueError(
-                f"parameter {key!r} changes mechanism, start or inputs not smoothly near {parameters[key]:g}: "
+                f"parameter {key!r} does not change mechanism, start or inputs smoothly near {parameters[key]:g}: "
                 f"differences of {name!r} by several steps do not agree"
             )
     return dict(zip(parameters, fine, strict=True))

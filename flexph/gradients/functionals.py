@@ -168,7 +168,8 @@ class Peak(Functional):
 
     With n readings max sₖ ≤ Φ ≤ max sₖ + margin: a limit for Φ holds at all times. The bound of the least reading is
     that of −s with the other sign, min sₖ − margin ≤ Φ ≤ min sₖ; that of the size is of both s and −s.
-    :meth:`excess` is what the bound of a run is off by. (Kreisselmeier and Steinhauser, IFAC Proc. Vol. 12, 1979.)
+    :meth:`excess` is the distance of the bound from the reading. (Kreisselmeier and Steinhauser, IFAC Proc. Vol. 12,
+    1979.)
 
     Attributes
     ----------
@@ -205,7 +206,7 @@ class Peak(Functional):
         return (-1.0 if self.side == "least" else 1.0) * (float(signed.max()) + self.excess(readings))
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Weights of the readings in the bound; their sum is one, but of sizes."""
+        """Derivatives ∂Φ/∂sₖ; they add up to one, except for the side "size"."""
         signed, rho = self._signed(readings)
         weights: Array = np.exp(rho * (signed - signed.max()))
         weights /= weights.sum()

@@ -1,4 +1,4 @@
-"""Runs before their steps: what a function of parameters makes, and all arrays of the loops that parameters change."""
+"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops that these change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REPEATED = 1e-8
 
 
 class Problem(NamedTuple):
-    """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table."""
+    """Set-up of a run: mechanism, start, its state in the loops, their memory, kinds of steps, and table."""
 
     mechanism: Mechanism
     start: State
@@ -56,9 +56,9 @@ def problem_of(
     like: Problem | None = None,
     method: Exact | Exact4 = EXACT,
 ) -> Problem:
-    """Make a mechanism and its start, and all that its steps begin with.
+    """Make a mechanism and its start from parameters, and set up the loops for its run.
 
-    One ``like`` another one, with other values of its parameters, has the same method and kinds of steps.
+    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there.
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
@@ -76,14 +76,14 @@ def problem_of(
     grid = np.asarray(times, dtype=float)
     grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
     if grid.size < 2:
-        raise ValueError(f"times must have at least one step behind the start at {start.time:g} s, got {list(times)}")
+        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
     table = table_over(scheme, grid)
     state = in_loops(mechanism, start.x[None])[0]
     return Problem(mechanism, start, state, inputs, memory, kinds, table, method if like is None else like.method)
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
-    """Flat states (N + 1, n) between all steps of a run, and their multipliers (N, g); those of compositions again."""
+    """Flat states (N + 1, n) between substeps of a run, and their multipliers (N, g); Exact4 is run again for them."""
     if len(problem.table.times) - 1 == len(solution.stage_multipliers):
         return solution.states, solution.stage_multipliers
     mechanism, start = problem.mechanism, problem.start
@@ -94,7 +94,9 @@ def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
     each = steps // len(solution.stage_multipliers)
     gap, size = np.abs(states[::each] - solution.states).max(), np.abs(solution.states).max()
     if not gap <= REPEATED * size:
-        raise ValueError(f"the substeps of {problem.method} are not those of the run when they are taken again")
+        raise ValueError(
+            f"a second run by the substeps of {problem.method} must reproduce the states of the first, but does not"
+        )
     return states, rows.stage[:steps]
 
 
@@ -120,7 +122,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
     ):
         if found:
-            raise ValueError(f"gradients do not know {of}: take differences of runs, flexph.studies.sensitivities")
+            raise ValueError(f"gradients do not support {of}: take differences of runs, flexph.studies.sensitivities")
 
 
 def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:

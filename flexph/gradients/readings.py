@@ -35,7 +35,7 @@ def readings(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
 
 
 def readings_apart(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
-    """Readings (k, c) at states by themselves; angles within half a turn."""
+    """Readings (k, c) at separate states; angles within half a turn, not unwrapped."""
     return _columns(Panel(mechanism, {MARK: quantity}).read_rows(states)[MARK])
 
 

@@ -189,9 +189,9 @@ class Condition(NamedTuple):
     size: float
 
     def miss(self, search: Search, z: Array) -> float:
-        """Left-hand side."""
+        """Value of the left-hand side at scaled unknowns."""
         return self.sign * (search.condition(z, self.name)[0] - self.value) / self.size
 
     def slope(self, search: Search, z: Array) -> Array:
-        """Its derivatives by the scaled unknowns."""
+        """Derivatives of the left-hand side by the scaled unknowns."""
         return self.sign * search.condition(z, self.name)[1] / self.size

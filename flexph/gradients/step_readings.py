@@ -25,7 +25,7 @@ class Steps(NamedTuple):
     multipliers: Array
 
     def take(self, rows: Array) -> Steps:
-        """Some of the steps."""
+        """Steps with the given numbers."""
         return Steps(*(part[rows] for part in self))
 
 

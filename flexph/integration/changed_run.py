@@ -46,7 +46,9 @@ def run_with_changes(
 ) -> Solution:
     """See :func:`flexph.integrate`."""
     for spring in mechanism.once(controlled_springs):
-        raise ValueError(f"changes do not go with springs whose stiffness is an input, such as {spring.name!r}")
+        raise ValueError(
+            f"changes cannot be combined with springs whose stiffness is an input, such as {spring.name!r}"
+        )
     grid = ascending_from(start.time, times)
     plan = plan_of(mechanism, changes, grid)
     for action in plan.actions:
@@ -222,7 +224,7 @@ class _ChangedRun:
             whole = begun(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
-            own = [(t, x) for made, t, x in self.made if made == name]
+            own = [(t, x) for change, t, x in self.made if change == name]
             states = np.array([x for _, x in own]).reshape(len(own), whole.mechanism.layout.size)
             events[name] = Occurrences(np.array([t for t, _ in own]), states)
         return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))

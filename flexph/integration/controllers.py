@@ -58,7 +58,9 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
     accounts = mechanism.once(Accounts)
     for controller in coupled.controllers:
         if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
-            raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
+            raise ValueError(
+                f"controller {controller.name!r} needs another name: an element of the mechanism has this one"
+            )
 
 
 def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:

@@ -254,8 +254,10 @@ def integrate(
         run = run if mode is None else partial(run, mode=mode)
         if kept is None or not whole:
             return run()
-        told = signature_of(layout_of(system), [flat_start(start)], ascending(times), method=method, options=options)
-        return kept_whole(kept, told, run, lambda path: load_result(path, system, start))
+        signature = signature_of(
+            layout_of(system), [flat_start(start)], ascending(times), method=method, options=options
+        )
+        return kept_whole(kept, signature, run, lambda path: load_result(path, system, start))
 
 
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
@@ -269,7 +271,7 @@ def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None
     if not (isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)):
         raise ValueError(f"live is for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
     if live.sliders and options.checkpoint is not None:
-        raise ValueError("sliders do not go with a checkpoint, which would lose their history")
+        raise ValueError("sliders cannot be combined with a checkpoint, which would lose their history")
     begin = start.times[-1] if isinstance(start, Solution) else getattr(start, "time", 0.0)
     with live.opened(system, (float(begin), float(ascending(times)[-1])), options.inputs) as session:
         options = replace(options, follower=session, inputs={**options.inputs, **session.sliders.inputs})

@@ -157,7 +157,7 @@ def inverse_dynamics(
     """
     grid = check.array("times", times, (None,))
     if grid.size < 2:
-        raise ValueError(f"times must be two at least, got {grid.size}")
+        raise ValueError(f"times must be at least two, got {grid.size}")
     driven = driven_mechanism(mechanism, motion)
     if start.anchors.rows.size != _size(mechanism):
         raise ValueError(f"start must be one of this mechanism, got another {type(start).__name__.lower()}")
@@ -175,7 +175,7 @@ def inverse_dynamics(
 def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
     """Mechanism with each port replaced by a drive of the same name; the drives follow all other joints."""
     if not motion:
-        raise ValueError("motion must have an external port and a function of time at least, got none")
+        raise ValueError("motion must map at least one external port to a function of time, got none")
     ports = {c.name: c for c in mechanism.connections if c.input is not None}
     drives = [_drive(check.lookup("external port", name, ports), given) for name, given in motion.items()]
     others = [c for c in mechanism.connections if c.name not in motion]
@@ -184,23 +184,23 @@ def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mech
 
 def _drive(port: Connection, given: Motion) -> Connection:
     """Drive that replaces an external port."""
-    told, element = f"motion of {port.name!r}", port.input
+    subject, element = f"motion of {port.name!r}", port.input
     assert element is not None
     if element.kind in ("load", "face"):
-        raise ValueError(f"{told}: a distributed load has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a distributed load has no motion; take the port of a torque or a force")
     if element.kind == "factor":
-        raise ValueError(f"{told}: the stiffness of a spring has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: the stiffness of a spring has no motion; take the port of a torque or a force")
     if element.kind == "speed":
-        raise ValueError(f"{told}: the speed of a surface has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: the speed of a surface has no motion; take the port of a torque or a force")
     if element.kind == "along":
         raise ValueError(
-            f"{told}: write point_on_curve(..., place=function of time) in place of its motor: the multiplier "
+            f"{subject}: replace its motor by point_on_curve(..., place=function of time): the multiplier "
             f"'{port.name}: along' of a run is the force of a motor that moves it so"
         )
     ports = (element.port, GROUND if element.against is None else element.against)
     if isinstance(given, Connection):
         if given.kind != "drive" or given.ports != ports:
-            raise ValueError(f"{told} must be a drive of {ports[0]} against {ports[1]}, got {given.name}")
+            raise ValueError(f"{subject} must be a drive of {ports[0]} against {ports[1]}, got {given.name}")
         return replace(given, label=port.name)
     moved = drive(*ports, angle=given) if element.kind == "torque" else drive(*ports, position=given)
     return replace(moved, label=port.name)

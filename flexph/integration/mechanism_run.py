@@ -206,8 +206,8 @@ class _Task(NamedTuple):
         warn_of_doubts(done, run.longest or self.scheme.longest * float((self.grid[1:] - self.grid[:-1]).max()))
         if self.scheme.tolerance is None and self.scheme.table.varies:
             reached = self.grid[: np.searchsorted(self.grid, done.times[-1]) + 1]
-            if told := long_drives(self.mechanism, self.initial.anchors, reached):
-                warn(told, ValidityWarning)
+            if warning := long_drives(self.mechanism, self.initial.anchors, reached):
+                warn(warning, ValidityWarning)
         if self._is_one and moves_from_rest(done):
             warn(
                 f"the motion from rest over {float(np.ptp(self.grid)):.3g} s was one step: {ONE_STEP}", ValidityWarning
@@ -215,12 +215,12 @@ class _Task(NamedTuple):
         return done
 
 
-def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **told: Any) -> Signature:
+def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **options: Any) -> Signature:
     """Signature that identifies the run: drives and loads at sample times."""
     start, table = scheme.problem.start, scheme.table
     known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *numbers_in(start.controllers)]
     probe = lambda time: [*table.at(time), scheme.forcing.at(time)]  # noqa: E731
-    return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
+    return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **options)
 
 
 def recorder_of(
@@ -268,7 +268,7 @@ def solution_of(
     loops: ControlLoops | None = None,
     sliders: Mapping[str, Recorded] | None = None,
 ) -> Solution:
-    """Solution with the finished steps of a run; ``history`` is that of the last step, from which another run goes on.
+    """Solution with the finished steps of a run; ``history`` after the last step lets another run continue.
 
     ``weight`` is the work of the weights (see :class:`Resolution`), if known.
     """

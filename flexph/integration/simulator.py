@@ -150,7 +150,9 @@ class Simulator:
             With controllers, whose accounts only runs have.
         """
         if self.controllers:
-            raise ValueError("account is of simulators without controllers: integrate, a run has the whole ledger")
+            raise ValueError(
+                "account is available without controllers only: take integrate(...), whose ledger includes them"
+            )
         steps = self._steps
         if self._accounting is None:
             self._accounting = _Accounting(self.mechanism, decaying=isinstance(self.method, Decaying))

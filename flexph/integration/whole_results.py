@@ -31,13 +31,13 @@ def kept_whole(
     folder.mkdir(parents=True, exist_ok=True)
     for rest in leftovers(folder):
         remove(rest)
-    result, told = folder / "result.h5", folder / "run.h5"
+    result, signature_path = folder / "result.h5", folder / "run.h5"
     if result.exists():
-        if other := difference(read_tree(told), signature):
+        if other := difference(read_tree(signature_path), signature):
             raise ValueError(f"the result in {str(folder)!r} belongs to another run: {other}")
         return load(result)
     done: Result = run()
-    write_tree(told, dict(signature))
+    write_tree(signature_path, dict(signature))
     done.save(result)
     return done
 

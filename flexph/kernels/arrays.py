@@ -6,23 +6,18 @@ sparse matrices, and the shift φ − φ̄ is kept separately as ``mean`` (rank 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..laws.elastic_laws import ElasticLaw
-from ..laws.force_laws import ForceLaw
-from ..laws.hysteresis import HysteresisLaw
-from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
 from .contacts.gap_arrays import Contacts
 from .faces import Faces
 from .rates.curves import Curve
 from .rates.flows import Flow
 from .rates.slips import Bearings, Slips
-from .ropes import Ropes
+from .spring_arrays import Springs
 from .strains import NONE, Strains
 
 Index = np.ndarray
@@ -162,155 +157,6 @@ class Columns(NamedTuple):
     v: Index
     omega: Index
     u: Index
-
-
-class Springs(NamedTuple):
-    """Spring-dampers on lengths, components, angles and ropes; ``state`` is the index of the spring force or −1.
-
-    Those in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
-    ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of time. Those in ``lawful`` have an elastic law
-    instead of the stiffness, and their extension x as state instead of the force: a state changes by ``gain`` (k or 1)
-    times the change of extension. Those in ``forced`` have a force law, the extension as state, and no energy. Those
-    in ``hysteretic`` have an internal extension as state, and gain 0.
-    """
-
-    length_product: Index
-    component_product: Index
-    sine_product: Index
-    cosine_product: Index
-    stiffness: Array
-    damping: Array
-    state: Index
-    resisting: Index = np.zeros(0, dtype=int)
-    relations: tuple[Relation, ...] = ()
-    steepness: Array = np.zeros(0)
-    relation_factors: tuple[tuple[int, Callable[[float], float]], ...] = ()
-    lawful: Index = np.zeros(0, dtype=int)
-    laws: tuple[ElasticLaw, ...] = ()
-    forced: Index = np.zeros(0, dtype=int)
-    force_laws: tuple[ForceLaw, ...] = ()
-    hysteretic: Index = np.zeros(0, dtype=int)
-    hysteresis: tuple[HysteresisLaw, ...] = ()
-    ropes: Ropes = Ropes()
-
-    @property
-    def angles(self) -> slice:
-        """Springs whose measure is an angle; that of all others is a length [m]."""
-        first = self.length_product.size + self.component_product.size
-        return slice(first, first + self.sine_product.size)
-
-    @property
-    def roped(self) -> slice:
-        """Springs that are ropes."""
-        return slice(self.angles.stop, None)
-
-    @property
-    def scales(self) -> tuple[float, float]:
-        """Characteristic stiffness summed over all springs on lengths [N/m], and over those on angles [N m/rad]."""
-        turning = float(self.scale[self.angles].sum())
-        return float(self.scale.sum()) - turning, turning
-
-    @property
-    def scheduled(self) -> tuple[tuple[int, Callable[[float], float] | None], ...]:
-        """Numbers of the springs whose law has a factor that changes, and these factors, None if an input sets it."""
-        pairs = zip(self.lawful.tolist(), self.laws, strict=True)
-        return tuple((i, law.factor) for i, law in pairs if law.varies)
-
-    @property
-    def stored(self) -> int:
-        """Number of springs with a state."""
-        return int(np.count_nonzero(self.state >= 0))
-
-    @property
-    def gain(self) -> Array:
-        """Derivatives of the states with respect to the extensions (springs,): k, or 1 for springs with a law."""
-        gain = self._with_laws(self.stiffness, lambda law: 1.0)
-        return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
-
-    @property
-    def scale(self) -> Array:
-        """Characteristic stiffness (springs,) [N/m or N m/rad], for the scale of forces."""
-        scale = self._with_laws(self.stiffness, lambda law: law.scale)
-        if self.hysteretic.size:
-            scale = scale.copy()
-            scale[self.hysteretic] = [law.stiffness for law in self.hysteresis]
-        return scale
-
-    def tensions(self, extension: Array, time: float, rate: Array | None = None) -> Array:
-        """Forces (springs,) at extensions (springs,) and rates, zero by default: k x, V'(x), or F(x, v, t)."""
-        tension = self._with_laws(self.stiffness * extension, at_time(ElasticLaw.force, time), extension)
-        for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
-            tension[i] = law.force(float(extension[i]), 0.0 if rate is None else float(rate[i]), time)
-        return tension
-
-    def slopes(self, extension: Array, time: float, rate: Array | None = None) -> Array:
-        """Stiffness (springs,) at extensions (springs,) and rates, zero by default: k, V''(x), or ∂F/∂x."""
-        slopes = self._with_laws(self.stiffness, at_time(ElasticLaw.stiffness, time), extension)
-        if self.forced.size:
-            slopes = slopes.copy()
-            for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
-                slopes[i] = law.stiffness(float(extension[i]), time, 0.0 if rate is None else float(rate[i]))
-        return slopes
-
-    def stiffness_sizes(self, states: Array) -> Array:
-        """Characteristic stiffness (springs,) at states (stored,).
-
-        It is k, the larger of the stiffness at rest and at the state for an elastic law, or |∂F/∂x| at the state for a
-        force law.
-        """
-        sizes = self.scale.copy()
-        for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
-            sizes[i] = max(sizes[i], abs(float(law.stiffness(states[self.state[i]]))))
-        for i, force in zip(self.forced.tolist(), self.force_laws, strict=True):
-            sizes[i] = abs(force.stiffness(float(states[self.state[i]])))
-        return sizes
-
-    def rate_slopes(self, extension: Array, time: float, rate: Array) -> Array:
-        """Derivatives ∂F/∂v (springs,) of force laws with respect to the rate; zero for other springs."""
-        slopes = np.zeros(extension.size)
-        for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
-            slopes[i] = law.damping(float(extension[i]), float(rate[i]), time)
-        return slopes
-
-    def forces(self, states: Array) -> Array:
-        """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
-        return self._stored(states, states, ElasticLaw.force)
-
-    def energies(self, states: Array, time: float = 0.0) -> Array:
-        """Stored energies (stored,) [J] of states (stored,) at a time: ½ e²/k, V(x), or ½ k z²; zero for force laws."""
-        k, of = self.stiffness[self.state >= 0], at_time(ElasticLaw.energy, time)
-        energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, of)
-        energies[self.state[self.forced]] = 0.0
-        own = self.state[self.hysteretic]
-        energies[own] = [0.5 * law.stiffness * z**2 for law, z in zip(self.hysteresis, states[own], strict=True)]
-        return energies
-
-    def state_slopes(self, states: Array) -> Array:
-        """Derivatives (stored,) of the elastic forces with respect to the states: 1, or V''(x)."""
-        return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
-
-    def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
-        """Values (springs,), with those of springs with a law replaced by values of the law at their extension."""
-        if not self.laws:
-            return values
-        values = values.copy()
-        for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
-            values[i] = of(law, *(x[i] for x in extension))
-        return values
-
-    def _stored(self, values: Array, states: Array, of: Callable[[ElasticLaw, Any], Any]) -> Array:
-        """Values (stored,), with those of springs with a law replaced by values of the law at their state."""
-        if not self.laws:
-            return values
-        values = values.copy()
-        for i, law in zip(self.state[self.lawful].tolist(), self.laws, strict=True):
-            values[i] = of(law, states[i])
-        return values
-
-
-def at_time(of: Callable[[ElasticLaw, Any], Any], time: float) -> Callable[[ElasticLaw, Any], Any]:
-    """Function of a law and an extension that returns ``of(law, x)`` times the factor of the law at a time."""
-    return lambda law, x: law.factor_at(time) * of(law, x)
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

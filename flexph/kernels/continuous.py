@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
-from .arrays import Arrays, Springs
+from .arrays import Arrays
 from .faces import face_matrix
 from .gradient import (
     blocks_of,
@@ -28,6 +28,7 @@ from .gradient import (
 )
 from .rates.on_curves import all_at_state, curve_inputs
 from .ropes import rope_rows
+from .spring_arrays import Springs
 from .springs import resistances, tension_factors
 from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
 from .strains import gradient, strain_stresses
@@ -166,11 +167,11 @@ def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
 
     ``rates`` is the matrix (p, n_v) from velocities to the rates of the products.
     """
-    own, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
-    rows = np.zeros((own.size, product.size))
-    for row, curve in zip(rows, a.slips.curve[own], strict=True):
+    numbers, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
+    rows = np.zeros((numbers.size, product.size))
+    for row, curve in zip(rows, a.slips.curve[numbers], strict=True):
         np.add.at(row, a.curves[curve].products, at[curve].along)
-    steep = np.array([float(a.slips.relations[i].slope(0.0)) for i in a.slips.slip[own]])
+    steep = np.array([float(a.slips.relations[i].slope(0.0)) for i in a.slips.slip[numbers]])
     return (sparse.csr_array(rows) if sparse.issparse(rates) else rows) @ rates, steep
 
 

@@ -45,11 +45,11 @@ class Vibrations(NamedTuple):
 
 def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
     """Free vibrations of some or all deformable bodies about the undeformed state."""
-    own, vibrations = spin_columns(a), []
-    first = a.turning.size * own.shape[1]
+    of_spins, vibrations = spin_columns(a), []
+    first = a.turning.size * of_spins.shape[1]
     for body in a.flexing if bodies is None else bodies:
         u, rows = np.flatnonzero(a.body_u == body), np.flatnonzero(a.body_stress == body)
-        columns, s = np.concatenate([own[body], first + u]), own.shape[1]
+        columns, s = np.concatenate([of_spins[body], first + u]), of_spins.shape[1]
         strain, stiffness = dense(a.strain[rows][:, u]), _stiffness(a, rows)
         K, M = np.zeros((2, columns.size, columns.size))
         K[s:, s:] = strain.T @ (stiffness @ strain)
@@ -62,8 +62,8 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
 
 def _stiffness(a: Arrays, rows: Index) -> Any:
     """C⁻¹ of some stresses, sparse if these are more than ``MANY``, as each is coupled with few others."""
-    own = a.stiffness[rows][:, rows]
-    return sparse.csr_array(own) if rows.size > MANY else dense(own)
+    block = a.stiffness[rows][:, rows]
+    return sparse.csr_array(block) if rows.size > MANY else dense(block)
 
 
 def flexible_mass(a: Arrays, u: Array) -> Array:

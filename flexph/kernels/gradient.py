@@ -47,8 +47,8 @@ def diagonal_of(a: Arrays, matrices: Array) -> Any:
     if is_sparse(a):
         return block_diagonal(matrices)
     k, d, _ = matrices.shape
-    matrix, own = np.zeros((k, d, k, d)), np.arange(k)
-    matrix[own, :, own] = matrices
+    matrix, index = np.zeros((k, d, k, d)), np.arange(k)
+    matrix[index, :, index] = matrices
     return matrix.reshape(k * d, k * d)
 
 
@@ -160,8 +160,8 @@ def constraint_matrix(
         return matrix @ moved
     by = products(a, vector) if by is None else by
     if a.curves:
-        own, _ = curve_weights(a.curves, all_at_state(a.curves, by), matrix.shape)
-        matrix = matrix + kept(a, own)
+        of_curves, _ = curve_weights(a.curves, all_at_state(a.curves, by), matrix.shape)
+        matrix = matrix + kept(a, of_curves)
     if not t.row.size:
         return matrix @ moved
     matrix = (matrix + weights(a, gains(a, by, by), t.product)) @ moved
@@ -182,7 +182,7 @@ def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
 
 def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
     """Forces on the vectors (v, d) from forces on their products (p,)."""
-    on_first, on_second = (on_product[:, None] * own for own in partners(a, vector))
+    on_first, on_second = (on_product[:, None] * partner for partner in partners(a, vector))
     forces: Array = a.select_first.T @ on_first + a.select_second.T @ on_second
     return forces
 

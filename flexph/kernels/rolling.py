@@ -75,8 +75,8 @@ def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
     If both ends are the same state, they are half of the derivatives at this state.
     """
     t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
-    own, across = gain_slopes(a, before, after)
-    np.add.at(form, (t.product, t.product), pushed * own)
+    by_product, across = gain_slopes(a, before, after)
+    np.add.at(form, (t.product, t.product), pushed * by_product)
     np.add.at(form, (t.product, t.by), pushed * across)
     return form
 
@@ -98,7 +98,7 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
 def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:
     """Rates Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
     t, product = a.rolling, d.product
-    own = curve_sums(a.curves, d.on_curves, rate, t.free.size) if a.curves else np.zeros(t.free.size)
+    sums = curve_sums(a.curves, d.on_curves, rate, t.free.size) if a.curves else np.zeros(t.free.size)
     if not t.row.size:
-        return own
-    return own + rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))
+        return sums
+    return sums + rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))

@@ -111,9 +111,9 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
     lengths = np.zeros((ropes.number, *product.shape[1:]))
     if not ropes.gripped.size:
         return lengths
-    own = ropes.grip_angle
-    angle = np.arctan2(product[ropes.sine[own]], product[ropes.cosine[own]])
-    radius = ropes.radius[own].reshape(-1, *(1,) * (product.ndim - 1))
+    gripped = ropes.grip_angle
+    angle = np.arctan2(product[ropes.sine[gripped]], product[ropes.cosine[gripped]])
+    radius = ropes.radius[gripped].reshape(-1, *(1,) * (product.ndim - 1))
     np.add.at(lengths, ropes.grip_rope, radius * (angle + tangents(ropes, product)[1][ropes.gripped]))
     return lengths
 
@@ -156,8 +156,8 @@ def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
 
     With ``absolute`` the absolute values of their terms are added up.
     """
-    own = slopes_of(ropes, product)
-    values = np.concatenate([own.span, own.by_sine, own.by_cosine])
+    slopes = slopes_of(ropes, product)
+    values = np.concatenate([slopes.span, slopes.by_sine, slopes.by_cosine])
     rows = np.concatenate([ropes.span_rope, ropes.angle_rope, ropes.angle_rope])
     columns = np.concatenate([ropes.square, ropes.sine, ropes.cosine])
     entries = np.abs(values) if absolute else values
@@ -178,9 +178,9 @@ def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bo
 
 def second_entries(ropes: Ropes, product: Array) -> tuple[Index, Index, Array]:
     """Second derivatives of the lengths as entries (i, j, ∂²L/∂π_i∂π_j): those of spans, then those of angles."""
-    own, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
+    slopes, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
     rows, columns = np.concatenate([ropes.square, i, j, i, j]), np.concatenate([ropes.square, i, j, j, i])
-    return rows, columns, np.concatenate([own.span_2, own.sine_2, -own.sine_2, own.mixed_2, own.mixed_2])
+    return rows, columns, np.concatenate([slopes.span_2, slopes.sine_2, -slopes.sine_2, slopes.mixed_2, slopes.mixed_2])
 
 
 def rope_slope_changes(ropes: Ropes, product: Array, rate: Array) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics.arrays import Array
-from .arrays import Springs
+from .spring_arrays import Springs
 
 TINY = float(np.finfo(float).tiny)
 SUBSTITUTIONS = 100
@@ -20,9 +20,9 @@ ROUND_OFF = 2e-16
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
     """Resistive forces ρ(s) of all relations (relations,) at the rates (springs,); where ``stuck``, ρ'(0) s."""
-    own = rate[springs.resisting]
-    forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, own, strict=True)])
-    return forces if stuck is None else np.where(stuck, springs.steepness * own, forces)
+    rates = rate[springs.resisting]
+    forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, rates, strict=True)])
+    return forces if stuck is None else np.where(stuck, springs.steepness * rates, forces)
 
 
 def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
@@ -47,9 +47,9 @@ def resistances(springs: Springs, rate: Array) -> Array:
     """Resistances c + ρ(s)/s ≥ 0 at the rates (springs,)."""
     if not springs.relations:
         return springs.damping
-    own = rate[springs.resisting]
+    rates = rate[springs.resisting]
     resistance = springs.damping.copy()
-    resistance[springs.resisting] += [float(r.resistance(s)) for r, s in zip(springs.relations, own, strict=True)]
+    resistance[springs.resisting] += [float(r.resistance(s)) for r, s in zip(springs.relations, rates, strict=True)]
     return resistance
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
-from .arrays import Arrays, Springs, total
+from .arrays import Arrays, total
 from .rates.flows import flow_energies
 from .rates.on_curves import OnCurve, all_at_state
+from .spring_arrays import Springs
 from .strains import law_energies
 
 
@@ -252,12 +253,12 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
 
 def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Array:
     """Elastic energies of the bodies at a time, ½ σᵀCσ and those of laws of strains, (b,) [J]."""
-    own = law_energies(a.strains, product, time) if a.strains.laws else []
-    if own:
+    laws = law_energies(a.strains, product, time) if a.strains.laws else []
+    if laws:
         sigma = sigma.copy()
-        sigma[a.strains.stress[np.concatenate([rows.ravel() for rows, _ in own])]] = 0.0
+        sigma[a.strains.stress[np.concatenate([rows.ravel() for rows, _ in laws])]] = 0.0
     elastic = 0.5 * total(a.body_stress, sigma * (a.compliance @ sigma), len(a.mass))
-    for rows, energy in own:
+    for rows, energy in laws:
         elastic += total(a.body_stress[a.strains.stress[rows[:, 0]]], energy, len(a.mass))
     return elastic
 
@@ -320,11 +321,11 @@ def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: fl
     it is their radius of gyration, for point masses it is one. ``reach`` is a lower bound of both [m].
     """
     fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
-    own = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
+    lever_length = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
     return {
         "holds_points": np.asarray(holds_points, dtype=float),
         "of_length": np.sqrt(parts["mass"][parts["body_u"]] / parts["stack"].diagonal()[: len(parts["body_u"])]),
-        "lengths": np.array([own, max(own, fixed)]),
+        "lengths": np.array([lever_length, max(lever_length, fixed)]),
     }
 
 

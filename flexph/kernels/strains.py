@@ -53,8 +53,8 @@ NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)), np
 
 def _lengths(s: Strains, product: Array) -> tuple[Array, Array, Array]:
     """Products Π and lengths of the directors, (e,); one for a missing director."""
-    own = np.append(product, 1.0)
-    return product.take(s.product), np.sqrt(own.take(s.first)), np.sqrt(own.take(s.second))
+    padded = np.append(product, 1.0)
+    return product.take(s.product), np.sqrt(padded.take(s.first)), np.sqrt(padded.take(s.second))
 
 
 def strains(s: Strains, product: Array) -> Array:
@@ -65,23 +65,25 @@ def strains(s: Strains, product: Array) -> Array:
 
 def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
     """Stresses (e,) from the products: σ = C⁻¹ε, or by the law, at a time."""
-    own = strains(s, product)
-    stresses: Array = s.stiffness @ own
+    strain = strains(s, product)
+    stresses: Array = s.stiffness @ strain
     for part in s.laws:
-        stresses[part.rows] = part.factor_at(time) * part.law.at(part.strain(own)).stress
+        stresses[part.rows] = part.factor_at(time) * part.law.at(part.strain(strain)).stress
     return stresses
 
 
 def law_energies(s: Strains, product: Array, time: float = 0.0) -> list[tuple[Index, Array]]:
     """Strain rows (k, c) and energies (k,) [J] of each law at a time."""
-    own = strains(s, product) if s.laws else product
-    return [(part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
+    strain = strains(s, product) if s.laws else product
+    return [
+        (part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(strain)).energy) for part in s.laws
+    ]
 
 
 def end_stiffness(s: Strains, product: Array, time: float = 0.0) -> Any:
     """Tangent stiffness ∂σ/∂ε at a state and time, sparse (e, e)."""
-    own = strains(s, product) if s.laws else product
-    slopes = [part.factor_at(time) * part.law.at(part.strain(own)).tangent for part in s.laws]
+    strain = strains(s, product) if s.laws else product
+    slopes = [part.factor_at(time) * part.law.at(part.strain(strain)).tangent for part in s.laws]
     return _with_laws(s, s.stiffness, slopes)
 
 
@@ -111,16 +113,16 @@ def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
 def gradient(s: Strains, product: Array) -> Gradient:
     """Derivatives of the strains with respect to the products at a state."""
     value, first, second = _lengths(s, product)
-    own = s.factor / (first * second)
-    return Gradient(own, -0.5 * value * own / first**2, -0.5 * value * own / second**2)
+    scale = s.factor / (first * second)
+    return Gradient(scale, -0.5 * value * scale / first**2, -0.5 * value * scale / second**2)
 
 
 def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
     """Discrete gradient over a step: Δε is exactly its product with the increments of the products."""
     (v0, a0, b0), (v1, a1, b1) = _lengths(s, before), _lengths(s, after)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
-    own, value = 0.5 * s.factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1)), s.factor * value
-    return Gradient(own, value * second * _slope(a0, a1), value * first * _slope(b0, b1))
+    scale, value = 0.5 * s.factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1)), s.factor * value
+    return Gradient(scale, value * second * _slope(a0, a1), value * first * _slope(b0, b1))
 
 
 def _slope(before: Array, after: Array) -> Array:
@@ -130,10 +132,10 @@ def _slope(before: Array, after: Array) -> Array:
 
 def rows(s: Strains, g: Gradient, count: int) -> Any:
     """The gradient as a sparse matrix (e, p)."""
-    own = np.arange(s.product.size)
-    index, places = np.concatenate([s.product, s.first, s.second]), np.tile(own, 3)
+    numbers = np.arange(s.product.size)
+    index, places = np.concatenate([s.product, s.first, s.second]), np.tile(numbers, 3)
     values, real = np.concatenate(g), index >= 0
-    return sparse.csr_array((values[real], (places[real], index[real])), shape=(own.size, count))
+    return sparse.csr_array((values[real], (places[real], index[real])), shape=(numbers.size, count))
 
 
 def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: Array) -> Any:
@@ -151,16 +153,16 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
     """Second derivatives ∂²ε_e/∂Π_j∂Π_k of the strains as entries (e, j, k, value)."""
     value, a, b = _lengths(s, product)
-    own, squared = s.factor / (a * b), 1.0 / (a * b) ** 2
+    scale, squared = s.factor / (a * b), 1.0 / (a * b) ** 2
     mixed = (
-        (s.product, s.first, -0.5 * own / a**2),
-        (s.product, s.second, -0.5 * own / b**2),
-        (s.first, s.second, 0.25 * value * own * squared),
+        (s.product, s.first, -0.5 * scale / a**2),
+        (s.product, s.second, -0.5 * scale / b**2),
+        (s.first, s.second, 0.25 * value * scale * squared),
     )
-    squares = ((s.first, s.first, 0.75 * value * own / a**4), (s.second, s.second, 0.75 * value * own / b**4))
+    squares = ((s.first, s.first, 0.75 * value * scale / a**4), (s.second, s.second, 0.75 * value * scale / b**4))
     entries = (*mixed, *((k, j, entry) for j, k, entry in mixed), *squares)
     j, k, values = (np.concatenate(column) for column in zip(*entries, strict=True))
-    row, real = np.tile(np.arange(own.size), len(entries)), (j >= 0) & (k >= 0)
+    row, real = np.tile(np.arange(scale.size), len(entries)), (j >= 0) & (k >= 0)
     return row[real], j[real], k[real], values[real]
 
 

@@ -596,7 +596,7 @@ def _check_derivative(
     ``name`` is that of the derivative, for the message.
     """
     if not any(_changes(function, slope, x, APART[0] * x) for x in PROBES.tolist()):
-        float(function(1.0))  # their own error, where they raise
+        float(function(1.0))  # lets the functions raise their errors
         float(slope(1.0))
         raise ValueError(
             f"{name} and its integral must be finite numbers, but are not so at any of {PROBES.size} extensions"
@@ -620,7 +620,7 @@ def _changes(
         with np.errstate(all="ignore"):
             first, last = float(function(x)), float(function(x + change))
             mean = sum(w * float(slope(x + t * change)) for w, t in zip(WEIGHTS, POINTS, strict=True))
-    except ValueError:  # outside of where the law is defined
+    except ValueError:  # the law is not defined there
         return None
     values = first, last, mean * change
     return values if np.isfinite(values).all() else None

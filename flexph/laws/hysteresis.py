@@ -50,8 +50,8 @@ class HysteresisLaw(Remade):
         for slip in check.array("slips", np.atleast_1d(slips), (None,)).tolist():
             sign = 1.0 if slip >= 0.0 else -1.0
             rate = lambda _, y, sign=sign: sign * self._slope(float(y[0]), sign)  # noqa: E731
-            found = scipy.integrate.solve_ivp(rate, (0.0, abs(slip)), [z[-1]], rtol=1e-10, atol=1e-12 * self._size)
-            z.append(float(found.y[0, -1]))
+            path = scipy.integrate.solve_ivp(rate, (0.0, abs(slip)), [z[-1]], rtol=1e-10, atol=1e-12 * self._size)
+            z.append(float(path.y[0, -1]))
         return np.array(z)
 
     def _slope(self, z: float, sign: float) -> float:
@@ -173,7 +173,7 @@ def bristle(
         raise ValueError("stribeck is needed where static differs from force")
     falling = 1.0 if stribeck is None else check.positive("stribeck", stribeck)
     rest = check.not_negative("damping", damping), check.not_negative("viscous", viscous)
-    told = {"damping": rest[0], "static": at_rest, "stribeck": falling, "viscous": rest[1]}
-    others = ", ".join(f"{word}={value:.9g}" for word, value in told.items())
+    arguments = {"damping": rest[0], "static": at_rest, "stribeck": falling, "viscous": rest[1]}
+    others = ", ".join(f"{word}={value:.9g}" for word, value in arguments.items())
     name = f"bristle({sliding:.9g}, stiffness={k:.9g}, {others})"
     return HysteresisLaw("bristle", (k, rest[0], rest[1], at_rest, sliding, falling), name)

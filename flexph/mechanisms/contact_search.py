@@ -40,7 +40,7 @@ CHANGES = 100
 
 
 class Opens(ArithmeticError):
-    """Contact that opens, without which there is no equilibrium; it would have to pull."""
+    """Error: there is no equilibrium unless a contact pulls, so that it would open."""
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact
@@ -77,9 +77,9 @@ class Search:
 
     def is_stable(self, rested: Rested) -> bool:
         """True for a minimum of the energy."""
-        made, anchors = rested.mechanism, rested.state.anchors
-        steady = steady_rotation(made, None, None)
-        given = problem(made, anchors, self.time, inputs=self.inputs, steady=steady)
+        resting, anchors = rested.mechanism, rested.state.anchors
+        steady = steady_rotation(resting, None, None)
+        given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)
         return is_minimum(given, rested.configuration)
 
     def moved(self, rested: Rested) -> float:
@@ -115,7 +115,10 @@ class Search:
                 raise Opens(*opened) from error
             change, pull = self._wrong(rested, closed)
             if in_place and change is not None and change not in closed:
-                raise ArithmeticError(f"no equilibrium was found: from the pose {change!r} comes to be entered")
+                raise ArithmeticError(
+                    f"no equilibrium was found: loads would make the bodies of {change!r} penetrate, which is open in "
+                    "the pose"
+                )
             if change is None and (more := self._touching(rested.configuration, closed)):
                 closed |= more
                 pose = self._pose(rested.configuration)
@@ -192,26 +195,28 @@ class Search:
         """
         dim, springs = self.mechanism.layout.dim, self._springs if springs is None else springs
         rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]
-        made = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
-        anchors = carried(self.mechanism, made, self.pose.anchors, self._anchors(made))
+        resting = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
+        anchors = carried(self.mechanism, resting, self.pose.anchors, self._anchors(resting))
         at = pose.centres, pose.rotations
-        if made.rigid_motion is None:  # nodes of rods find their way by load steps
-            free = np.ones(made.layout.velocities - made.layout.flexible, dtype=bool)
-            at = Closure(made, self.time).closed(at, free)
+        if resting.rigid_motion is None:  # nodes of rods find their way by load steps
+            free = np.ones(resting.layout.velocities - resting.layout.flexible, dtype=bool)
+            at = Closure(resting, self.time).closed(at, free)
         if self._stays:
-            given = problem(made, anchors, self.time, inputs=self.inputs, steady=steady_rotation(made, None, None))
-            if not balance_at(given, at_rest(made, *at)).holds(given):
+            given = problem(
+                resting, anchors, self.time, inputs=self.inputs, steady=steady_rotation(resting, None, None)
+            )
+            if not balance_at(given, at_rest(resting, *at)).holds(given):
                 raise ArithmeticError("forces do not balance in the pose")
         placed = Pose(*at, anchors, self.pose.bodies)
-        state = equilibrium(made, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm")
-        return Rested(self.touches, made, state)
+        state = equilibrium(resting, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm")
+        return Rested(self.touches, resting, state)
 
     def _pose(self, c: Configuration) -> Pose:
         return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
 
-    def _anchors(self, made: Mechanism) -> Anchors:
+    def _anchors(self, resting: Mechanism) -> Anchors:
         """Anchors of a mechanism at the start."""
-        return anchor(made, derive(made.network.arrays, self.start).product)
+        return anchor(resting, derive(resting.network.arrays, self.start).product)
 
     def _gaps(self, c: Configuration) -> dict[str, float]:
         """Gaps of all contacts by name."""
@@ -234,9 +239,9 @@ class Search:
     def _touching(self, c: Configuration, closed: set[str]) -> set[str]:
         """Open rigid contacts without a gap, each once: they carry their share if none of the contacts pulls then."""
         gaps = self._gaps(c)
-        found = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
-        found, self._tried = found - self._tried, self._tried | found
-        return found
+        touching = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
+        touching, self._tried = touching - self._tried, self._tried | touching
+        return touching
 
 
 def _is_stiff(mechanism: Mechanism) -> bool:

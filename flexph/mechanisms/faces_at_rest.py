@@ -1,4 +1,4 @@
-"""Faces and corners of boxes, capsules and meshes that stand for them near a pose: planes and points.
+"""Replacement of surfaces (boxes, capsules, meshes) near a pose by their closest faces and corners: planes and points.
 
 The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
 point. Edges, which are far in most pairs, have their tangent planes. An equilibrium on these is one on the whole
@@ -27,7 +27,7 @@ SIZE, SIGN, CODE, FLAT, CURVATURE, PLACE = 1, 2, 3, 4, 11, 20
 
 
 class Feature(NamedTuple):
-    """Gap to a surface [m], the name of its contact, and the kind of its closest feature if it carries no ball."""
+    """Gap to a surface [m], the name of its contact, and the kind of its closest feature unless a face or corner."""
 
     gap: float
     contact: str
@@ -40,7 +40,7 @@ def has_surfaces(mechanism: Mechanism) -> bool:
 
 
 def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
-    """Mechanism with the closest faces and corners in place of surfaces, and the features of all surfaces."""
+    """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces."""
     a = mechanism.network.arrays
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
     joints, features = [], []
@@ -57,7 +57,7 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
 
 
 def stands(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
-    """True if no surface and no feature in its place is closed, up to a gap [m], where the other one has another gap.
+    """True if surfaces and the faces that replace them have equal gaps where one of them is at most ``closed`` [m].
 
     Raises ValueError, naming the contact that ``what`` does not take, for edges of space and several faces.
     """
@@ -70,8 +70,8 @@ def stands(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: flo
         own = next(features)
         if own.edge and own.gap <= closed:
             raise ValueError(
-                f"{what} takes faces and corners of surfaces, and {own.contact!r} touches {own.edge}: let a run with "
-                "damping come to rest"
+                f"{what} takes surfaces that touch by faces and corners only, and {own.contact!r} touches {own.edge}: "
+                "integrate a damped run until it rests"
             )
         if min(own.gap, stand_in) <= closed and abs(own.gap - stand_in) > closed:
             return False

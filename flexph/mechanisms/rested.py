@@ -49,9 +49,9 @@ class Rested:
     @cached_property
     def tensions(self) -> dict[str, float]:
         """Tensions of all springs by name."""
-        made, time, springs = self.mechanism, self.state.time, self.mechanism.network.arrays.springs
-        extensions = spring_extensions(made, self.configuration, table_of(made, self.state.anchors), time)
-        names = (name for name, _ in measures(made.connections))
+        mechanism, time, springs = self.mechanism, self.state.time, self.mechanism.network.arrays.springs
+        extensions = spring_extensions(mechanism, self.configuration, table_of(mechanism, self.state.anchors), time)
+        names = (name for name, _ in measures(mechanism.connections))
         return dict(zip(names, springs.tensions(extensions, time).tolist(), strict=True))
 
     @cached_property
@@ -61,13 +61,13 @@ class Rested:
 
     @property
     def normal(self) -> dict[str, float]:
-        """Normal forces of the closed contacts that are rows."""
+        """Normal forces of the closed rigid contacts, which are constraint rows, by name."""
         own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
         return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
 
     @property
     def pressing(self) -> dict[str, float]:
-        """Normal forces of the closed rigid contacts, and of the compliant ones."""
+        """Normal forces of all closed contacts, rigid and compliant, by name."""
         return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
 
     def with_contacts(self, mechanism: Mechanism) -> State:
@@ -138,9 +138,9 @@ class Rested:
         They follow from a linear programme with polygons inside the friction cones; None if there are none.
         Coefficients of friction are multiplied by ``factor``.
         """
-        made, state, c = self.mechanism, self.state, self.configuration
-        names, place = list(made.constraint_names), (c, derive(made.network.arrays, c))
-        G = dense(rates_at(made, place, table_of(made, state.anchors), state.time)[0])
+        mechanism, state, c = self.mechanism, self.state, self.configuration
+        names, place = list(mechanism.constraint_names), (c, derive(mechanism.network.arrays, c))
+        G = dense(rates_at(mechanism, place, table_of(mechanism, state.anchors), state.time)[0])
         scale = float(np.abs(state.multipliers).max())
         forces, pressing = G.T @ state.multipliers / scale, np.zeros(len(names))
         bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(names)
@@ -150,10 +150,10 @@ class Rested:
                 pressing[names.index(name)] = touch.gap.sign
         rows = [row for touch in held for row in _cone(touch, names, factor)]
         options = {"A_ub": np.array(rows), "b_ub": np.full(len(rows), SLIPS), "A_eq": G.T, "b_eq": forces}
-        found = scipy.optimize.linprog(pressing, **options, bounds=bounds)
-        if found.status != 0:
+        optimum = scipy.optimize.linprog(pressing, **options, bounds=bounds)
+        if optimum.status != 0:
             return None
-        balanced: Array = found.x + np.linalg.lstsq(G.T, forces - G.T @ found.x)[0]  # to round-off
+        balanced: Array = optimum.x + np.linalg.lstsq(G.T, forces - G.T @ optimum.x)[0]  # to round-off
         return scale * balanced
 
 

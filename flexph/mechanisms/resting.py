@@ -77,7 +77,9 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         if stands(mechanism, local, c, CLOSED * size, WHAT):
             return rested
         pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
-    raise ArithmeticError("no equilibrium was found: bodies pass from face to face of a surface; integrate to the rest")
+    raise ArithmeticError(
+        "no equilibrium was found: bodies pass from face to face of a surface; integrate a damped run until it rests"
+    )
 
 
 def _rest(

@@ -162,7 +162,7 @@ def _tangents(normal: Vector, dim: int) -> list[Vector]:
     assert own is not None
     unit = np.array(own) / np.linalg.norm(own)
     directions = [(-unit[1], unit[0])] if dim == 2 else list(frame_about(tuple(unit.tolist())))
-    made = [tuple(float(x) for x in d) for d in directions]
+    tangents = [tuple(float(x) for x in d) for d in directions]
     if normal.plus is None:
-        return [Vector(fixed=d) for d in made]
-    return [Vector(plus=BodyVector(normal.plus.port, d)) for d in made]
+        return [Vector(fixed=d) for d in tangents]
+    return [Vector(plus=BodyVector(normal.plus.port, d)) for d in tangents]

@@ -44,8 +44,8 @@ def study_page(path: Path, target: Path) -> Path:
     """Write the page of a study with its pictures and a table of its values; return its path."""
     results = open_study(path)
     pictures = sorted((path.parent / "pictures").glob("*.png"))
-    told = {"command": "", "lines": summary(results), "pictures": pictures}
-    return write_study_page(target, f"study of {results.attrs['function']}", results, told)
+    about = {"command": "", "lines": summary(results), "pictures": pictures}
+    return write_study_page(target, f"study of {results.attrs['function']}", results, about)
 
 
 def study_picture(path: Path, target: Path, value: str | None) -> Path:
@@ -84,9 +84,9 @@ HELP = {
 
 
 def _files(function: Callable[..., None]) -> Callable[..., None]:
-    for kind, told in reversed(HELP.items()):
+    for kind, description in reversed(HELP.items()):
         path = click.Path(dir_okay=False, path_type=Path)
-        function = click.option(f"--{kind}", type=path, metavar="FILE", help=f"write {told}")(function)
+        function = click.option(f"--{kind}", type=path, metavar="FILE", help=f"write {description}")(function)
     return function
 
 

@@ -129,8 +129,8 @@ def scene_of_hdf5(path: Path) -> Scene:
 def stored_kind(path: Path) -> str:
     """Kind named in an HDF5 file of this package, such as ``solution``; empty for other files."""
     with reading("HDF5", path), open_contained(path, linked=LINKED) as file:
-        told = get_texts(file, "format") if "format" in file.attrs else [""]
-    first, _, kind = told[0].partition(" ")
+        format_words = get_texts(file, "format") if "format" in file.attrs else [""]
+    first, _, kind = format_words[0].partition(" ")
     return kind.rpartition(" ")[0] if first == "flexph" else ""
 
 

@@ -90,9 +90,9 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     prefix = prefix_of([np.array([length])], "m")
     for k, own in enumerate(axes):
         (_draw_in_plane if flat else _draw_in_space)(own, shapes, k, length)
-        told = f"{modes.frequencies[k]:.5g} rad/s, {modes.frequencies[k] / (2.0 * math.pi):.4g} Hz"
+        frequency = f"{modes.frequencies[k]:.5g} rad/s, {modes.frequencies[k] / (2.0 * math.pi):.4g} Hz"
         scaled = f"largest displacement drawn as {length / PREFIXES[prefix]:.3g} {prefix}m"
-        own.set_title(f"mode {k + 1}: {told}\n{scaled}", fontsize="small")
+        own.set_title(f"mode {k + 1}: {frequency}\n{scaled}", fontsize="small")
         own.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
     if flat and len(axes):  # panels of one size
         limits = np.array([[own.get_xlim(), own.get_ylim()] for own in axes])

@@ -177,8 +177,8 @@ def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
-        told = type(given).__name__ if not isinstance(given, Mapping) else "an empty dict"
-        raise ValueError(f"{argument} must be a {kind.__name__}, or a dict of several by name, got {told}")
+        description = type(given).__name__ if not isinstance(given, Mapping) else "an empty dict"
+        raise ValueError(f"{argument} must be a {kind.__name__}, or a dict of several by name, got {description}")
     for name, each in given.items():
         if not isinstance(each, kind):
             raise ValueError(f"{argument}[{name!r}] must be a {kind.__name__}, got {type(each).__name__}")

@@ -69,7 +69,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
     return whole | tensors | {name: _linear(name, field) for name, field in view.stresses.items()}
 
 
-def told_quantities(body: AnyBody) -> list[str]:
+def reported_quantities(body: AnyBody) -> list[str]:
     """Names of the quantities in a report: with a single tensor only its largest stress, as both would be the same."""
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]

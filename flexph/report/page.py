@@ -34,9 +34,9 @@ def chart(panels: Sequence[Panel], name: str) -> str:
     """HTML of panels below each other, a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
     shares = np.array([panel.height for panel in panels])
     heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
-    told = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
+    contents = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
     listed = ", ".join(panel.quantity for panel in panels)
-    data = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps(contents, ensure_ascii=False).replace("</", "<\\/")
     return (
         f'<div class="fx-chart" id="{name}"><script type="application/json">{data}</script>'
         f"<noscript>A chart of {listed}, which scripts draw.</noscript></div>"
@@ -61,16 +61,16 @@ def packed(values: Array) -> dict[str, str]:
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:
     """Panel as values for JSON; the range of a logarithmic axis is given by its exponents of ten."""
-    told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
+    content = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
-    return told | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
+    return content | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
     x, y = thinned(np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float))
     order = np.argsort(x, kind="stable") if np.any(np.diff(x) < 0.0) else slice(None)
-    told = {"label": short(curve.label), "style": curve.style, "color": curve.color or ""}
-    return told | {"x": packed(x[order]), "y": packed(y[order])}
+    content = {"label": short(curve.label), "style": curve.style, "color": curve.color or ""}
+    return content | {"x": packed(x[order]), "y": packed(y[order])}
 
 
 def _decades(curves: Sequence[Curve]) -> list[float] | None:

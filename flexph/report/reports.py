@@ -67,11 +67,11 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
 
 
 def write_case_report(
-    folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, told: Mapping[str, Any]
+    folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, about: Mapping[str, Any]
 ) -> Path:
     """Write the report of a case into the folder of its files; return the path.
 
-    ``record`` and ``figures`` come from the summary of the case. ``told`` has its ``summary``, ``command``,
+    ``record`` and ``figures`` come from the summary of the case. ``about`` has its ``summary``, ``command``,
     ``warnings``, the ``scenes`` that are not of runs by name, and ``checks``, None if none were requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -81,10 +81,10 @@ def write_case_report(
         path for path in pictures if not runs or LEDGER not in path.stem
     ]  # the report draws their ledgers as charts
     parameters: list[Block] = [Table(("parameter", "value"), list(record["parameters"].items()))]
-    command: list[Block] = [Text(told["command"], "code")] if told["command"] else []
-    warned: list[Block] = [Text(text, "warning") for text in told["warnings"]]
+    command: list[Block] = [Text(about["command"], "code")] if about["command"] else []
+    warned: list[Block] = [Text(text, "warning") for text in about["warnings"]]
     time = Text(f"Started {record['started']}, computed in {record['wall_s']:.3g} s.")
-    moving = list(told["scenes"].items())[:VIEWS]
+    moving = list(about["scenes"].items())[:VIEWS]
     sections = [
         *([Section("Warnings", warned)] if warned else []),
         *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in moving),
@@ -93,13 +93,13 @@ def write_case_report(
         Section(
             "Result", [Table(("figure", "value"), [(figure_words(name), v) for name, v in flat(figures)])], folded=True
         ),
-        Section("Validation", _validation(record["case"], told["checks"])),
+        Section("Validation", _validation(record["case"], about["checks"])),
         Section("Parameters", [*command, time, *parameters], folded=True),
         Section("Files", [Table(("file", "bytes"), _listed(folder, files))], folded=True),
         Section("Versions", [Table(("package", "version"), list(record["versions"].items()))], folded=True),
     ]
     shown = [section for section in sections if section.blocks or section.title != "Pictures"]
-    return write_page(folder / REPORT, record["case"], shown, subtitle=told["summary"])
+    return write_page(folder / REPORT, record["case"], shown, subtitle=about["summary"])
 
 
 def _validation(name: str, checks: Sequence[Any] | None) -> list[Block]:
@@ -136,23 +136,23 @@ def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
     return rows
 
 
-def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
+def write_study_report(folder: Path, name: str, results: Any, about: Mapping[str, Any]) -> Path:
     """Write the page of a study into its folder, see :func:`write_study_page`."""
-    return write_study_page(folder / REPORT, name, results, told)
+    return write_study_page(folder / REPORT, name, results, about)
 
 
-def write_study_page(path: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
-    """Write the page of a study; ``told`` has its ``command``, ``lines`` on its samples, and ``pictures``.
+def write_study_page(path: Path, name: str, results: Any, about: Mapping[str, Any]) -> Path:
+    """Write the page of a study; ``about`` has its ``command``, ``lines`` on its samples, and ``pictures``.
 
     Return path.
     """
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
     rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
-    command = [Text(told["command"], "code")] if told["command"] else []
+    command = [Text(about["command"], "code")] if about["command"] else []
     sections = [
-        Section("Samples", [*command, *(Text(line) for line in told["lines"])]),
-        Section("Pictures", [Picture(picture) for picture in told["pictures"][:PICTURES]]),
+        Section("Samples", [*command, *(Text(line) for line in about["lines"])]),
+        Section("Pictures", [Picture(picture) for picture in about["pictures"][:PICTURES]]),
         Section("Values", [Text(f"Varied: {', '.join(varied(results)) or 'nothing'}."), Table(tuple(columns), rows)]),
     ]
     return write_page(path, name, [s for s in sections if s.blocks], subtitle="A study.")

@@ -13,7 +13,7 @@ from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
 from ..plot.panels import PREFIXES, Curve, Panel, largest_of, prefix_of
-from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
+from ..plot.stress_extremes import StressExtremes, reported_quantities, stress_extremes
 from ..plot.time_histories import ledger_panels, motion_panels
 from ..results.result import Result
 from ..results.solution import Solution
@@ -38,14 +38,14 @@ SURFACE = 100_000
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
     """Sections of a run, whose heading starts with ``name``; ``view=False`` leaves out the 3-D view."""
-    told = f"{name}: " if name else ""
+    prefix = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
         title = "Motion" if isinstance(run, Solution) else "States"
         charts.append(Section(title, [Chart(motion_panels(run))], level=3))
     steps = Section("Run", _steps(run), level=3, folded=True)
     if not isinstance(run, Solution):
-        return [Section(f"{told}{repr(run)[1:-1]}", [Text(summary_of(run))]), *charts, steps]
+        return [Section(f"{prefix}{repr(run)[1:-1]}", [Text(summary_of(run))]), *charts, steps]
     extremes = _extremes(run)
     forces = _forces(run)
     own = [
@@ -59,7 +59,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
         steps,
     ]
     summary = Text(summary_of(run, _largest_forces(forces), extremes))
-    return [Section(f"{told}{repr(run)[1:-1]}", [summary]), *(section for section in own if section.blocks)]
+    return [Section(f"{prefix}{repr(run)[1:-1]}", [summary]), *(section for section in own if section.blocks)]
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
@@ -154,8 +154,8 @@ def _forces(run: Solution) -> list[Block]:
     head = ("joint", "on", "largest force [N]", "at t [s]", "largest torque [N m]", "at t [s]")
     both = ((forces, "force", "N"), (torques, "torque", "N m"))
     panels = [Panel(largest_of(curves), quantity, unit) for curves, quantity, unit in both if curves]
-    told = [Text(f"{len(joints) - JOINTS} more joints are left out.")] if len(joints) > JOINTS else []
-    return [Table(head, rows), *told, *_of_fewer(run, len(some.times)), *([Chart(panels)] if panels else [])]
+    note = [Text(f"{len(joints) - JOINTS} more joints are left out.")] if len(joints) > JOINTS else []
+    return [Table(head, rows), *note, *_of_fewer(run, len(some.times)), *([Chart(panels)] if panels else [])]
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
@@ -181,12 +181,12 @@ def _extremes(run: Solution) -> list[StressExtremes]:
     return [
         stress_extremes(run, name, quantity, times=times)
         for name, body in list(own.items())[:BODIES]
-        for quantity in told_quantities(body)
+        for quantity in reported_quantities(body)
     ]
 
 
 def _stressed(run: Solution) -> dict[str, AnyBody]:
-    return {name: body for name, body in run.mechanism.bodies.items() if told_quantities(body)}
+    return {name: body for name, body in run.mechanism.bodies.items() if reported_quantities(body)}
 
 
 def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:

@@ -73,7 +73,7 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def begun(whole: Any, before: Any) -> Any:
-    """Solution that starts with the state of ``before``, a single instant after the changes at its start.
+    """Solution whose first state and energies are those of ``before``, the instant after changes at the start.
 
     Both are in the layout of one mechanism.
     """

@@ -247,8 +247,8 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
     for name, (audit_unit, words) in CHECKS.items():
         if len(values := getattr(ledger, name)):
             variables[name] = Variable(("step",), values, audit_unit, words)
-    told = {"largest_residual": ledger.largest_residual, "drift": ledger.drift, "scale": ledger.scale}
-    return Labels("step", variables, coordinates, told)
+    attributes = {"largest_residual": ledger.largest_residual, "drift": ledger.drift, "scale": ledger.scale}
+    return Labels("step", variables, coordinates, attributes)
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:

@@ -97,5 +97,5 @@ def write_companions(run: Any, file: h5py.File) -> None:
         except OSError:
             raise
         except Exception as error:  # a picture must not cost the run
-            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            warn(f"the run is saved without its {entry.name}: {told}", RuntimeWarning)
+            reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            warn(f"the run is saved without its {entry.name}: {reason}", RuntimeWarning)

@@ -218,11 +218,11 @@ class Result(NamedFields, Labelled):
                 continue
             lacking = np.isnan(values) if name.startswith(self.LACKING) else False
             if values.dtype.kind == "f" and not np.all(np.isfinite(values) | lacking):
-                raise OSError(f"{name} holds what is no number")
+                raise OSError(f"{name} must hold numbers, got NaN or infinity")
             if name.endswith("times") and np.any(np.diff(values) < 0.0):
-                raise OSError(f"{name} does not ascend")
+                raise OSError(f"{name} must ascend")
         if self.DISTINCT and np.any(np.diff(self.times) == 0.0):
-            raise OSError("times has an instant twice")
+            raise OSError("times must ascend, got an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
         """Yield names, arrays and required shapes."""

@@ -68,14 +68,14 @@ def _law(law: ElasticLaw) -> str:
 
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
     """Hash of the values of functions of ``count`` numbers at a few points."""
-    told = []
+    texts = []
     for function in functions:
         for x in PROBES:
             try:
-                told.append(f"{float(function(*(x, 0.7 * x, abs(x))[:count])):.9g}")
+                texts.append(f"{float(function(*(x, 0.7 * x, abs(x))[:count])):.9g}")
             except Exception as error:  # outside of where it is defined
-                told.append(type(error).__name__)
-    return _digest(told)
+                texts.append(type(error).__name__)
+    return _digest(texts)
 
 
 def _resists(measure: Measure) -> str:

@@ -128,8 +128,8 @@ class Solution(MotionByName, Result):
         except ValueError as error:
             locks = [[line for line in lines if line.startswith("lock ")] for lines in (saved, own)]
             if locks[0] and not locks[1]:
-                told = f"{error}; of a run with changes give flexph.changes.with_changes(mechanism, changes)"
-                raise type(error)(told) from None
+                message = f"{error}; of a run with changes give flexph.changes.with_changes(mechanism, changes)"
+                raise type(error)(message) from None
             raise
 
     @property

@@ -243,7 +243,7 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
         return ""
     some = np.unique(np.linspace(0, steps - 1, LOOKED_AT).astype(int)).tolist()
     spans = ((float(grid[k]), float(grid[k + 1])) for k in some)
-    return next((told for span in spans if (told := of_long_drives(mechanism, table, span, solved=True))), "")
+    return next((warning for span in spans if (warning := of_long_drives(mechanism, table, span, solved=True))), "")
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:

@@ -91,9 +91,9 @@ class Chain:
         return centres, rotations
 
     def place(self, joints: list[Moved], body: int, point: Array) -> tuple[Array, Array, Array]:
-        """Position (d,) of a point of a body that is at ``point`` at home, the body's rotation (d, d), and (d + s, n).
+        """Position (d,) of a body point, at ``point`` in the home pose; its rotation (d, d); Jacobian (d + s, n).
 
-        The last are the velocity of the point and the spin of the body at unit rates.
+        The columns of the Jacobian are the velocity of the point and the spin of the body at unit rates.
         """
         n, R = self._last[body], self.home[1][body]
         place = point if n < 0 else joints[n].turn @ point + joints[n].shift

@@ -29,13 +29,13 @@ def reached(space: JointSpace, target: Target, *, start: Array, ends: tuple[Arra
     """Coordinates within the ends that meet a target; raises ValueError with the smallest distance reached."""
     best, again = None, 0
     for first in _starts(space, start, ends, attempts):
-        found = _searched(space, target, first, ends) if space.is_open else searched_loop(space, target, first, ends)
-        if found is None:
+        trial = _searched(space, target, first, ends) if space.is_open else searched_loop(space, target, first, ends)
+        if trial is None:
             continue
-        if found.distance <= MET * space.length:
-            return found.q
-        again = again + 1 if best is not None and found.distance > (1.0 - SAME) * best.distance else 0
-        best = found if best is None or found.distance < best.distance else best
+        if trial.distance <= MET * space.length:
+            return trial.q
+        again = again + 1 if best is not None and trial.distance > (1.0 - SAME) * best.distance else 0
+        best = trial if best is None or trial.distance < best.distance else best
         if again == AGAIN:
             break
     raise ValueError(_out_of_reach(space, target, best, attempts))

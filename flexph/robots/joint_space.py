@@ -13,9 +13,9 @@ import numpy as np
 from ..bodies.nodal_body import FramedBody
 from ..joints.rows.connection import Connection, measures
 from ..joints.rows.laws import ProductLaw
-from ..kernels.arrays import Springs
 from ..kernels.continuous import spring_rates
 from ..kernels.gradient import product_matrix, row_weights
+from ..kernels.spring_arrays import Springs
 from ..kernels.state import (
     Configuration,
     constraint_sizes,
@@ -139,12 +139,12 @@ class JointSpace:
             place = move(self.model, *place, self._solved(here.rows, missing))
             return (place, self.equations(place)), defect
 
-        found = CLOSURE.run((at, self.equations(at)), corrected)
-        if not found.settled:
+        closure = CLOSURE.run((at, self.equations(at)), corrected)
+        if not closure.settled:
             raise SingularPose(
-                f"no pose was found for {self.shown(target)}: the joints stay open by {found.defect:.1e}"
+                f"no pose was found for {self.shown(target)}: the joints stay open by {closure.defect:.1e}"
             )
-        return found.value
+        return closure.value
 
     def pose(self, target: Array) -> tuple[Placed, Equations]:
         """Pose with given coordinates: of a chain by exponentials, of loops continued from home."""

@@ -121,14 +121,14 @@ class Kinematics(Memo):
 
     def __post_init__(self) -> None:
         if not self.coordinates:
-            raise ValueError("coordinates must have one sensor by name at least, got none")
+            raise ValueError("coordinates must have at least one sensor by name, got none")
         if len(self.home.centres) != len(self.mechanism.frames):
             raise ValueError("home must be a pose of this mechanism, got one of other bodies")
         object.__setattr__(self, "coordinates", read_only(self.coordinates))
         ends = {name: _ends(name, given) for name, given in self.limits.items() if name in self.coordinates}
         for name in self.limits:
             if not isinstance(name, str):
-                raise ValueError(f"limits must be a mapping of coordinates, got the name {name!r}")
+                raise ValueError(f"limits must map names of coordinates to (lower, upper), got the name {name!r}")
         if self.limits and not ends:
             raise ValueError(
                 f"limits must name coordinates, {listed(self.names)}, got {listed(tuple(map(str, self.limits)))}"

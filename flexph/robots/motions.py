@@ -55,7 +55,7 @@ class Motion(Memo):
     def __post_init__(self) -> None:
         times = check.array("times", self.times, (None,))
         if times.size < 2 or not (np.diff(times) > 0.0).all():
-            raise ValueError(f"times must be two ascending ones at least, got {check.shown(self.times)}")
+            raise ValueError(f"times must be at least two and ascend, got {check.shown(self.times)}")
         given = check.array("coefficients", self.coefficients, (times.size - 1, None, None))
         if self.names and len(self.names) != given.shape[1]:
             raise ValueError(f"names must be {given.shape[1]}, got {len(self.names)}")

@@ -216,7 +216,7 @@ def spline(
     """
     grid = check.array("times", times, (None,))
     if grid.size < 2 or not (np.diff(grid) > 0.0).all():
-        raise ValueError(f"times must be two ascending ones at least, got {check.shown(times)}")
+        raise ValueError(f"times must be at least two and ascend, got {check.shown(times)}")
     names: tuple[str, ...] = ()
     if isinstance(points, Mapping):
         names = tuple(points)
@@ -265,7 +265,7 @@ def sequence(*motions: Motion) -> Motion:
     (1.0, 0.0)
     """
     if not motions:
-        raise ValueError("motions must be one at least, got none")
+        raise ValueError("motions must hold at least one motion, got none")
     first = motions[0]
     degree = max(m.coefficients.shape[2] for m in motions)
     times, rows = [first.times], [_of_degree(first, degree)]

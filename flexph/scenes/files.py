@@ -78,29 +78,29 @@ def read_scene(path: str | Path) -> Scene:
     with reading("motion", path):
         if "scene" not in about:
             raise ValueError("it holds no scene, but a series for mesh viewers: give scene.vtkhdf")
-        told = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
-        if "account" in told:
-            told["account"] = account_from(told["account"])
-        return Scene(times, tuple(_part(grid) for grid in grids), **told)
+        attributes = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
+        if "account" in attributes:
+            attributes["account"] = account_from(attributes["account"])
+        return Scene(times, tuple(_part(grid) for grid in grids), **attributes)
 
 
 def block_of(part: Part, group: str | None = None) -> Block:
     """VTKHDF block of a part, in the group of its kind unless another is given."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
-    told = {kind: {name: _told(f) for name, f in own.items()} for kind, own in fields.items()}
-    about = {"kind": part.kind, "fields": told}
+    attributes = {kind: {name: _attributes(f) for name, f in own.items()} for kind, own in fields.items()}
+    about = {"kind": part.kind, "fields": attributes}
     return Block(part.name, group or GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
 
 
-def _told(own: Field) -> dict[str, Any]:
+def _attributes(own: Field) -> dict[str, Any]:
     """Attributes of a field without its values."""
     return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
 
 
-def _field(told: Mapping[str, Any], values: Array) -> Field:
-    low, high = told["limits"] or (None, None)
+def _field(attributes: Mapping[str, Any], values: Array) -> Field:
+    low, high = attributes["limits"] or (None, None)
     limits = None if low is None or high is None else (float(low), float(high))
-    return Field(str(told["unit"]), values, bool(told["signed"]), limits)
+    return Field(str(attributes["unit"]), values, bool(attributes["signed"]), limits)
 
 
 def _frames(part: Part) -> Frames:
@@ -117,8 +117,10 @@ def _frames(part: Part) -> Frames:
 
 def _part(grid: Grid) -> Part:
     ((kind, cells),) = grid.cells
-    told = grid.about["fields"]
-    points = {name: _field(told["point_data"][name], v) for name, v in grid.point_data.items() if name != DEFORMATION}
-    inside = {name: _field(told["cell_data"][name], v) for name, v in grid.cell_data.items()}
+    attributes = grid.about["fields"]
+    points = {
+        name: _field(attributes["point_data"][name], v) for name, v in grid.point_data.items() if name != DEFORMATION
+    }
+    inside = {name: _field(attributes["cell_data"][name], v) for name, v in grid.cell_data.items()}
     deformation = grid.point_data.get(DEFORMATION, np.zeros((1, 0, 3)))
     return Part(grid.name, grid.about["kind"], grid.points, cells, kind, deformation, points, inside)

@@ -15,7 +15,7 @@ from ..mechanisms.model.model import Model
 from ..results.solution import Solution
 from .files import put_scene, write_scene
 from .of_motion import motion_scene
-from .scene import Scene
+from .scene import FRAMES, Scene
 
 if TYPE_CHECKING:
     import h5py
@@ -49,8 +49,8 @@ NAME = "scene"
 """File name of the first scene, and prefix of the names of the others."""
 RUNS = 4
 """Largest number of runs of a result with a scene."""
-FEWEST, FRAMES, POINTS = 21, 101, 400_000
-"""Smallest and largest number of times of a scene, and the total number of points that decides in between."""
+FEWEST, POINTS = 21, 400_000
+"""Smallest number of times of a scene, and the total number of points that reduces the number of times."""
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:

@@ -14,6 +14,8 @@ from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..results.ledger import Ledger
 
+FRAMES = 101
+"""Largest number of times of a scene, a film or a page, unless another one is asked for."""
 POINTS = 300
 """Number of times of a drawn account."""
 SERIES = ("times", "stored", "work", "dissipated")
@@ -55,9 +57,9 @@ class Account:
         return series | {"residual": self.residual}
 
 
-def account_from(told: Mapping[str, Any]) -> Account:
+def account_from(lists: Mapping[str, Any]) -> Account:
     """Account from the lists of :meth:`Account.as_lists`."""
-    return Account(residual=float(told["residual"]), **{name: np.array(told[name], dtype=float) for name in SERIES})
+    return Account(residual=float(lists["residual"]), **{name: np.array(lists[name], dtype=float) for name in SERIES})
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:

@@ -39,7 +39,7 @@ class Slopes(NamedTuple):
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
     """Jacobians of all readings about a flat state at rest: exact for measures, else by central differences."""
     if not sensors:
-        raise ValueError("sensors must have one quantity by name at least, got none")
+        raise ValueError("sensors must have at least one quantity by name, got none")
     every = [
         (_of_measure if quantity.of_state is None else _of_state)(mechanism, x, name, quantity)
         for name, quantity in sensors.items()

@@ -128,8 +128,8 @@ def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: 
 def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: Sequence[Path]) -> list[Path]:
     from ..report.reports import write_study_report
 
-    told = {"command": repeating_command(), "lines": lines, "pictures": drawn}
-    return [write_study_report(out, f"study of {case}", results, told)]
+    about = {"command": repeating_command(), "lines": lines, "pictures": drawn}
+    return [write_study_report(out, f"study of {case}", results, about)]
 
 
 def summary(results: Any) -> list[str]:
@@ -141,8 +141,8 @@ def summary(results: Any) -> list[str]:
     lines = [f"{total} sample{'s' * (total != 1)}: {total - count} done, {count} failed"]
     for k in range(min(count, NAMED)):
         sample = failed.isel(one=k)
-        told = ", ".join(f"{name}={sample[name].item()}" for name in names if name in results.coords)
-        lines.append(f"  {told}: {sample[ERROR].item()}")
+        sample_text = ", ".join(f"{name}={sample[name].item()}" for name in names if name in results.coords)
+        lines.append(f"  {sample_text}: {sample[ERROR].item()}")
     return lines + ([f"  … and {count - NAMED} more, see {ERROR} in {DATASET}"] if count > NAMED else [])
 
 

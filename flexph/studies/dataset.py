@@ -72,18 +72,18 @@ def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, 
 
 def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
     """Variables of all records by name, without their values."""
-    found: dict[str, Variable] = {}
+    variables: dict[str, Variable] = {}
     counts: dict[str, int] = {}
     for sample in samples:
         for name, (kind, shape) in read_head(record_path(folder, sample))["values"].items():
             own = Variable(kind, tuple(shape))
-            found[name] = found[name].joined(own) if name in found else own
-            counts[name] = counts.get(name, 0) + (found[name].shape == own.shape)
-    for name in found:
-        if counts[name] < len(samples) and found[name].kind in "ib":
-            found[name] = Variable("f", found[name].shape)
+            variables[name] = variables[name].joined(own) if name in variables else own
+            counts[name] = counts.get(name, 0) + (variables[name].shape == own.shape)
+    for name in variables:
+        if counts[name] < len(samples) and variables[name].kind in "ib":
+            variables[name] = Variable("f", variables[name].shape)
     extra = {STATUS: Variable("U", ()), ERROR: Variable("U", ()), SECONDS: Variable("f", ())}
-    return dict(sorted(found.items())) | extra
+    return dict(sorted(variables.items())) | extra
 
 
 def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -> None:

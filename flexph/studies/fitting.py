@@ -17,7 +17,7 @@ from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
 from .differentiable import Slopes, recorded
 from .execution.runs import Place
-from .parameter_study import Evaluations, evaluations, told, value_of
+from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
 DETERMINED = 1e-10
@@ -187,7 +187,7 @@ class _Problem:
         )
         if result.status <= 0:
             raise ArithmeticError(
-                f"the fit did not converge within {most} steps; it was at {told(self.named(result.x))}"
+                f"the fit did not converge within {most} steps; it was at {text_of(self.named(result.x))}"
             )
         for name, active in zip(self.start, result.active_mask, strict=True):
             if active:

@@ -18,7 +18,7 @@ from ..numerics.memo import NamedFields
 from .differentiable import Slopes, recorded
 from .execution.records import Record
 from .execution.runs import Place
-from .parameter_study import Evaluations, evaluations, told, value_of
+from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
 FEASIBLE = 1e-6
@@ -182,7 +182,7 @@ class _Search:
         if values[self.objective].size != 1:
             raise ValueError(f"objective must be the name of a number, {self.objective!r} is an array")
         if not np.isfinite(values[self.objective]).all():
-            said = f"{self.objective!r} is {values[self.objective].item()} at {told(start)}, the start of the search"
+            said = f"{self.objective!r} is {values[self.objective].item()} at {text_of(start)}, the start of the search"
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def scaled(self, start: Mapping[str, float]) -> Array:
@@ -274,7 +274,7 @@ class _Search:
         best = min(meeting, key=self.rank)
         if not result.success:
             raise ArithmeticError(
-                f"the search did not converge within {most} runs; the best so far is {told(best.parameters)}, with "
+                f"the search did not converge within {most} runs; the best so far is {text_of(best.parameters)}, with "
                 f"{self.objective} = {best.values[self.objective].item():.6g}: allow more runs, or a larger tolerance"
             )
         return Optimum(best.parameters, best.values, self.runs.dataset())
@@ -294,7 +294,7 @@ class _Search:
         return float("nan") if record.error else value_of(record.values, self.objective).item()
 
     def rank(self, record: Record) -> float:
-        """Objective of a run, with infinity in place of NaN."""
+        """Objective of a run; infinity if it is NaN."""
         value = value_of(record.values, self.objective).item()
         return float("inf") if np.isnan(value) else value
 
@@ -321,7 +321,7 @@ class _Search:
         nearest = min(done, key=self.largest_excess)
         worst = list(self.limits)[int(np.argmax(self.excesses(nearest))) // 2]
         values = value_of(nearest.values, worst)
-        return f"at {told(nearest.parameters)}, {worst} runs from {values.min():.6g} to {values.max():.6g}"
+        return f"at {text_of(nearest.parameters)}, {worst} runs from {values.min():.6g} to {values.max():.6g}"
 
 
 def limit_size(least: float | None, largest: float | None) -> float:

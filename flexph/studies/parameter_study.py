@@ -153,7 +153,7 @@ class Evaluations:
         records = self.records(samples)
         for record in records:
             if record.error:
-                raise ArithmeticError(f"the run at {told(record.parameters)} failed: {record.error}")
+                raise ArithmeticError(f"the run at {text_of(record.parameters)} failed: {record.error}")
         return [record.values for record in records]
 
     def dataset(self) -> Any:
@@ -178,6 +178,6 @@ def value_of(values: Mapping[str, Array], name: str) -> Array:
     return np.asarray(array, dtype=float)
 
 
-def told(parameters: Mapping[str, Any]) -> str:
+def text_of(parameters: Mapping[str, Any]) -> str:
     """Parameters as text for a message."""
     return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())

@@ -105,7 +105,7 @@ def _pole_derivatives(values: Array, vectors: tuple[Array, Array], chosen: Array
     """Derivatives of poles from their eigenvectors, cluster by cluster."""
     (left, right), (E, change) = vectors, of
     scale = np.abs(values[np.isfinite(values)]).max()
-    found = np.empty(chosen.size, dtype=complex)
+    derivatives = np.empty(chosen.size, dtype=complex)
     for k, index in enumerate(chosen):
         size, apart = REPEATED * abs(values[index]), np.abs(values - values[index])
         near, cluster = (np.flatnonzero(apart <= max(size, least * scale)) for least in (1e-3 * REPEATED, ROUNDED))
@@ -115,8 +115,8 @@ def _pole_derivatives(values: Array, vectors: tuple[Array, Array], chosen: Array
         product = y.conj().T @ E @ x
         form = np.linalg.solve(product, y.conj().T @ (change.A - pole * change.E) @ x)
         own = np.linalg.eigvals(form)
-        found[k] = own[np.argsort(own.real, kind="stable")][int(np.flatnonzero(cluster == index)[0])]
-    return found
+        derivatives[k] = own[np.argsort(own.real, kind="stable")][int(np.flatnonzero(cluster == index)[0])]
+    return derivatives
 
 
 def _least_product(left: Array, right: Array) -> float:

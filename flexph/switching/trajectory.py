@@ -87,7 +87,7 @@ class SwitchingTrajectory(SystemResult):
     def _check_values(self) -> None:
         super()._check_values()
         if strange := set(self.modes.tolist()) - set(self.system.modes):
-            raise OSError(f"modes must be of the system, got {sorted(strange)}")
+            raise OSError(f"modes must be modes of the system, got {sorted(strange)}")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
         yield from super()._shapes()

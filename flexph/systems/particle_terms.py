@@ -65,7 +65,7 @@ class ParticleTerms(Terms, Memo):
     rods: Lines
     dampers: Lines
     inputs: Array  # (inputs,), numbers of the velocities on which inputs [N] act
-    has_pair: bool = False  # True if the system has the means of ``rigid.point_masses``
+    has_pair: bool = False  # True if its discrete gradient pair is that of ``rigid.point_masses``
 
     @property
     def size(self) -> int:

@@ -105,7 +105,7 @@ class Transformation:
         return self.carried(name, given, U, D)
 
     def parts(self) -> dict[str, slice]:
-        """Named parts that are carried over; none for a nonlinear φ."""
+        """Named parts of the states whose names are kept; none for a nonlinear φ."""
         return {}
 
     def derivatives(self) -> Derivatives | None:
@@ -130,7 +130,7 @@ class LinearTransformation(Transformation):
         return super().matrix(name, matrix)
 
     def parts(self) -> dict[str, slice]:
-        """Parts whose states are combinations of the new states with the same indices."""
+        """Named parts of the old states that depend only on the new states with the same indices."""
         D, kept = self.jacobian.matrix != 0.0, {}
         for name, part in self.system.parts.items():
             others = np.ones(self.system.size, dtype=bool)

@@ -11,15 +11,13 @@ from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..scenes.scene import Part, PartKind, Scene
+from ..scenes.scene import FRAMES, Part, PartKind, Scene
 from .looks import COLOURS, as_scene, coloured, limits_of, shown_field, unit_of
 from .mesh import Creased, creased_each, telling_points, unit_normals
 from .packing import RIGID, with_triangles
 from .rigid_motion import quaternions, rigid_motion, rigid_pieces
 from .stage import map_of, rgb
 
-FRAMES = 101
-"""Largest number of times of a film."""
 UPRIGHT = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
 """Quaternion that turns the z-axis, upwards in space here, onto the y-axis, upwards in glTF."""
 

@@ -11,13 +11,11 @@ from typing import Any
 
 from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
-from ..scenes.scene import Scene
+from ..scenes.scene import FRAMES, Scene
 from .looks import as_scene
 from .packing import packed, with_triangles
-from .stage import still
+from .stage import still_image
 
-FRAMES = 101
-"""Largest number of times of a film in a browser."""
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -152,7 +150,7 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
     """HTML element that the library turns into a view; until then, and without scripts, it is a picture."""
     own = with_triangles(scene)
     stream = packed(own, title=title, field=field, forces=forces)
-    picture = base64.b64encode(still(own, stream.row, stream.field)).decode("ascii")
+    picture = base64.b64encode(still_image(own, stream.row, stream.field)).decode("ascii")
     return (
         f'<div class="flexph-view" style="{style}">'
         f'<img alt="{escape(title)}" style="{PICTURE}" src="data:image/png;base64,{picture}">'

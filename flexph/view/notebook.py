@@ -12,7 +12,8 @@ import numpy as np
 from ..display.tables import number, paragraph, warning
 from ..results.solution import Solution
 from ..results.validity import warn_of_doubts
-from .html import FRAMES, page_of
+from ..scenes.scene import FRAMES
+from .html import page_of
 from .looks import as_scene
 
 TRIANGLES = 100_000
@@ -48,7 +49,7 @@ def _words(shown: Any) -> Iterator[str]:
 
 def _figures(run: Solution) -> str:
     account = run.ledger
-    told = [
+    figures = [
         f"{int(account.steps.sum())} steps" if account.steps.size else f"{len(run.times) - 1} intervals",
         f"largest balance residual {account.largest_residual:.1e} of the energy",
         f"drift {run.energy_drift():.1e}",
@@ -56,8 +57,8 @@ def _figures(run: Solution) -> str:
         f"dissipated {number(float(account.total_dissipation.sum()), 'J')}",
     ]
     if account.position_residual.size and run.mechanism.layout.multipliers:
-        told.append(f"joints open by {account.position_residual.max():.1e} m or rad")
-    return ", ".join(told)
+        figures.append(f"joints open by {account.position_residual.max():.1e} m or rad")
+    return ", ".join(figures)
 
 
 def _doubts(run: Solution) -> list[str]:

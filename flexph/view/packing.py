@@ -101,8 +101,8 @@ def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
         shares = np.round(modes / steps[:, None])
         coefficients = (weights * steps).astype(np.float32)
         if np.abs(coefficients @ shares - rest).max() <= tolerance:
-            told = {"rank": rank, "coefficients": stream.add(coefficients, "f4"), "modes": stream.add(shares, "i2")}
-            return told | {"mean": stream.add(mean, "i2"), "step": largest / LARGEST}
+            packed = {"rank": rank, "coefficients": stream.add(coefficients, "f4"), "modes": stream.add(shares, "i2")}
+            return packed | {"mean": stream.add(mean, "i2"), "step": largest / LARGEST}
     return None
 
 

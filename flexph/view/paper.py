@@ -177,8 +177,8 @@ def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink
     colours = _bytes(np.tile(map_of(scene, field)[None], (height, 1, 1)))
     page.paste(image.fromarray(colours, "RGB").resize((width, height)), (round(left), round(box.top)))
     for share, anchor in ((0.0, "la"), (0.5, "ma"), (1.0, "ra")):
-        told = f"{low + share * (high - low):.3g}".replace("-", "−")
-        pen.text((left + share * width, box.top + 14.0 * u), told, fill=ink, font=small, anchor=anchor)
+        label = f"{low + share * (high - low):.3g}".replace("-", "−")
+        pen.text((left + share * width, box.top + 14.0 * u), label, fill=ink, font=small, anchor=anchor)
 
 
 def _draw_words(pen: Any, account: Account, layout: Layout, background: Background) -> None:
@@ -189,8 +189,8 @@ def _draw_words(pen: Any, account: Account, layout: Layout, background: Backgrou
     for name, colour in zip(("stored energy", "work", "dissipated"), _colours(background), strict=True):
         pen.text((left, box.top), name, fill=colour, font=words)
         left += words.getlength(name) + 14.0 * u
-    told = f"balance within {account.residual:.0e} of the energy"
-    pen.text((box.right, box.top), told, fill=INK[background][1], font=words, anchor="ra")
+    balance = f"balance within {account.residual:.0e} of the energy"
+    pen.text((box.right, box.top), balance, fill=INK[background][1], font=words, anchor="ra")
 
 
 def _curves(account: Account, layout: Layout, background: Background) -> tuple[Array, Array]:

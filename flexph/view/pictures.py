@@ -16,7 +16,7 @@ from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..scenes.scene import Scene
+from ..scenes.scene import FRAMES, Scene
 from .looks import as_scene, caption, shown_field
 from .packing import telling_row, with_triangles
 from .paper import Background, Paper, layout_of, paper_of, pillow
@@ -121,8 +121,8 @@ WRITERS: Mapping[str, Callable[[Path, Sequence[Any], float, bool], None]] = {
 
 SIZE = (800, 450)
 """Width and height [pixels]; MP4 needs even numbers."""
-RATE, FRAMES = 20, 101
-"""Frames of a film per second, and in total."""
+RATE = 20
+"""Frames of a film per second."""
 
 
 @checked

@@ -192,7 +192,7 @@ EDGE = 0.03
 """Share of the picture that is free at its edges."""
 
 
-def still(
+def still_image(
     scene: Scene,
     row: int,
     field: str | None,

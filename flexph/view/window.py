@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..scenes.scene import Part, Scene
+from ..scenes.scene import FRAMES, Part, Scene
 from .looks import (
     COLOURS,
     DIVERGING,
@@ -28,8 +28,8 @@ SIZE = (960, 544)
 """Width and height of the window [pixels]."""
 USED = 0.9
 """Share of a picture that the motion fills."""
-RATE, FRAMES = 20, 101
-"""Number of times shown per second, and in total."""
+RATE = 20
+"""Number of times shown per second."""
 
 
 @checked

@@ -110,10 +110,10 @@ class Spring(Remade):
             e = at - rest
             return (0.5 * k + 0.25 * cubic * e * e) * e * e
 
-        made = cls(first, second, energy, lambda at: (k + cubic * (at - rest) ** 2) * (at - rest), name)
+        spring = cls(first, second, energy, lambda at: (k + cubic * (at - rest) ** 2) * (at - rest), name)
         if rest == 0.0:  # its force is defined at zero length
-            return made._of_law(SQUARE, 0.5 * k, 0.5 * cubic, 0.0)
-        return made._of_law(LENGTH, k, cubic, rest)
+            return spring._of_law(SQUARE, 0.5 * k, 0.5 * cubic, 0.0)
+        return spring._of_law(LENGTH, k, cubic, rest)
 
     @classmethod
     @checked
@@ -121,14 +121,14 @@ class Spring(Remade):
         """Make a spring with ``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
         k, rest = check.positive("stiffness", stiffness, "J/m^4"), check.not_negative("length", length, "m")
         square = rest * rest
-        made = cls(
+        spring = cls(
             first,
             second,
             lambda at: 0.5 * k * (at * at - square) ** 2,
             lambda at: 2.0 * k * at * (at * at - square),
             name,
         )
-        return made._of_law(SQUARE, 0.0, k, square)
+        return spring._of_law(SQUARE, 0.0, k, square)
 
 
 @checked

@@ -54,7 +54,7 @@ def _known(body: NodalBody) -> dict[tuple[int, ...], NodalBody]:
 
 
 def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
-    """Strain rows times what is left of them; those of which nothing is left have no strain and no stress."""
+    """Strain rows scaled by their remaining shares; rows without a share have neither strain nor stress."""
     size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
     laws = []
     for part in e.laws:

@@ -17,7 +17,7 @@ cdef void add_impulse(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Ch
 cdef double rate_change(Coupled& p, Py_ssize_t k, Py_ssize_t i, Chain& s) noexcept nogil
 cdef void rates_of(Coupled& p, Vec x, Vec out, Chain& s) noexcept nogil
 cdef bint solve_steps(Coupled& p, Vec out, Chain& s) noexcept nogil
-cdef bint _acts(Coupled& p, Py_ssize_t k, Py_ssize_t j, Chain& s) noexcept nogil
+cdef bint _affects(Coupled& p, Py_ssize_t k, Py_ssize_t j, Chain& s) noexcept nogil
 cdef bint _is_active(Coupled& p, Py_ssize_t k, Chain& s) noexcept nogil
 cdef bint _is_kept(Coupled& p, Chain& s) noexcept nogil
 cdef void _assemble(Coupled& p, Chain& s) noexcept nogil

@@ -95,14 +95,14 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
         for i in range(p.rows):
             out[i * c + k] = pull[i * c + k]
         for j in range(p.rows):
-            if _acts(p, k, j, s):
+            if _affects(p, k, j, s):
                 rate = rate_change(p, k, j, s)
                 for i in range(p.rows):
                     out[i * c + k] -= s.gain[k][i][j] * rate
     return True
 
 
-def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
+def _affects(p: Coupled, k: int, j: int, s: Chain) -> bool:
     """True if rate j of contact k affects its impulses."""
     acts = cython.declare(cython.bint)
     acts = False
@@ -116,7 +116,7 @@ def _is_active(p: Coupled, k: int, s: Chain) -> bool:
     felt = cython.declare(cython.bint)
     felt = False
     for j in range(p.rows):
-        felt = felt or _acts(p, k, j, s)
+        felt = felt or _affects(p, k, j, s)
     return felt
 
 

@@ -25,17 +25,17 @@ def solve_dense(
     """
     x, count = np.array(guess), laws[0].size
     pattern = (np.empty(size, dtype=np.int64) for size in (x.size + 1, x.size**2, count))
-    own = CONE._make([*map(np.ascontiguousarray, (*given, *laws)), float(scale), *pattern])
+    problem = CONE._make([*map(np.ascontiguousarray, (*given, *laws)), float(scale), *pattern])
     room, point = space_of(x.size, count), np.empty((2, x.size))
     if not cython.compiled:
-        return x, float(solve_proximal(own, x, weight, False, room, point))
+        return x, float(solve_proximal(problem, x, weight, False, room, point))
     cone = cython.declare(Cone)
     space = cython.declare(Space)
     impulses = cython.declare(Vec)
     places = cython.declare(Mat)
     share = cython.declare(cython.double, weight)
     defect = cython.declare(cython.double)
-    bind(cone, own)
+    bind(cone, problem)
     bind(space, room)
     bind(impulses, x)
     bind(places, point)

@@ -29,4 +29,4 @@ cdef void _set_step(Cone& p, Py_ssize_t count, Py_ssize_t m, bint held, Space& s
 cdef double _normal(Cone& p, Py_ssize_t k, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef double _rate_error(Cone& p, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef double interior(Cone& p, Vec x, double weight, bint held, Space& space, Mat point) noexcept nogil
-cdef Py_ssize_t _all(Cone& p, Py_ssize_t m, Space& space) noexcept nogil
+cdef Py_ssize_t _list_impulses(Cone& p, Py_ssize_t m, Space& space) noexcept nogil

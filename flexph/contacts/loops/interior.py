@@ -202,7 +202,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
     best = INFINITY
     now = point[0]
     size = 0.0
-    count = _all(p, m, space)
+    count = _list_impulses(p, m, space)
     for k in range(c):
         size += p.scale * p.scale * p.normal_step[k] / c
     _begin(p, now, space)
@@ -215,14 +215,14 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
         if product <= NEAR * size and _rate_error(p, m, held, space) <= MISSED * p.scale:
             for i in range(m):
                 point[1][i] = now[i]
-            found = newton(p, point[1], weight, POLISHED, space)
-            if found < best:
-                best = found
+            defect = newton(p, point[1], weight, POLISHED, space)
+            if defect < best:
+                best = defect
                 for i in range(m):
                     x[i] = point[1][i]
             if best <= SOLVED:
                 break
-            count = _all(p, m, space)
+            count = _list_impulses(p, m, space)
             rates_at(p, now, 0.0, now, space.rates)
         if not _factor(p, count, m, held, space):
             break
@@ -246,7 +246,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
     return best
 
 
-def _all(p: Cone, m: int, space: Space) -> int:
+def _list_impulses(p: Cone, m: int, space: Space) -> int:
     """List the indices of all impulses that can be nonzero in ``space.own``; return their number."""
     count = cython.declare(cython.Py_ssize_t)
     c = p.friction.size

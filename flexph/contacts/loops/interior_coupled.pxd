@@ -33,5 +33,5 @@ cdef double _normal(Coupled& p, Py_ssize_t k, bint held, Chain& chain) noexcept 
 cdef double _rate_error(Coupled& p, bint held, Chain& chain) noexcept nogil
 cdef bint _set_step(Coupled& p, bint held, Chain& chain) noexcept nogil
 cdef void _follow_pairs(Coupled& p, bint held, Chain& chain) noexcept nogil
-cdef void _want(Coupled& p, bint held, double product, double centre, Mat s) noexcept nogil
+cdef void _set_targets(Coupled& p, bint held, double product, double centre, Mat s) noexcept nogil
 cdef double interior_coupled(Coupled& p, Vec x, double weight, bint held, Chain& chain) noexcept nogil

@@ -110,9 +110,9 @@ def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
         if p.rows > 1:
             chain.pull[c + k] = 0.0
         if _pairs_of(p, k) == 1:
-            own = s[SLACK][k] / s[FACTOR][k] + least
-            chain.gain[k][0][0] = 1.0 / own
-            chain.pull[k] = (s[WANTED][k] / s[FACTOR][k] - _normal(p, k, held, chain)) / own
+            compliance = s[SLACK][k] / s[FACTOR][k] + least
+            chain.gain[k][0][0] = 1.0 / compliance
+            chain.pull[k] = (s[WANTED][k] / s[FACTOR][k] - _normal(p, k, held, chain)) / compliance
             continue
         one = s[SLACK + 1][k] / s[FACTOR + 1][k]
         other = s[SLACK + 2][k] / s[FACTOR + 2][k]
@@ -122,20 +122,20 @@ def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
         along = one + other + LEAST / p.tangent_step[k]
         push = to - fro - (y[c + k] - s[SLACK + 1][k] + s[SLACK + 2][k])
         if _first(p, k, held) == 0:
-            own = s[SLACK][k] / s[FACTOR][k] + least
+            compliance = s[SLACK][k] / s[FACTOR][k] + least
             beside = 0.0
             press = s[WANTED][k] / s[FACTOR][k] - _normal(p, k, held, chain)
         else:
-            own = mu[k] * mu[k] * (one + other) + least
+            compliance = mu[k] * mu[k] * (one + other) + least
             beside = across
             press = mu[k] * (to + fro) - _normal(p, k, held, chain)
-        det = own * along - beside * across
+        det = compliance * along - beside * across
         chain.gain[k][0][0] = along / det
         chain.gain[k][0][1] = -beside / det
         chain.gain[k][1][0] = -across / det
-        chain.gain[k][1][1] = own / det
+        chain.gain[k][1][1] = compliance / det
         chain.pull[k] = (along * press - beside * push) / det
-        chain.pull[c + k] = (own * push - across * press) / det
+        chain.pull[c + k] = (compliance * push - across * press) / det
     if not solve_steps(p, chain.vectors[CHANGE], chain):
         return False
     _follow_pairs(p, held, chain)
@@ -157,7 +157,7 @@ def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
             s[CHANGED + e][k] = (s[WANTED + e][k] - s[SLACK + e][k] * s[WAY + e][k]) / s[FACTOR + e][k]
 
 
-def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
+def _set_targets(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
     """Set the changes that bring products to zero (predictor), or to ``centre`` times the mean ``product``."""
     for k in range(p.friction.size):
         for e in range(_first(p, k, held), _pairs_of(p, k)):
@@ -190,18 +190,18 @@ def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Cha
         if product <= smaller(NEAR * size, NEARER * last) and _rate_error(p, held, chain) <= MISSED * p.scale:
             last = product
             copy(part(now, 0, m), tried)
-            found = newton_coupled(p, part(tried, 0, m), weight, POLISHED, chain)
-            if found < best:
-                best = found
+            defect = newton_coupled(p, part(tried, 0, m), weight, POLISHED, chain)
+            if defect < best:
+                best = defect
                 copy(part(tried, 0, m), x)
             if best <= SOLVED:
                 break
             rates_of(p, now, chain.vectors[RATES], chain)
-        _want(p, held, product, 0.0, s)
+        _set_targets(p, held, product, 0.0, s)
         if not _set_step(p, held, chain):
             break
         centre = smaller(1.0, larger(1e-6, (_mean(p, held, _longest(p, held, s), s) / product) ** 3))
-        _want(p, held, product, centre, s)
+        _set_targets(p, held, product, centre, s)
         if not _set_step(p, held, chain):
             break
         share = smaller(1.0, SHORT * _longest(p, held, s))

@@ -21,8 +21,8 @@ class LawSpace(NamedTuple):
 
     D: Array  # (m²,)
     b: Array  # (m,), rates with the given impulses
-    given: Array  # (m,)
-    x: Array  # (m,)
+    given: Array  # (m,), impulses at which b is taken
+    x: Array  # (m,), impulses of the solution
     y: Array  # (m,), rates before
     kept: Array  # (m,), other impulses
     moved: Array  # (m,), changes of the rates by impulses

@@ -65,7 +65,7 @@ def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
     return worst / p.scale if worst == worst else INFINITY
 
 
-def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
+def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
     """Set the states of contacts (open, sticking, slipping) and their defects; return the number of unknowns."""
     count = cython.declare(cython.Py_ssize_t)
     is_open = cython.declare(cython.bint)
@@ -80,7 +80,7 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
             space.state[k] = 1
         space.missed[k] = y[k]
         if t > 0 and not is_open and p.friction[k] > 0.0:
-            _slide(p, k, c, t, x, y, space)
+            _set_friction_state(p, k, c, t, x, y, space)
     for l in range(c):
         k = p.order[l]
         for i in range(t + 1 if space.state[k] > 1 else 1 if space.state[k] > 0 else 0):
@@ -89,7 +89,7 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
     return count
 
 
-def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
+def _set_friction_state(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
     """Set the state of a closed contact with friction, its direction of slip, and the defects along its tangents."""
     slips = cython.declare(cython.bint)
     s = p.tangent_step[k]
@@ -166,9 +166,9 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
     """Add ``gain`` times the derivatives of rate ``at`` with respect to the unknown impulses to a row."""
     given = p.D[at]
     for e in range(p.ptr[at], p.ptr[at + 1]):
-        own = space.place[p.col[e]]
-        if own >= 0:
-            row[own] += gain * given[p.col[e]]
+        column = space.place[p.col[e]]
+        if column >= 0:
+            row[column] += gain * given[p.col[e]]
 
 
 def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
@@ -176,7 +176,7 @@ def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     moves = cython.declare(cython.bint)
     c = p.friction.size
     m = x.size
-    count = _sort(p, x, y, space)
+    count = _set_states(p, x, y, space)
     moves = False
     for i in range(m):
         space.change[i] = -x[i]

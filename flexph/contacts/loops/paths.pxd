@@ -19,13 +19,13 @@ cdef Py_ssize_t STOPS
 cdef Py_ssize_t SLIDES
 cdef double SPACED
 
-cdef double _spaced(Py_ssize_t k) noexcept nogil
+cdef double _random_number(Py_ssize_t k) noexcept nogil
 cdef void _begin(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef void _residual_rates(Coupled& p, Vec x, Vec e, Chain& s) noexcept nogil
-cdef double _share(Coupled& p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
+cdef double _friction_share(Coupled& p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
 cdef bint _conditions(Coupled& p, Vec x, Vec rates, double weight, bint changes, Chain& s) noexcept nogil
 cdef double _slack(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Vec x, Vec y) noexcept nogil
-cdef (Py_ssize_t, double) _ends(Coupled& p, Py_ssize_t k, Py_ssize_t number, Chain& s) noexcept nogil
+cdef (Py_ssize_t, double) _possible_event(Coupled& p, Py_ssize_t k, Py_ssize_t number, Chain& s) noexcept nogil
 cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled& p, Vec x, double way, Chain& s) noexcept nogil
 cdef void _next_state(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
 cdef double _direction(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil

@@ -37,7 +37,7 @@ SPACED = cython.declare(cython.double, 1e-3)
 """Rate added to open contacts, relative to the scale of rates, so that they do not close at once."""
 
 
-def _spaced(k: int) -> float:
+def _random_number(k: int) -> float:
     """Pseudorandom number from 0.1 to 1.1."""
     value = sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - floor(value)
@@ -52,7 +52,7 @@ def _begin(p: Coupled, x: Array, s: Chain) -> None:
     rates_of(p, x, y, s)
     for k in range(c):
         s.state[k] = OPEN
-        apart = SPACED * _spaced(k)
+        apart = SPACED * _random_number(k)
         x[k] = larger(x[k], 0.0)
         if x[k] > 0.0:
             s.state[k] = ALONG
@@ -83,7 +83,7 @@ def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
     for i in range(x.size):
         e[i] = 0.0
     for k in range(c):
-        apart = SPACED * p.scale * _spaced(c + k)
+        apart = SPACED * p.scale * _random_number(c + k)
         e[k] = larger(0.0, -y[k]) + apart if s.state[k] == OPEN else -y[k]
         if p.rows > 1 and p.friction[k] > 0.0:
             if s.state[k] == STICKS:
@@ -94,7 +94,7 @@ def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
                 e[c + k] = larger(0.0, apart - y[c + k])
 
 
-def _share(p: Coupled, k: int, state: int) -> float:
+def _friction_share(p: Coupled, k: int, state: int) -> float:
     """Ratio of friction to normal impulse of a slipping contact, ±μ."""
     return p.friction[k] if state == ALONG else -p.friction[k]
 
@@ -123,7 +123,7 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
             s.gain[k][1][1] = p.tangent_step[k] / weight
             s.pull[c + k] = -s.gain[k][1][1] * rates[c + k]
         else:
-            share = _share(p, k, s.state[k])
+            share = _friction_share(p, k, s.state[k])
             s.gain[k][1][0] = share * soft
             s.pull[c + k] = share * s.pull[k] + (0.0 if changes else share * x[k] - x[c + k])
     return solve_steps(p, s.vectors[CHANGE], s)
@@ -141,7 +141,7 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
     return p.friction[k] * x[k] - side * x[c + k]
 
 
-def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
+def _possible_event(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
     """First or second possible event of contact k in its state, and the direction of slip; −1 if there is none."""
     frictional = cython.declare(cython.bint)
     frictional = p.rows > 1 and p.friction[k] > 0.0
@@ -162,7 +162,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
     where = 0.0
     for k in range(p.friction.size):
         for number in range(2):
-            kind, side = _ends(p, k, number, s)
+            kind, side = _possible_event(p, k, number, s)
             if kind >= 0:
                 falls = way * _slack(p, k, kind, side, s.vectors[CHANGE], s.vectors[TRIED])
                 if falls < 0.0:
@@ -251,10 +251,10 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
 
 
 def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
-    """Write the derivatives of the rates, with the proximal term, by t into the row TRIED; z is that of velocities."""
+    """Write ∂(rates)/∂t with the proximal term into the row TRIED, from the derivative z of the velocities."""
     c = p.friction.size
     out = s.vectors[TRIED]
     for k in range(c):
         for i in range(p.rows):
-            own = weight / (p.normal_step[k] if i == 0 else p.tangent_step[k]) * s.vectors[CHANGE][i * c + k]
-            out[i * c + k] = rate_change(p, k, i, s) + e[i * c + k] + own
+            proximal = weight / (p.normal_step[k] if i == 0 else p.tangent_step[k]) * s.vectors[CHANGE][i * c + k]
+            out[i * c + k] = rate_change(p, k, i, s) + e[i * c + k] + proximal

@@ -40,13 +40,13 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
         return
     _find_neighbours(ptr, col, left, acts)
     for n in range(c):
-        own = n
+        chosen = n
         for l in range(n + 1, c):
-            if left[order[l]] < left[order[own]]:
-                own = l
+            if left[order[l]] < left[order[chosen]]:
+                chosen = l
         held1 = order[n]
-        order[n] = order[own]
-        order[own] = held1
+        order[n] = order[chosen]
+        order[chosen] = held1
         _eliminate(order, n, left, acts)
 
 
@@ -70,15 +70,15 @@ def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
 
 def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
     """Couple the remaining neighbours of an eliminated contact with each other."""
-    own = order[n]
+    eliminated = order[n]
     c = order.size
     for a in range(n + 1, c):
         k = order[a]
-        if acts[own][k] > 0.0:
+        if acts[eliminated][k] > 0.0:
             left[k] -= 1
             for b in range(a + 1, c):
                 l = order[b]
-                if acts[own][l] > 0.0 and acts[k][l] == 0.0:
+                if acts[eliminated][l] > 0.0 and acts[k][l] == 0.0:
                     acts[l][k] = 1.0
                     acts[k][l] = 1.0
                     left[k] += 1

@@ -26,7 +26,7 @@ ROUNDS = cython.declare(cython.Py_ssize_t, 40)
 """Sweeps before each restart of Newton's method, and number of restarts."""
 
 
-def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
+def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
     """Improve impulses in place by proximal steps of Newton's method; return their defect."""
     m = x.size
     for _ in range(TOGETHER):
@@ -36,10 +36,10 @@ def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried
             tried[i] = x[i]
         held = newton(p, tried, weight, STEPS, space)
         rates_at(p, tried, 0.0, tried, space.rates)
-        found = defect_of(p, tried, space.rates)
+        defect = defect_of(p, tried, space.rates)
         before = best
-        if found < best:
-            best = found
+        if defect < best:
+            best = defect
             for i in range(m):
                 x[i] = tried[i]
         if held > SOLVED or best > 0.1 * before:
@@ -57,18 +57,18 @@ def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, 
     find_entries(p.D, p.ptr, p.col)
     find_order(p.ptr, p.col, p.order, part(space.place, 0, p.order.size), space.matrix)
     rates_at(p, x, 0.0, x, space.rates)
-    best = _together(p, x, defect_of(p, x, space.rates), weight, space, point[0])
+    best = _take_proximal_steps(p, x, defect_of(p, x, space.rates), weight, space, point[0])
     in_plane = m <= 2 * p.friction.size
-    if in_plane and rests and m > p.friction.size and not (best <= SOLVED and _is_still(p, x, space)):
-        found = _from_inside(p, weight, True, space, point)
-        if found <= SOLVED and _is_still(p, space.kept, space):
-            best = found
+    if in_plane and rests and m > p.friction.size and not (best <= SOLVED and _is_at_rest(p, x, space)):
+        defect = _solve_from_inside(p, weight, True, space, point)
+        if defect <= SOLVED and _is_at_rest(p, space.kept, space):
+            best = defect
             for i in range(m):
                 x[i] = space.kept[i]
     if in_plane and best > SOLVED:
-        found = _from_inside(p, weight, False, space, point)
-        if found < best:
-            best = found
+        defect = _solve_from_inside(p, weight, False, space, point)
+        if defect < best:
+            best = defect
             for i in range(m):
                 x[i] = space.kept[i]
     return _by_sweeps(p, x, best, weight, space, point)
@@ -88,24 +88,24 @@ def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, poin
         for i in range(m):
             kept[i] = at[i]
         rates_at(p, kept, 0.0, kept, space.rates)
-        found = _together(p, kept, defect_of(p, kept, space.rates), weight, space, point[0])
-        if found < best:
-            best = found
+        defect = _take_proximal_steps(p, kept, defect_of(p, kept, space.rates), weight, space, point[0])
+        if defect < best:
+            best = defect
             for i in range(m):
                 x[i] = kept[i]
     return best
 
 
-def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
+def _solve_from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
     """Write impulses of the interior point method into ``space.kept``; return their defect."""
-    found = interior(p, space.kept, weight, held, space, point)
-    if found < INFINITY:
+    defect = interior(p, space.kept, weight, held, space, point)
+    if defect < INFINITY:
         rates_at(p, space.kept, 0.0, space.kept, space.rates)
-        found = defect_of(p, space.kept, space.rates)
-    return found
+        defect = defect_of(p, space.kept, space.rates)
+    return defect
 
 
-def _is_still(p: Cone, x: Array, space: Space) -> bool:
+def _is_at_rest(p: Cone, x: Array, space: Space) -> bool:
     """True if the rates of all contacts with impulses are zero to round-off."""
     c = p.friction.size
     fastest = 0.0

@@ -35,11 +35,11 @@ cdef Py_ssize_t EVENTS
 cdef double STIFF
 cdef double STIFFER
 
-cdef double _judged(Coupled& p, Vec x, Chain& s) noexcept nogil
-cdef double _together(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef double _defect_at(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _take_proximal_steps(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
 cdef double _nearest(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
-cdef bint _is_still(Coupled& p, Vec x, Chain& s) noexcept nogil
-cdef double _from_inside(Coupled& p, double weight, bint held, Chain& s) noexcept nogil
+cdef bint _is_at_rest(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _solve_from_inside(Coupled& p, double weight, bint held, Chain& s) noexcept nogil
 cdef double _along_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
 cdef double _swept(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef double _by_weights(Coupled& p, Vec x, Chain& s) noexcept nogil

@@ -48,13 +48,13 @@ STIFFER = cython.declare(cython.double, 1e-2)
 """Largest numbers of successive paths and of changes on each, weight of the first path, and ratio of weights."""
 
 
-def _judged(p: Coupled, x: Array, s: Chain) -> float:
+def _defect_at(p: Coupled, x: Array, s: Chain) -> float:
     """Relative defect of impulses x; their rates are left in the row RATES."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 
 
-def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
+def _take_proximal_steps(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
     """Improve impulses in place by proximal steps of Newton's method; return their defect."""
     m = x.size
     tried = s.vectors[TRIED]
@@ -63,10 +63,10 @@ def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> flo
             break
         copy(x, tried)
         held = newton_coupled(p, part(tried, 0, m), weight, STEPS, s)
-        found = _judged(p, part(tried, 0, m), s)
+        defect = _defect_at(p, part(tried, 0, m), s)
         before = best
-        if found < best:
-            best = found
+        if defect < best:
+            best = defect
             copy(part(tried, 0, m), x)
         if held > SOLVED or best > BETTER * before:
             break
@@ -75,14 +75,14 @@ def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> flo
 
 def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
     """Improve impulses in place as :func:`_together`, with smaller weights near the solution; return their defect."""
-    best = _together(p, x, best, weight, s)
+    best = _take_proximal_steps(p, x, best, weight, s)
     while OBEYED < best <= CLOSE and weight > LIGHT:
         weight *= LIGHTER
-        best = _together(p, x, best, weight, s)
+        best = _take_proximal_steps(p, x, best, weight, s)
     return best
 
 
-def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
+def _is_at_rest(p: Coupled, x: Array, s: Chain) -> bool:
     """True if the rates of all contacts with impulses are zero to round-off."""
     c = p.friction.size
     fastest = 0.0
@@ -93,11 +93,11 @@ def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
     return fastest <= SOLVED * p.scale
 
 
-def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
+def _solve_from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
     """Write impulses of the interior point method into the row KEPT; return their defect."""
     kept = part(s.vectors[KEPT], 0, p.b.size)
     interior_coupled(p, kept, weight, held, s)
-    return _judged(p, kept, s)
+    return _defect_at(p, kept, s)
 
 
 def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
@@ -110,10 +110,10 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
         copy(x, kept)
         if not follow(p, kept, stiff, EVENTS, s):
             break
-        found = _nearest(p, kept, _judged(p, kept, s), stiff, s)
+        defect = _nearest(p, kept, _defect_at(p, kept, s), stiff, s)
         stiff = STIFFER * stiff
-        if found < best:
-            best = found
+        if defect < best:
+            best = defect
             copy(kept, x)
     return best
 
@@ -121,14 +121,14 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
 def _swept(p: Coupled, x: Array, s: Chain) -> float:
     """Improve impulses in place by a few sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
-    best = _judged(p, x, s)
+    best = _defect_at(p, x, s)
     if best <= CLOSE:
         return best
     copy(x, at)
     sweep_coupled(p, at, FIRST, STEADY, s)
-    found = _judged(p, at, s)
-    if found < best:
-        best = found
+    defect = _defect_at(p, at, s)
+    if defect < best:
+        best = defect
         copy(at, x)
     return best
 
@@ -141,7 +141,7 @@ def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
     """
     m = x.size
     weight = HEAVY
-    best = _judged(p, x, s)
+    best = _defect_at(p, x, s)
     tried = s.vectors[TRIED]
     for _ in range(TIMES):
         if best <= OBEYED:
@@ -149,7 +149,7 @@ def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
         copy(x, tried)
         if newton_coupled(p, part(tried, 0, m), weight, STEPS, s) <= SOLVED:
             copy(part(tried, 0, m), x)
-            best = _judged(p, x, s)
+            best = _defect_at(p, x, s)
             weight = larger(weight / CHANGED, LIGHTEST)
         else:
             weight = smaller(weight * CHANGED, HEAVIEST)
@@ -166,9 +166,9 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
             break
         sweep_coupled(p, at, SWEEPS, SWEEPS, s)
         copy(at, kept)
-        found = _by_weights(p, kept, s)
-        if found < best:
-            best = found
+        defect = _by_weights(p, kept, s)
+        if defect < best:
+            best = defect
             copy(kept, x)
     return best
 
@@ -185,21 +185,21 @@ def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain)
     kept = part(s.vectors[KEPT], 0, x.size)
     weight = larger(weight, LIGHT)
     best = _nearest(p, x, _swept(p, x, s), weight, s)
-    if rests and p.rows == 2 and not (best <= SOLVED and _is_still(p, x, s)):
-        found = _from_inside(p, weight, True, s)
-        if found <= SOLVED and _is_still(p, kept, s):
-            best = found
+    if rests and p.rows == 2 and not (best <= SOLVED and _is_at_rest(p, x, s)):
+        defect = _solve_from_inside(p, weight, True, s)
+        if defect <= SOLVED and _is_at_rest(p, kept, s):
+            best = defect
             copy(kept, x)
     if best > SOLVED:
         copy(x, kept)
-        found = _by_weights(p, kept, s)
-        if found < best:
-            best = found
+        defect = _by_weights(p, kept, s)
+        if defect < best:
+            best = defect
             copy(kept, x)
     if best > CLOSE and have_edges:
-        found = _from_inside(p, weight, False, s)
-        if found < best:
-            best = found
+        defect = _solve_from_inside(p, weight, False, s)
+        if defect < best:
+            best = defect
             copy(kept, x)
     if have_edges or best > CLOSE:
         best = _by_sweeps(p, x, best, s)

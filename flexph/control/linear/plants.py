@@ -103,7 +103,7 @@ def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
 def columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
     """Columns of B of the given ports; raises ValueError for unknown ports or none."""
     if not ports:
-        raise ValueError("ports must name one port at least, got none")
+        raise ValueError("ports must name at least one port, got none")
     slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]
     return np.concatenate([np.arange(system.B.shape[1])[own] for own in slices])
 

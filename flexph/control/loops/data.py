@@ -58,8 +58,8 @@ class Laws(NamedTuple):
     free: Vec  # (m,), rates without forces
     slopes: Mat  # (m, m), decrease of the rates by unit forces
     rate: Vec  # (m,), rates of laws solved one by one
-    alone: Vec  # their forces
-    stiffness: Vec  # their slopes ∂f/∂s
+    alone: Vec  # (m,), forces of laws solved one by one
+    stiffness: Vec  # (m,), slopes ∂f/∂s of laws solved one by one
     power: Vec
     off: Vec
     met: Vec

@@ -59,8 +59,8 @@ def _refuse_outside(path: Path) -> None:
         for element in root.iter():
             for name, given in element.items():
                 if FILES.fullmatch(name) and (Path(given).is_absolute() or ".." in Path(given).parts):
-                    told = f"<{element.tag} {name}={given!r}>"
-                    raise ValueError(f"{str(file)!r} names a file outside of its folder: {told}")
+                    element_text = f"<{element.tag} {name}={given!r}>"
+                    raise ValueError(f"{str(file)!r} names a file outside of its folder: {element_text}")
             included = path.parent / element.get("file", "")
             if element.tag == "include" and included.is_file() and included not in files:
                 files.append(included)

@@ -224,4 +224,4 @@ def _warn_of_mimics(joints: Sequence[JointElement], followers: Mapping[str, Mimi
         if law.multiplier == 0.0
     ]
     if still:
-        warn(f"joints that mimic others are held where they are: {several(still)}")
+        warn(f"joints that mimic others without moving are held in place: {several(still)}")

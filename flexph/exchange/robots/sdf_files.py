@@ -269,7 +269,7 @@ def _link(name: str, element: Element) -> LinkElement:
     if own is not None and own.get("auto") in ("true", "1"):
         raise ValueError(f"inertial of {where} must state its mass and inertia: those of shapes are not computed")
     if own is None:
-        warn(f"link {name!r} has no inertial, for which the format says 1 kg and 1 kg m²: so it is read")
+        warn(f"link {name!r} has no inertial, it gets the defaults of the format, 1 kg and 1 kg m²")
     mass = _value(own, "mass", where, 1.0)
     if mass < 0.0:
         raise ValueError(f"mass of {where} must not be negative, got {mass:g}")

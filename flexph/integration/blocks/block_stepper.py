@@ -75,7 +75,7 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows for so many ``steps``, including the open one at their end."""
+        """Number of rows that ``steps`` steps fill, including the open row at their end."""
         return (self.before % self.every + steps) // self.every + 1
 
 
@@ -186,7 +186,7 @@ class BlockStepper:
         }
 
     def step(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take the step from a start to a time [s]; raises StepFailed. ``table`` is that of the step, if known."""
+        """Take the step from a start to a time [s]; raises StepFailed. ``table``: its prescribed values, if known."""
         return self._step(start, time, table, 0)
 
     def _step(self, start: StepStart, time: float, table: Table | GaussTable | None, divisions: int) -> StepResult:

@@ -19,7 +19,7 @@ from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
 from .block_stepper import EACH, LONGEST, BlockStepper, Save, next_size
 from .gauss import GaussBlocks
-from .pairs import PairBlocks, Standing
+from .pairs import ControlState, PairBlocks
 from .strikes import StrikeBlocks
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def controlled_in_blocks(
     while done < len(grid) - 1:
         clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.most(grid, done))
         times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
-        at = Standing(size, known, rejected)
+        at = ControlState(size, known, rejected)
         block, (size, known, rejected), status, error, raised = blocks.controlled(
             run, control, at, times, save=Save(save_every, done), tries=tries, loops=loops
         )

@@ -67,7 +67,7 @@ SUMS = "controller_flows", "controller_work"
 """Controller columns that add up over steps."""
 
 
-class Standing(NamedTuple):
+class ControlState(NamedTuple):
     """State of the step size control: step size, largest kinetic energy [J], rejected steps before the next pair."""
 
     size: StepSize
@@ -82,7 +82,7 @@ class Chosen(NamedTuple):
     """
 
     block: Block | None
-    restart: Standing
+    restart: ControlState
     status: float
     error: float
     raised: BaseException | None = None
@@ -143,7 +143,7 @@ class PairBlocks(BlockStepper):
         self,
         run: Run,
         control: StepSizeControl,
-        at: Standing,
+        at: ControlState,
         times: Array,
         *,
         save: Save,
@@ -179,10 +179,13 @@ class PairBlocks(BlockStepper):
         if own is not None:
             own.coupling.store_jacobian()
             block = None if block is None else own.added(block, size, known)
-        restart, raised = Standing(size, known, float(values[REJECTED])), None if own is None else own.coupling.error
+        restart, raised = (
+            ControlState(size, known, float(values[REJECTED])),
+            None if own is None else own.coupling.error,
+        )
         return Chosen(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
 
-    def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
+    def _values(self, control: StepSizeControl, at: ControlState, tries: int) -> Array:
         """Parameters of step size control for the loops."""
         own, values = control.controller, np.zeros(CONTROLS)
         relative, size = self.error.tolerance.relative, at.size

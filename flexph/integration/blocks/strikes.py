@@ -84,7 +84,7 @@ def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], kno
     defect, energy = velocity_defect(a, (c, d), coefficient, rates), accounts.energies(c, d, end.time)
     balance = step.residuals[0] + abs(accounts.balance(end.energy, energy, work))
     history = end.history.copy()
-    history[-1:, -1 - defect.size : -1] = defect  # of velocities that have just jumped there is none
+    history[-1:, -1 - defect.size : -1] = defect  # the history must not extrapolate the removed defect
     residuals = np.array([balance, step.residuals[1], np.abs(defect).max(), step.residuals[3]])
     moved = end._replace(state=EvaluatedState(x, (c, d), defect), energy=energy, history=history)
     stage = step.stage - 2.0 * mu / (2.0 * (end.time - step.middle))
@@ -173,14 +173,14 @@ class StrikeBlocks(BlockStepper):
     """Block stepper with rigid contacts; with a tolerance, pairs of steps are chosen by their error."""
 
     def __init__(self, scheme: Scheme) -> None:
-        self._told = False
+        self._has_warned = False
         super().__init__(scheme)
 
     def _loops(self) -> Stepper:
         own = self.scheme
         between = TimeCallback(own.mechanism, own.table, own.forcing)
         kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
-        return StrikeSteps(own.mechanism, own.accounts, between, **kinds, tell=self._tell_of_many)
+        return StrikeSteps(own.mechanism, own.accounts, between, **kinds, tell=self._warn_of_many)
 
     @property
     def estimate(self) -> ErrorEstimate | None:
@@ -192,10 +192,10 @@ class StrikeBlocks(BlockStepper):
     def _divides(self) -> bool:
         return True
 
-    def _tell_of_many(self) -> None:
+    def _warn_of_many(self) -> None:
         """Warn once in a run that impacts of large groups, each solved separately in time, take long."""
-        if not self._told:
-            self._told = True
+        if not self._has_warned:
+            self._has_warned = True
             text = (
                 "more than 20 impacts of 10 or more contacts within a step: each is found in time and solved by "
                 "itself, which takes long; Exact(contact='steps') is for groups, it strikes at the beginning of steps"

@@ -88,7 +88,7 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
     terms = np.abs(null).T @ (np.abs(J) @ np.abs(z) + np.abs(R) @ np.abs(z) + np.abs(given))
     if np.any(defect > CONSISTENT * terms):
         raise ValueError(
-            "completion='mean' needs a start that meets the algebraic equations, of which the given one leaves "
+            "completion='mean' needs a start that satisfies the algebraic equations: their residual is "
             f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see "
             "flexph.consistency.consistent(system, state), or take completion='new'"
         )

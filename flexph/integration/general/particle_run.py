@@ -104,7 +104,7 @@ class ParticleStepper:
         """History of a step; that of the system's pair has the rate only."""
         return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
 
-    def _told(self, history: History) -> Any:
+    def _method_history(self, history: History) -> Any:
         """History in the form of the method's steps."""
         return history.rate if self.kind == OWN_PAIR else history
 
@@ -132,7 +132,9 @@ class ParticleStepper:
         history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
         h = float(rows.times[k + 1] - rows.times[k])
         try:
-            advance = self._by_numpy().step(s.x.copy(), h, rows.given[k], s.size.copy(), history=self._told(history))
+            advance = self._by_numpy().step(
+                s.x.copy(), h, rows.given[k], s.size.copy(), history=self._method_history(history)
+            )
         except StepFailed:
             raise StepFailed(REASONS[status], iterations, float(s.defect[0])) from None
         rows.states[k], rows.outputs[k], rows.energies[k] = advance.state, advance.output, advance.energy
@@ -162,7 +164,7 @@ class ParticleStepper:
         }
         sizes = s.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
         history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
-        end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._told(history))
+        end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._method_history(history))
         return Block(values, saved[:k], end, k, restart=tuple(own.copy() for own in self._iteration()))
 
 

@@ -152,7 +152,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
-    """Where each entry of the flexible matrices is stored in the fields entries, band, reduced and border of System.
+    """Storage index of each entry of the flexible matrices in the fields entries, band, reduced and border of System.
 
     These fields are consecutive; indices count from the first.
     """
@@ -173,8 +173,8 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
         (of_border + in_border, (i < 0) & (j < 0)),
     ]
     place = np.arange(col.size)
-    for where, own in choices:
-        place[own] = where[own]
+    for where, chosen in choices:
+        place[chosen] = where[chosen]
     return place
 
 
@@ -187,7 +187,7 @@ class _Follower(NamedTuple):
 
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
     """Bodies and coordinates that each follower load couples; a load that follows a body frame has no coordinates."""
-    found, s = [], 1 if d == 2 else 3
+    couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
         torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
         columns = [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in directions]
@@ -196,8 +196,8 @@ def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
             columns += [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in pushed]
             columns += [loads.torque_col[loads.torque_ptr[k] : loads.torque_ptr[k + 1]] for k in torques]
         bodies = np.concatenate([nodes.body[directions], loads.torque_body[torques]])
-        found.append(_Follower(np.unique(bodies), np.unique(np.concatenate(columns)).astype(np.int64)))
-    return found
+        couplings.append(_Follower(np.unique(bodies), np.unique(np.concatenate(columns)).astype(np.int64)))
+    return couplings
 
 
 class _Counter:
@@ -291,12 +291,12 @@ def _blocks(
     """Blocks (rows, columns) of a sparse border by bodies, joints and springs; ends of vectors are columns, too."""
     (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
-    blocks: Blocks = [(own, own) for own in frames]
+    blocks: Blocks = [(masters, masters) for masters in frames]
     for b in np.flatnonzero(np.diff(inertia.first)).tolist():
-        own = m[inertia.first[b] : inertia.first[b + 1]]
-        blocks += [(frames[b], own), (own, frames[b])]
+        masters = m[inertia.first[b] : inertia.first[b + 1]]
+        blocks += [(frames[b], masters), (masters, frames[b])]
     moved = [col[ptr[i] : ptr[i + 1]] for i in range(len(ptr) - 1)]
-    blocks += [(ends, own) for ends, own in zip(e, moved, strict=True)]
+    blocks += [(ends, masters) for ends, masters in zip(e, moved, strict=True)]
     products = list(zip(joints.first.astype(int), joints.second.astype(int), strict=True))
     by_row: dict[int, set[int]] = {}
     for row, product in zip(joints.term_row, joints.term_product, strict=True):
@@ -313,30 +313,30 @@ def _blocks(
         for row in curve.rows.tolist():
             by_row.setdefault(row, set()).update(coupled[-1])
     together = slip_products(slips) + rope_products(ropes)
-    coupled += [{vector for product in own.tolist() for vector in products[product]} for own in together]
+    coupled += [{vector for product in masters.tolist() for vector in products[product]} for masters in together]
     for products_of, rows in zip(slip_products(slips), slip_loads(slips), strict=True):
         pushed = _joined(moved, {vector for product in products_of.tolist() for vector in products[product]})
         blocks.append((pushed, l[rows]))
-    seen = [(_joined(moved, own), _joined(e, own)) for own in coupled]
-    blocks += [*seen, *((_joined(moved, own), l[[row]]) for row, own in by_row.items())]
-    blocks += [(l[[row]], _joined(e, own)) for row, own in by_row.items()]
+    seen = [(_joined(moved, masters), _joined(e, masters)) for masters in coupled]
+    blocks += [*seen, *((_joined(moved, masters), l[[row]]) for row, masters in by_row.items())]
+    blocks += [(l[[row]], _joined(e, masters)) for row, masters in by_row.items()]
     for row, body in zip(rolling.spin_row, rolling.spin_body, strict=True):
         blocks += [(w[body], l[[row]]), (l[[row]], w[body])]
     return [(np.unique(rows), np.unique(columns)) for rows, columns in blocks] or [(none, none)]
 
 
-def _joined(parts: Any, own: set[int]) -> Index:
-    joined: Index = np.unique(np.concatenate([parts[i] for i in own]))
+def _joined(parts: Any, unknowns: set[int]) -> Index:
+    joined: Index = np.unique(np.concatenate([parts[i] for i in unknowns]))
     return joined
 
 
 def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
     """Mask (b,) of frames that are nodes of wide bodies."""
-    own: Index = np.zeros(bodies, dtype=np.int64)
-    own[: strains.holds.size] = strains.holds
+    is_node: Index = np.zeros(bodies, dtype=np.int64)
+    is_node[: strains.holds.size] = strains.holds
     for group in frames.groups:
-        own[group] = 1
-    return own
+        is_node[group] = 1
+    return is_node
 
 
 def _together(order: Index, points: Index) -> Index:
@@ -359,13 +359,13 @@ def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
 
     If a curve spans half of the unknowns or more, unknowns that couple with all of it come last.
     """
-    order = _by_cuthill_mckee(size, groups + [own.whole for own in curves])
-    if all(2 * np.ptp(order[own.whole]) < size for own in curves):
+    order = _by_cuthill_mckee(size, groups + [curve.whole for curve in curves])
+    if all(2 * np.ptp(order[curve.whole]) < size for curve in curves):
         return order
     last = np.zeros(size, dtype=bool)
-    for own in curves:
-        last[own.hubs] = True
-    parts = groups + [piece for own in curves for piece in own.pieces]
+    for curve in curves:
+        last[curve.hubs] = True
+    parts = groups + [piece for curve in curves for piece in curve.pieces]
     return np.argsort(np.lexsort((_by_cuthill_mckee(size, [part[~last[part]] for part in parts]), last)))
 
 
@@ -389,16 +389,16 @@ def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index
     row, col = row[among], col[among]
     first = np.searchsorted(row, inertia.first)
     for b in np.flatnonzero(np.diff(inertia.first)).tolist():
-        own = np.arange(inertia.first[b], inertia.first[b + 1])
-        own = own[~is_master[own]]
-        counts[b] = own.size
-        if not own.size:
+        coordinates = np.arange(inertia.first[b], inertia.first[b + 1])
+        coordinates = coordinates[~is_master[coordinates]]
+        counts[b] = coordinates.size
+        if not coordinates.size:
             continue
-        i, j = (np.searchsorted(own, part[first[b] : first[b + 1]]) for part in (row, col))
-        ptr = np.searchsorted(i, np.arange(own.size + 1))
-        block = sparse.csr_array((np.ones(j.size), j, ptr), shape=(own.size, own.size))
+        i, j = (np.searchsorted(coordinates, part[first[b] : first[b + 1]]) for part in (row, col))
+        ptr = np.searchsorted(i, np.arange(coordinates.size + 1))
+        block = sparse.csr_array((np.ones(j.size), j, ptr), shape=(coordinates.size, coordinates.size))
         place = np.argsort(reverse_cuthill_mckee(block, symmetric_mode=True))
-        inner[own] = place
+        inner[coordinates] = place
         widths[b] = np.abs(place[i] - place[j]).max()
     return inner, counts, widths
 

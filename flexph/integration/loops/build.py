@@ -159,8 +159,8 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
     again = _constants_of_decaying(mechanism, near) if decaying else None
-    own = _constants(mechanism, k.vibration, near, is_wide=wide) if again is None else again
-    return own if k.redundancy.row.size == 0 else own._replace(redundancy=redundancy(mechanism, own))
+    result = _constants(mechanism, k.vibration, near, is_wide=wide) if again is None else again
+    return result if k.redundancy.row.size == 0 else result._replace(redundancy=redundancy(mechanism, result))
 
 
 def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: bool = False) -> Constants:
@@ -171,10 +171,10 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     elif a.mean is None:
         a = a._replace(**mechanism.network.unshifted)
     forms, is_asked = shift_forms(mechanism), is_wide and mechanism.once(has_kept_block)
-    own = without_coordinates(a) if is_asked else a
-    strain = StrainOperator.of(own)
-    pattern = pattern_of(own, strain, np.flatnonzero(vibrating.size))
-    inertia = inertia_of(own, pattern, 0.0 * forms if is_asked else forms, resolution)
+    arrays = without_coordinates(a) if is_asked else a
+    strain = StrainOperator.of(arrays)
+    pattern = pattern_of(arrays, strain, np.flatnonzero(vibrating.size))
+    inertia = inertia_of(arrays, pattern, 0.0 * forms if is_asked else forms, resolution)
     inertia = inertia._replace(is_asked=int(is_asked))
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
     nodes = _nodes(a, points, (moved_means(mechanism), node_sides(mechanism)), sizes.nodes)
@@ -195,8 +195,8 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, frames)
     return Constants(
         inertia=inertia,
-        elastic=elastic_of(own, strain, pattern)._replace(is_viscous=int(a.viscous.nnz > 0)),
-        stiffness=stiffness_of(own, strain, pattern, border.place),
+        elastic=elastic_of(arrays, strain, pattern)._replace(is_viscous=int(a.viscous.nnz > 0)),
+        stiffness=stiffness_of(arrays, strain, pattern, border.place),
         nodes=nodes,
         joints=joints,
         rolling=rolling,
@@ -228,7 +228,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
     body[points.node], follows = means.first, moves.copy()
     follows[points.node] = means.weight
     sizes, order = np.zeros(count, dtype=int), np.argsort(points.node)
-    sizes[points.node] = [len(own) for own in means.others]
+    sizes[points.node] = [len(weights) for weights in means.others]
     others = _whole([means.others[i] for i in order]), _real([means.others_weight[i] for i in order])
     return Nodes(body, side[:count], moves, follows, ends_of(sizes), *others, position, ptr, col, val)
 
@@ -245,10 +245,10 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     rows = sparse.csr_array(matrix)
     col, val = [], []
     for k in range(count):
-        own = dense(rows[k * width : (k + 1) * width])
-        columns = np.flatnonzero(own.any(axis=0))
+        block = dense(rows[k * width : (k + 1) * width])
+        columns = np.flatnonzero(block.any(axis=0))
         col.append(columns)
-        val.append(own[:, columns].T)
+        val.append(block[:, columns].T)
     ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(int)
     return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
 
@@ -256,9 +256,9 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
 def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     row, column, sign = entries_of(a.incidence)
     plus, minus = (np.full(sizes.vectors, -1, dtype=np.int64) for _ in range(2))
-    for side, own in ((plus, sign > 0.0), (minus, sign < 0.0)):
-        own &= (row < sizes.vectors) & (column < sizes.nodes)
-        side[row[own]] = column[own]
+    for side, chosen in ((plus, sign > 0.0), (minus, sign < 0.0)):
+        chosen &= (row < sizes.vectors) & (column < sizes.nodes)
+        side[row[chosen]] = column[chosen]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
@@ -271,14 +271,14 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
 
 def _loads(a: Arrays, nodes: int) -> Loads:
     node, torque = entries_of(a.input_node), entries_of(a.input_torque)
-    own = node[0] < nodes * a.dim
+    is_force = node[0] < nodes * a.dim
     ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
     follower = np.full(a.input_node.shape[1], -1, dtype=np.int64)
     follower[a.follow_input] = np.arange(len(a.follow_input))[:, None]
     return Loads(
-        node_row=node[0][own],
-        node_input=node[1][own],
-        node_val=node[2][own],
+        node_row=node[0][is_force],
+        node_input=node[1][is_force],
+        node_val=node[2][is_force],
         torque_row=torque[0],
         torque_input=torque[1],
         torque_val=torque[2],

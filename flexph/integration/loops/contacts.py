@@ -84,9 +84,9 @@ def coupled_parts(mechanism: Model) -> Index:
     linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
         if c.rows or not c.touches:
-            own = [find_port(p, mechanism.bodies)[0] for p in c.ports if not isinstance(p, Ground)]
-            linked.append(np.array(own, dtype=int))
-    one, other = np.concatenate([own[:-1] for own in linked]), np.concatenate([own[1:] for own in linked])
+            frames = [find_port(p, mechanism.bodies)[0] for p in c.ports if not isinstance(p, Ground)]
+            linked.append(np.array(frames, dtype=int))
+    one, other = np.concatenate([frames[:-1] for frames in linked]), np.concatenate([frames[1:] for frames in linked])
     graph = sparse.csr_array((np.ones(one.size), (one, other)), shape=(count, count))
     _, label = connected_components(graph, directed=False)
     first: Index = np.unique(label, return_index=True)[1][label]
@@ -98,8 +98,8 @@ def _parts(mechanism: Model, sides: Index) -> Index:
     joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
     if not (sides >= 0).any():
         return sides
-    frames = [[find_port(p, mechanism.bodies)[0] for p in own if not isinstance(p, Ground)] for own in joints]
-    rubbing = np.array([[own[0], -1] for own in frames], dtype=int).reshape(-1, 2)
+    frames = [[find_port(p, mechanism.bodies)[0] for p in ports if not isinstance(p, Ground)] for ports in joints]
+    rubbing = np.array([[ports[0], -1] for ports in frames], dtype=int).reshape(-1, 2)
     parts: Index = np.append(mechanism.once(coupled_parts), -1)[np.concatenate([sides, rubbing])]
     return parts
 
@@ -130,8 +130,8 @@ def _struck(accounts: Accounts, contacts: Gaps) -> Index:
 
 def surfaces_of(mechanism: Model) -> list[Surfaces]:
     """Surfaces of all contacts, each once."""
-    own = {id(surface): surface for surface in mechanism.network.arrays.contacts.shape if surface is not None}
-    return list(own.values())
+    distinct = {id(surface): surface for surface in mechanism.network.arrays.contacts.shape if surface is not None}
+    return list(distinct.values())
 
 
 def _shapes(mechanism: Model, contacts: Gaps) -> Index:
@@ -170,7 +170,7 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
             [np.zeros(0, dtype=np.int64)]
             + [
                 part
-                for n in own[own >= 0]
+                for n in contact_nodes[contact_nodes >= 0]
                 for part in (
                     *(of[nodes.body[n]] for of in (v, w, c)),
                     m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]],
@@ -178,14 +178,14 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
                 )
             ]
         )
-        for own in contacts.node[~contacts.rigid]
+        for contact_nodes in contacts.node[~contacts.rigid]
     ]
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
     """Largest number of rows of B and W for the vectors of a contact."""
-    own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
-    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
+    widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
+    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + widths, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
 
 

@@ -29,16 +29,16 @@ STRIKES = cython.declare(cython.Py_ssize_t, _STRIKES)
 COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
 
 
-def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> None:
+def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any) -> None:
     """Take the steps of a table by the exact scheme, without or with impacts, or by Gauss collocation (see steps.run).
 
-    ``own`` has the options of steps with impacts (a Striking) or of collocation (a Scheme).
+    ``options`` has the options of steps with impacts (a Striking) or of collocation (a Scheme).
     """
     if not cython.compiled:
         if kind == COLLOCATION:
-            run_gauss(memory.fields, dim, own, table, course)
+            run_gauss(memory.fields, dim, options, table, course)
         elif kind == STRIKES:
-            run_strikes(memory.fields, dim, own, table, course)
+            run_strikes(memory.fields, dim, options, table, course)
         else:
             run_steps(memory.fields, dim, table, course)
         return
@@ -53,12 +53,12 @@ def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> 
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
     bind(own_course, course)
     if which == COLLOCATION:
-        bind(scheme, own)
+        bind(scheme, options)
         bind(at_nodes, table)
         with cython.nogil:
             run_gauss(m, axes, scheme, at_nodes, own_course)
     elif which == STRIKES:
-        bind(striking, own)
+        bind(striking, options)
         bind(own_table, table)
         with cython.nogil:
             run_strikes(m, axes, striking, own_table, own_course)
@@ -93,12 +93,12 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
         _begin(memory.fields, dim, kinds)
         return
     m = cython.declare(cython.pointer(Memory))
-    own = cython.declare(Kinds)
+    kinds_view = cython.declare(Kinds)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own, kinds)
-    if own.decay > 0:
+    bind(kinds_view, kinds)
+    if kinds_view.decay > 0:
         prepare(m, dim, h)
-    _begin(m, dim, own)
+    _begin(m, dim, kinds_view)
 
 
 def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
@@ -107,12 +107,12 @@ def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
         _evaluate(memory.fields, dim, kinds, given)
         return
     m = cython.declare(cython.pointer(Memory))
-    own = cython.declare(Kinds)
+    kinds_view = cython.declare(Kinds)
     over = cython.declare(Given)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own, kinds)
+    bind(kinds_view, kinds)
     bind(over, given)
-    _evaluate(m, dim, own, over)
+    _evaluate(m, dim, kinds_view, over)
 
 
 def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
@@ -120,12 +120,12 @@ def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
     if not cython.compiled:
         return factor_step(memory.fields, dim, kinds, given)
     m = cython.declare(cython.pointer(Memory))
-    own = cython.declare(Kinds)
+    kinds_view = cython.declare(Kinds)
     over = cython.declare(Given)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own, kinds)
+    bind(kinds_view, kinds)
     bind(over, given)
-    return factor_step(m, dim, own, over)
+    return factor_step(m, dim, kinds_view, over)
 
 
 def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
@@ -134,7 +134,7 @@ def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
         solve_step(memory.fields, dim, kinds, h)
         return
     m = cython.declare(cython.pointer(Memory))
-    own = cython.declare(Kinds)
+    kinds_view = cython.declare(Kinds)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own, kinds)
-    solve_step(m, dim, own, h)
+    bind(kinds_view, kinds)
+    solve_step(m, dim, kinds_view, h)

@@ -28,12 +28,15 @@ def is_banded(k: Constants) -> Array:
 
 def _ordered(k: Constants, b: int) -> tuple[Index, int]:
     """Order of the coordinates of a body in which its matrices have the least bandwidth, and this bandwidth."""
-    own = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
-    size = own.stop - own.start
+    coordinates = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
+    size = coordinates.stop - coordinates.start
     if not size:
         return np.zeros(0, dtype=np.int64), 0
-    entries = slice(int(k.inertia.ptr[own.start]), int(k.inertia.ptr[own.stop]))
-    ptr, col = k.inertia.ptr[own.start : own.stop + 1] - entries.start, k.inertia.col[entries] - own.start
+    entries = slice(int(k.inertia.ptr[coordinates.start]), int(k.inertia.ptr[coordinates.stop]))
+    ptr, col = (
+        k.inertia.ptr[coordinates.start : coordinates.stop + 1] - entries.start,
+        k.inertia.col[entries] - coordinates.start,
+    )
     return _least_width(ptr, col)
 
 
@@ -63,15 +66,18 @@ def make_filter(k: Constants, banded: Array) -> Filter:
     place, plain_width = np.zeros(n, dtype=np.int64), np.zeros(bodies, dtype=np.int64)
     number, rows, width = np.zeros((n, UNKNOWNS), dtype=np.int64), *np.zeros((2, bodies), dtype=np.int64)
     for b in np.flatnonzero(banded).tolist():
-        own = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
-        entries = slice(int(k.inertia.ptr[own.start]), int(k.inertia.ptr[own.stop]))
-        ptr, col = k.inertia.ptr[own.start : own.stop + 1] - entries.start, k.inertia.col[entries] - own.start
-        size = own.stop - own.start
+        coordinates = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
+        entries = slice(int(k.inertia.ptr[coordinates.start]), int(k.inertia.ptr[coordinates.stop]))
+        ptr, col = (
+            k.inertia.ptr[coordinates.start : coordinates.stop + 1] - entries.start,
+            k.inertia.col[entries] - coordinates.start,
+        )
+        size = coordinates.stop - coordinates.start
         order, plain_width[b] = _ordered(k, b)
-        place[own] = np.argsort(order)
+        place[coordinates] = np.argsort(order)
         row = np.repeat(np.arange(size), np.diff(ptr))
-        number[own], rows[b] = _numbers(order, k.border.local[own], s + d)
-        inner = np.where(number[own] < rows[b], number[own], -1)
+        number[coordinates], rows[b] = _numbers(order, k.border.local[coordinates], s + d)
+        inner = np.where(number[coordinates] < rows[b], number[coordinates], -1)
         width[b] = _width(inner[row], inner[col])
     columns = np.where(banded, padded(s + d + np.diff(k.border.masters) + 3 * (s + d)), 0)
     plain_stored, n_b = np.where(banded, stored(plain_width), 0), np.diff(k.inertia.first)
@@ -130,15 +136,15 @@ def filter_space(k: Constants) -> FilterSpace:
     f, z, (bodies, d) = k.filter, np.zeros, k.inertia.weight.shape
     s, largest = k.inertia.J.shape[1], int(np.diff(k.inertia.first)[f.rows > 0].max(initial=0))
     n, last, columns = f.place.size, 3 * (s + d), int(f.columns.max(initial=0))
-    own, reduced = bodies if f.rows.any() else 0, int(f.rows @ f.columns)
+    count, reduced = bodies if f.rows.any() else 0, int(f.rows @ f.columns)
     whole = lambda size: z(size, dtype=np.int64)  # noqa: E731
     return FilterSpace(
         factors=z(3 * int(np.diff(k.inertia.first) @ f.plain_stored)),
         pivot=whole(3 * n),
         answers=z((3 * n, int(padded(s + d)))),
-        small=z(3 * own * (s + d) ** 2),
-        small_pivot=whole(3 * own * (s + d)),
-        strain=z(k.elastic.body.size if own else 0),
+        small=z(3 * count * (s + d) ** 2),
+        small_pivot=whole(3 * count * (s + d)),
+        strain=z(k.elastic.body.size if count else 0),
         x=z((2 * s + 1, s + largest)),
         y=z(s + largest),
         feedback=z((2 * s, 2 * s)),
@@ -150,8 +156,8 @@ def filter_space(k: Constants) -> FilterSpace:
         left=z(reduced),
         corner=z(int((f.columns**2).sum())),
         rest=z(columns**2),
-        last=z(own * last**2),
-        last_pivot=whole(own * last),
+        last=z(count * last**2),
+        last_pivot=whole(count * last),
         border=z(last),
         inner=z(int(f.rows.max(initial=0))),
         done=z(columns),

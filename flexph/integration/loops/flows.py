@@ -20,16 +20,16 @@ def flows_of(mechanism: Model) -> Flows:
     flows = mechanism.network.arrays.flows
     basis = basis_of_points(mechanism) if flows else None
     rows: list[Any] = []
-    own: list[Any] = []
+    columns: list[Any] = []
     for k, flow in enumerate(flows):
         parts = flow.along, flow.tension, flow.tension - flow.ends
         i, j, values = _entries(parts)
         rows.append((np.full(i.size, k), i + flow.first, j + flow.first, *values))
         T = sparse.csr_array(basis)[flow.frames][:, flow.frames].toarray()
         i, j, values = _entries([cleared(T.T @ part @ T).toarray() for part in (parts[0], parts[2])])
-        own.append((np.full(i.size, k), i + flow.first, j + flow.first, *values))
+        columns.append((np.full(i.size, k), i + flow.first, j + flow.first, *values))
     owner, row, column, along, tension, bent = _joined(rows, 6)
-    own_owner, own_row, own_column, own_along, own_bent = _joined(own, 5)
+    own_owner, own_row, own_column, own_along, own_bent = _joined(columns, 5)
     frame, first, counts = np.unique(row, return_index=True, return_counts=True)
     ends = [(flow, np.flatnonzero(abs(flow.shape[e]) + abs(flow.slope[e])), e) for flow in flows for e in (0, 1)]
     none = np.zeros(0)

@@ -83,9 +83,9 @@ class NearPairs:
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
         """Pairs with nonzero anchor forces."""
-        own = anchor >= 0
-        components = anchor[own, None] + np.arange(self.contacts.fixed.shape[2])
-        return pair[own][(springs[components] != 0.0).any(axis=1)]
+        has_anchor = anchor >= 0
+        components = anchor[has_anchor, None] + np.arange(self.contacts.fixed.shape[2])
+        return pair[has_anchor][(springs[components] != 0.0).any(axis=1)]
 
 
 def on_sides(mechanism: Model) -> Arrays:

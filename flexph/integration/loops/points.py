@@ -29,8 +29,10 @@ class JointSizes(NamedTuple):
 def joint_sizes(mechanism: Model) -> JointSizes:
     """Numbers of nodes, vectors and products of joints and loads."""
     a = mechanism.network.arrays
-    own = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
-    shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in own], dtype=int).reshape(-1, 3)
+    strains = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
+    shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in strains], dtype=int).reshape(
+        -1, 3
+    )
     return JointSizes(*(np.array([a.node_body.size, len(a.vector_fixed), a.first.size]) - shapes.sum(axis=0)))
 
 
@@ -66,13 +68,16 @@ def point_coordinates(mechanism: Model) -> Points:
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
     counts = [len(nodes_of(body)) for body in mechanism.bodies.values()]
     is_cable = [isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values()]
-    own = np.repeat(np.array(is_cable, dtype=np.int64), counts)
-    frame = np.flatnonzero(own)
-    rows, mass = sparse.csr_array(basis[frame]), sparse.coo_array(basis.T @ sparse.diags_array(own * a.mass) @ basis)
+    of_cables = np.repeat(np.array(is_cable, dtype=np.int64), counts)
+    frame = np.flatnonzero(of_cables)
+    rows, mass = (
+        sparse.csr_array(basis[frame]),
+        sparse.coo_array(basis.T @ sparse.diags_array(of_cables * a.mass) @ basis),
+    )
     size = np.sqrt(mass.diagonal())
     kept, means = np.abs(mass.data) > ROUND_OFF * size[mass.row] * size[mass.col], mechanism.network.means
     return Points(
-        own=own,
+        own=of_cables,
         frame=frame,
         ptr=rows.indptr,
         col=rows.indices,
@@ -94,16 +99,16 @@ def _has_points(mechanism: Model) -> bool:
 
 def _no_points(frames: int) -> Points:
     whole, real, first = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(1, dtype=np.int64)
-    own = np.zeros(frames, dtype=np.int64)
-    return Points(own, whole, first, whole, real, whole, whole, real, whole, first, whole, real)
+    zeros = np.zeros(frames, dtype=np.int64)
+    return Points(zeros, whole, first, whole, real, whole, whole, real, whole, first, whole, real)
 
 
 def node_sides(mechanism: Model) -> Index:
     """Side of each node: its frame, or for a mean of points a number behind all frames."""
-    own: Index = mechanism.network.arrays.node_body.copy()
+    sides: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
-    own[means] = len(mechanism.frames) + np.arange(len(means))
-    return own
+    sides[means] = len(mechanism.frames) + np.arange(len(means))
+    return sides
 
 
 class MovedMeans(NamedTuple):

@@ -39,8 +39,12 @@ def redundancy(mechanism: Model, k: Constants) -> Redundancy:
     kept = kept[np.argsort(label, kind="stable")]
     label = np.sort(label)
     groups = int(label.max(initial=-1)) + 1
-    own, column, counts = np.full(len(mechanism.constraint_names), -1), np.full(size, -1), np.zeros(groups, dtype=int)
-    own[kept] = np.arange(kept.size)
+    number, column, counts = (
+        np.full(len(mechanism.constraint_names), -1),
+        np.full(size, -1),
+        np.zeros(groups, dtype=int),
+    )
+    number[kept] = np.arange(kept.size)
     for group in range(groups):
         bodies = np.unique(touched[kept[label == group]].indices)
         masters = k.border.master[np.isin(a.body_u[k.border.master], bodies)]
@@ -50,7 +54,7 @@ def redundancy(mechanism: Model, k: Constants) -> Redundancy:
     heights = np.bincount(label, minlength=groups)
     starts = np.concatenate([[0], np.cumsum(heights * counts)[:-1]]) if groups else np.zeros(0)
     return Redundancy(
-        own=own,
+        own=number,
         row=kept,
         weight=weights(mechanism)[kept],
         group=label,

@@ -103,9 +103,9 @@ class Stepper:
         near = self._near
         if near is None or not near.lists:
             return
-        own, left, points = near.phase.nodes, self.leaves_list, points_of()
-        reach, watched = float(self.memory.touch_reach[0]), points[own]
-        away = np.linalg.norm(watched - self.memory.touch_listed[: own.size], axis=1)
+        nodes, left, points = near.phase.nodes, self.leaves_list, points_of()
+        reach, watched = float(self.memory.touch_reach[0]), points[nodes]
+        away = np.linalg.norm(watched - self.memory.touch_listed[: nodes.size], axis=1)
         if reach > 0.0 and not left and (away <= reach).all():
             return
         wider = WIDER if left and not self._list_served else 1.0  # a first step went further than the list allows
@@ -113,8 +113,8 @@ class Stepper:
         share, steps = self.memory.decay_share.copy(), (self.parts.kinds.redundant, self.parts.kinds.decay)
         memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
         memory.decay_share[:] = share
-        memory.touch_watched[: own.size], memory.touch_listed[: own.size] = own, watched
-        memory.touch_reach[:] = 0.5 * self._margin * (1.0 - 1e-9), own.size, 0.0
+        memory.touch_watched[: nodes.size], memory.touch_listed[: nodes.size] = nodes, watched
+        memory.touch_reach[:] = 0.5 * self._margin * (1.0 - 1e-9), nodes.size, 0.0
         self._bind(memory)
         self.lists += 1
         self._list_served = False
@@ -138,7 +138,7 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Set the caller's name of the state in the memory, by which the caller sees that it need not be set again."""
+        """Label the state in the memory, so that the caller need not set an unchanged state again."""
         self.stands = None if self._is_astray else start
 
     @property
@@ -190,11 +190,11 @@ class Stepper:
     ) -> None:
         """Take pairs of steps through the times of a table, under step size control (see steps.controlled)."""
         self.stands = None
-        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        before, self.parts = self.parts, self.parts._replace(pair=pair)
         try:
             self._run(table, save, calls or self._none, rows, solved)
         finally:
-            self.parts = own
+            self.parts = before
             self._taken(int(solved[0]))
             self._raise(is_solved=True)
 
@@ -258,8 +258,8 @@ class Stepper:
     def go_back(self, kept: tuple[list[Array], int]) -> None:
         """Restore the start of a step."""
         values, self.known = kept
-        for part, own in zip(self._parts, values, strict=True):
-            self.memory.reals[part] = own
+        for part, kept_values in zip(self._parts, values, strict=True):
+            self.memory.reals[part] = kept_values
 
     def _back(self) -> None:
         """Restore history, energies and velocity defect after an unsolved step, without positions and velocities."""

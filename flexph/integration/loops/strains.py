@@ -27,16 +27,16 @@ COLUMNS = 4
 
 def strain_rows(mechanism: Model) -> Strains:
     """Strain rows except those of solids; the indices of their unknowns are added by :func:`in_the_border`."""
-    a, sizes, own = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
-    if own.rows.all():
+    a, sizes, owned = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
+    if owned.rows.all():
         return no_strains()
     columns = _columns(a, sizes)
     near = cleared(columns @ sparse.kron(basis_of_points(mechanism), sparse.eye_array(COLUMNS)))
-    points = [p for p in _points(a, sizes) if not own.vectors[p.vectors[0]]]
+    points = [p for p in _points(a, sizes) if not owned.vectors[p.vectors[0]]]
     elements = _elements(points, near)
-    order = [p for _, own in elements for p in own]
+    order = [p for _, owned in elements for p in owned]
     rows = _ordered(a, sizes, (columns, near), ([points[p] for p in order], elements))
-    return rows._replace(holds=np.where(own.frames, 0, rows.holds))
+    return rows._replace(holds=np.where(owned.frames, 0, rows.holds))
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
@@ -99,7 +99,7 @@ def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], li
             for frame in sets[p]:
                 of_frame.setdefault(frame, []).append(e)
         elements[e][1].append(p)
-    return [(tuple(sorted(frames)), own) for frames, own in elements]
+    return [(tuple(sorted(frames)), points_of) for frames, points_of in elements]
 
 
 def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
@@ -165,9 +165,9 @@ def _lines(a: Arrays) -> dict[str, Any]:
 
 def _lawful(a: Arrays, law: Index) -> Index:
     """1 for all stresses whose row has a law, (m,); empty without any."""
-    own = a.strains.stress[law >= 0]
-    lawful = np.zeros(len(a.stress_damping) if own.size else 0, dtype=np.int64)
-    lawful[own] = 1
+    stresses = a.strains.stress[law >= 0]
+    lawful = np.zeros(len(a.stress_damping) if stresses.size else 0, dtype=np.int64)
+    lawful[stresses] = 1
     return lawful
 
 
@@ -183,10 +183,10 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
     widths = np.full(len(a.mass), a.dim)
     widths[a.turning] += a.n.shape[0]
     slots, places, at = [], [], iter(points)
-    for frames, own in elements:
+    for frames, members in elements:
         slot = {frame: k for k, frame in enumerate(frames)}
         places.append(ends_of(widths[list(frames)])[:-1])
-        for _ in own:
+        for _ in members:
             for v in next(at).vectors:
                 columns = near.indices[near.indptr[v] : near.indptr[v + 1]]
                 slots.append(np.array([slot[int(c) // COLUMNS] for c in columns], dtype=np.int64))

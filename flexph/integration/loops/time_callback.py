@@ -24,8 +24,8 @@ class TimeCallback:
         terms, rows = mechanism.network.arrays.term_row.size, mechanism.layout.multipliers
         inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         springs = table.references.width
-        ends, own = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
-        self._table = Table(self._times, *ends, *own, np.zeros((1, inputs)), np.zeros((1, springs)))
+        ends, at_middle = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
+        self._table = Table(self._times, *ends, *at_middle, np.zeros((1, inputs)), np.zeros((1, springs)))
         self._answering: Callback | None = None
         self.answers: Array | None = None  # inputs of controllers within the steps, (1, i)
 
@@ -39,15 +39,15 @@ class TimeCallback:
 
     def _answer(self, kind: int) -> int:
         """Fill the table of one step with the data of a kind; return 0."""
-        given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
+        given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
-            own.own_coefficient[:], own.own_offset[:] = rates
+            table.own_coefficient[:], table.own_offset[:] = rates
         if kind != RATES_AT_END:
             for k, time in enumerate((begin, end)):
-                own.coefficient[k], own.offset[k] = given.at(time)
-            own.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (0.0 if self.answers is None else self.answers)
-            own.moved[:] = given.references.moved(begin, end)
+                table.coefficient[k], table.offset[k] = given.at(time)
+            table.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (0.0 if self.answers is None else self.answers)
+            table.moved[:] = given.references.moved(begin, end)
         return 0
 
     @property

@@ -58,10 +58,10 @@ def banded_memory(mechanism: Model) -> Memory:
 def memory_of_single_bodies(mechanism: Model) -> Memory:
     """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body."""
     k = mechanism.once(constants)
-    own = k.inertia
-    ends = own.ptr[own.first]
-    rows = np.arange(ends[-1]) + np.repeat(own.alike, np.diff(ends))
-    return _packed(mechanism, k._replace(inertia=own._replace(val=own.val[rows], alike=0 * own.alike)))
+    inertia = k.inertia
+    ends = inertia.ptr[inertia.first]
+    rows = np.arange(ends[-1]) + np.repeat(inertia.alike, np.diff(ends))
+    return _packed(mechanism, k._replace(inertia=inertia._replace(val=inertia.val[rows], alike=0 * inertia.alike)))
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:

@@ -117,11 +117,13 @@ class Exact4(MechanismMethod):
 class ExactGauss(MechanismMethod):
     """Gauss collocation with the invariants of the exact scheme (docs/guide/time-integration.md), damped or not.
 
-    Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
-    inertias and momenta are collocated together with the coordinates. Three stages are of sixth order in positions, of
-    fourth in velocities at equal steps, of third in multipliers; without constraints of sixth in all. An odd number of
-    stages is better than the even one above it: velocities of two stages are of second order (E. Hairer, C. Lubich,
-    M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
+    Collocation preserves quadratic functions of its variables. Arms, products of joint vectors, inertias and momenta
+    are collocated together with the coordinates, so that all invariants are quadratic.
+
+    Three stages are of sixth order in positions, of fourth in velocities at equal steps, of third in multipliers;
+    without constraints of sixth in all. An odd number of stages is better than the even one above it: velocities of
+    two stages are of second order (E. Hairer, C. Lubich, M. Roche, The numerical solution of differential-algebraic
+    systems by Runge-Kutta methods, 1989, chapter 5).
 
     For mechanisms without friction laws, hysteresis, ropes, redundant constraints and large bodies about mean axes;
     those of more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages

@@ -34,12 +34,12 @@ class Method(ABC):
 
     def __repr__(self) -> str:
         """Constructor call without default options."""
-        told = []
+        options = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if value != field.default:
-                told.append(f"{field.name}={value!r}" if field.kw_only else repr(value))
-        return f"{type(self).__name__}({', '.join(told)})"
+                options.append(f"{field.name}={value!r}" if field.kw_only else repr(value))
+        return f"{type(self).__name__}({', '.join(options)})"
 
 
 class MechanismMethod(Method):

@@ -42,18 +42,18 @@ def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "",
 
 def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
     """Message for a run that ends at a step which is not solved."""
-    told = explain_step(error, span, acting, cure=cure)
-    return f"{told}. {run.count} steps before it are finished and kept in .solution"
+    reason = explain_step(error, span, acting, cure=cure)
+    return f"{reason}. {run.count} steps before it are finished and kept in .solution"
 
 
 def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
     """Text on inputs so large that a step overflows, with their ports and controllers; empty if there are none."""
-    told = []
+    names = []
     for port, part in ports.items():
         if (largest := np.abs(values[part]).max(initial=0.0)) > HUGE:
             by = [f" of controller {name!r}" for name, own in setters.items() if port in own]
-            told.append(f"; the input{''.join(by)} at {port!r} is of size {largest:.3g} there")
-    return "".join(told)
+            names.append(f"; the input{''.join(by)} at {port!r} is of size {largest:.3g} there")
+    return "".join(names)
 
 
 def explain_control(run: Run, error: StepControlFailed) -> str:

@@ -122,11 +122,11 @@ class Watch:
         """
         if not self.events:
             return None
-        found = self._values(t1, end)
-        new = self._settled(found)
+        values = self._values(t1, end)
+        new = self._settled(values)
         zeros = []
         for name in self._passed(new):
-            before, after = self._last[name], found[name]
+            before, after = self._last[name], values[name]
             rest = math.copysign(AT_REST * self._largest[name], before) if new[name] == 0.0 else 0.0
             value = lambda time, name=name, rest=rest: self._value(name, time, at(time)) - rest  # noqa: E731
             zeros.append((zero_between((t0, before - rest), (t1, after - rest), value), name))

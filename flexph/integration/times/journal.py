@@ -89,8 +89,8 @@ class Journal:
         try:
             write_tree(self.folder / f"{self._number + 1:0{DIGITS}}.h5", self._piece(run))
         except OSError as error:
-            told = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
-            warn(told, CheckpointWarning)
+            warning = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
+            warn(warning, CheckpointWarning)
             return
         finally:
             self._clock = time.monotonic()  # after writing, so that the run keeps its share if writing takes long
@@ -135,8 +135,8 @@ class Journal:
                     f"the piece {str(path)!r} of a checkpoint cannot be read ({error}): remove it and those after it "
                     "to go on from the piece before"
                 ) from error
-            if told := difference(piece["signature"], self.signature):
-                raise ValueError(f"the checkpoint in {str(self.folder)!r} belongs to another run: {told}")
+            if defect := difference(piece["signature"], self.signature):
+                raise ValueError(f"the checkpoint in {str(self.folder)!r} belongs to another run: {defect}")
             yield piece
 
 

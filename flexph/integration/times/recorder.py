@@ -262,8 +262,10 @@ class Recorder:
                     self._on_disk = RowsOnDisk(self._folder, widths)
                 return self._on_disk.append(rows)
             except OSError as error:
-                told = f"the rows of the run stay in memory, since {str(self._folder)!r} cannot be written to: {error}"
-                warn(told, CheckpointWarning)
+                warning = (
+                    f"the rows of the run stay in memory, since {str(self._folder)!r} cannot be written to: {error}"
+                )
+                warn(warning, CheckpointWarning)
         self._full.append(dict(rows))
         return None
 

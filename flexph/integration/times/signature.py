@@ -34,10 +34,10 @@ def fingerprint(function: Any) -> str:
     Functions, numbers, texts, read-only arrays and mappings, and tuples and frozen dataclasses of them count by value;
     all other objects by their type, as the function may change them while it runs. Global names do not count.
     """
-    return hashlib.sha256("\0".join(_told(function, set())).encode("utf-8", "replace")).hexdigest()[:12]
+    return hashlib.sha256("\0".join(_text_parts(function, set())).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _told(value: Any, seen: set[int]) -> Iterator[str]:
+def _text_parts(value: Any, seen: set[int]) -> Iterator[str]:
     """Texts that identify a value and are the same in all processes."""
     yield type(value).__qualname__
     match value:
@@ -56,7 +56,7 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
         case MappingProxyType():
             yield from _all(value.items(), seen)
         case frozenset():
-            yield from sorted("\0".join(_told(entry, set())) for entry in value)
+            yield from sorted("\0".join(_text_parts(entry, set())) for entry in value)
         case _ if id(value) not in seen:
             seen.add(id(value))
             yield from _of_function(value, seen)
@@ -85,7 +85,7 @@ def _of_function(value: Any, seen: set[int]) -> Iterator[str]:
 
 def _all(values: Iterable[Any], seen: set[int]) -> Iterator[str]:
     for value in values:
-        yield from _told(value, seen)
+        yield from _text_parts(value, seen)
 
 
 def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
     yield code.co_code.hex()
     yield " ".join((*code.co_names, *code.co_freevars, *code.co_varnames))
     for constant in code.co_consts:
-        yield from _code(constant, seen) if isinstance(constant, CodeType) else _told(constant, seen)
+        yield from _code(constant, seen) if isinstance(constant, CodeType) else _text_parts(constant, seen)
 
 
 def _written(code: CodeType) -> set[str]:
@@ -161,8 +161,8 @@ def _controller(given: Controller) -> str:
     if isinstance(system, Terminated):
         laws, system = tuple(system.laws.items()), system.system
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
-    told = _mark(digits([given.start, *map(dense, matrices)]))
-    return f"{dict(given.ports)}, {told}, {fingerprint((system, *laws, *outside))}"
+    mark = _mark(digits([given.start, *map(dense, matrices)]))
+    return f"{dict(given.ports)}, {mark}, {fingerprint((system, *laws, *outside))}"
 
 
 def _frozen(value: Any) -> Any:
@@ -204,13 +204,13 @@ def _event(name: str, given: Event | Callable[[float, Any], Any]) -> tuple[str, 
 
 
 def _versions() -> str:
-    told = [f"python {platform.python_version()}"]
+    versions = [f"python {platform.python_version()}"]
     for name in PACKAGES:
         try:
-            told.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            told.append(f"no {name}")
-    return ", ".join(told)
+            versions.append(f"no {name}")
+    return ", ".join(versions)
 
 
 def _asked(probe: Callable[[float], Sequence[Any]], time: float) -> str:

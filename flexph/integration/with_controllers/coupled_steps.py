@@ -54,13 +54,13 @@ class DividedSteps(ABC):
             try:
                 first, _ = self.steps(start, middle, begun, divisions + 1)
                 assert isinstance(first.controllers, CompiledStep)
-                second, found = self.steps(first.end, time, first.controllers.restart, divisions + 1)
+                second, errors = self.steps(first.end, time, first.controllers.restart, divisions + 1)
             except MotionEnded:
                 raise
             except StepFailed as part:
                 raise error from part
             whole = as_one(start, (first.result, second.result), error.iterations)
-            return coupled_as_one(self._blocks, start, whole, (first, second)), found
+            return coupled_as_one(self._blocks, start, whole, (first, second)), errors
 
     @abstractmethod
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:

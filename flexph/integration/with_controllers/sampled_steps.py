@@ -53,7 +53,7 @@ def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], wi
         chunk.loops.held[:] = held + answers  # read by steps that are split
         try:
             if not compiled.step(window.at(k, held + answers), rows, solved):
-                raise StepFailed("the compiled loops do not solve it", 0, 0.0)
+                raise StepFailed("the compiled loops did not solve the step", 0, 0.0)
         finally:
             chunk.loops.held[:] = held
         return None, rows.state[0], compiled.memory.run_step_output

@@ -162,7 +162,7 @@ def rope(
     """
     points = [_point(given) for given in path]
     if len(points) < 2:
-        raise ValueError(f"path must have two ends at least, got {len(points)} points")
+        raise ValueError(f"path must have at least two ends, got {len(points)} points")
     is_wound = _check_grips(path)
     if all(isinstance(p.port, Ground) for p in points):
         raise ValueError("path must have a port of a body, got positions of the ground only")

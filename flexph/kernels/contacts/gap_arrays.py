@@ -84,10 +84,10 @@ class Group(NamedTuple):
         widest = float(np.sort(self.radius)[-2:].sum())
         one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
-        own = apart <= reach
+        is_near = apart <= reach
         if self.left_out.size:
-            own &= ~np.isin(self.places(one, other), self.left_out)
-        return np.sort(self.numbers(one[own], other[own]))
+            is_near &= ~np.isin(self.places(one, other), self.left_out)
+        return np.sort(self.numbers(one[is_near], other[is_near]))
 
 
 class Contacts(NamedTuple):
@@ -140,8 +140,8 @@ class Contacts(NamedTuple):
     def take(self, index: Index) -> Contacts:
         """Gaps by their numbers, as single ones; with groups the numbers must be ascending."""
         if not self.groups:
-            *own, _ = self
-            taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in own]
+            *fields, _ = self
+            taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in fields]
             return Contacts(*taken)
         cuts = np.searchsorted(index, self._firsts)
         parts = [self._replace(groups=()).take(index[: cuts[0]])]
@@ -172,8 +172,8 @@ class Contacts(NamedTuple):
         ``points`` (k, d) are the positions of the nodes. All single gaps are included, whatever their width.
         """
         firsts = self._firsts
-        own = [group.near(points[group.node], reach) + firsts[k] for k, group in enumerate(self.groups)]
-        return np.concatenate([np.arange(self.kind.size), *own])
+        of_groups = [group.near(points[group.node], reach) + firsts[k] for k, group in enumerate(self.groups)]
+        return np.concatenate([np.arange(self.kind.size), *of_groups])
 
     def closed(self, *places: Array) -> Contacts:
         """All single gaps, and the gaps of groups that are closed in at least one of the node positions ``places``."""
@@ -192,7 +192,9 @@ def joined(parts: list[Contacts]) -> Contacts:
     if len(parts) == 1:
         return parts[0]
     fields = zip(*(part[:-1] for part in parts), strict=True)
-    whole: Any = [np.concatenate(own, axis=1 if own[0].ndim > 1 else 0) for own in fields]
+    whole: Any = [
+        np.concatenate(parts_of_field, axis=1 if parts_of_field[0].ndim > 1 else 0) for parts_of_field in fields
+    ]
     return Contacts(*whole)
 
 

@@ -65,13 +65,13 @@ def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
     for kind in kinds:
-        own = np.flatnonzero(c.kind == kind)
+        numbers = np.flatnonzero(c.kind == kind)
         if kind == SHAPE:
-            for k in own.tolist():
+            for k in numbers.tolist():
                 first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
             continue
-        at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own], c.share[0, own])
-        first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
+        at = (before[:, numbers], after[:, numbers]), (c.sign[numbers], c.offset[numbers], c.share[0, numbers])
+        first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = _of_kind(kind, *at)
     return Gaps(first, last, mean, end, vectors)
 
 
@@ -212,20 +212,21 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
     flat = np.isin(c.kind, (OFFSET, SHAPE))[:, None]
     arm = c.share[:, :, None] * np.where(flat, normal, middle)
     arm[1] = np.where(flat, middle - arm[0], arm[1])
-    own = np.flatnonzero(c.kind == RIM)
-    if own.size:
-        _, w, u = 0.5 * (gaps.vectors[0][:3, own] + gaps.vectors[1][:3, own])
+    numbers = np.flatnonzero(c.kind == RIM)
+    if numbers.size:
+        _, w, u = 0.5 * (gaps.vectors[0][:3, numbers] + gaps.vectors[1][:3, numbers])
         q, s = (
-            0.5 * (one + other)[:, None] for one, other in zip(*(tilts(x[:, own]) for x in gaps.vectors), strict=True)
+            0.5 * (one + other)[:, None]
+            for one, other in zip(*(tilts(x[:, numbers]) for x in gaps.vectors), strict=True)
         )
-        arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
-        arm[1][own] = middle[own] - arm[0][own]
-    own = np.flatnonzero(c.kind == SEGMENTS)
-    if own.size:
-        before, after = gaps.vectors[:, :, own]
+        arm[0][numbers] = c.share[0, numbers, None] * (w - q * u) / s + c.share[1, numbers, None] * w
+        arm[1][numbers] = middle[numbers] - arm[0][numbers]
+    numbers = np.flatnonzero(c.kind == SEGMENTS)
+    if numbers.size:
+        before, after = gaps.vectors[:, :, numbers]
         place = _segments(before, after)[0][:, :, 1].mean(axis=1)
-        arm[0][own] = c.share[0, own, None] * normal[own] - 0.5 * place[:, None] * (before[1] + after[1])
-        arm[1][own] = middle[own] - arm[0][own]
+        arm[0][numbers] = c.share[0, numbers, None] * normal[numbers] - 0.5 * place[:, None] * (before[1] + after[1])
+        arm[1][numbers] = middle[numbers] - arm[0][numbers]
     return tangent * (c.friction > 0.0)[:, None], arm
 
 
@@ -239,7 +240,7 @@ def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) 
     """Slips Δs (t, c) from the increments of V (c, d) and the world rotations of all bodies (b, s)."""
     slip = np.vecdot(tangent, moved)
     for side in range(2):
-        own = c.body[side] >= 0
+        has_body = c.body[side] >= 0
         torque = moment(arm[side], tangent)
-        slip = slip - np.where(own, np.vecdot(torque, turned[c.body[side]]), 0.0)
+        slip = slip - np.where(has_body, np.vecdot(torque, turned[c.body[side]]), 0.0)
     return slip

@@ -49,9 +49,9 @@ def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
 
 def anchored(c: Contacts, forces: Array) -> Array:
     """Energies of the anchors (c,) [J], from the forces of springs and anchors."""
-    own = c.anchor >= 0
+    has_anchor = c.anchor >= 0
     size = anchors_in(c, forces, c.fixed.shape[2])
-    energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
+    energy: Array = np.where(has_anchor, 0.5 * np.vecdot(size, size) / np.where(has_anchor, c.holding, 1.0), 0.0)
     return energy
 
 
@@ -69,11 +69,11 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
     """
     firsts, rows, pair = places
     held = np.zeros((pair.size, dim))
-    for own in _by_table(firsts, pair):
-        number, of_pairs = held_in(forces, (int(firsts[own[0]]), int(rows[own[0]])), dim)
-        place = np.searchsorted(number, pair[own])
-        has = np.append(number, 0)[place] == pair[own]
-        held[own[has]] = of_pairs[place[has]]
+    for pairs in _by_table(firsts, pair):
+        number, of_pairs = held_in(forces, (int(firsts[pairs[0]]), int(rows[pairs[0]])), dim)
+        place = np.searchsorted(number, pair[pairs])
+        has = np.append(number, 0)[place] == pair[pairs]
+        held[pairs[has]] = of_pairs[place[has]]
     return held
 
 
@@ -87,10 +87,10 @@ def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Arr
 
 def _by_table(firsts: Array, pair: Array) -> list[Array]:
     """Indices of the pairs that belong to each table."""
-    own = np.flatnonzero(pair)
-    if not own.size:
+    numbers = np.flatnonzero(pair)
+    if not numbers.size:
         return []
-    return [own[firsts[own] == first] for first in np.unique(firsts[own])]
+    return [numbers[firsts[numbers] == first] for first in np.unique(firsts[numbers])]
 
 
 def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:

@@ -57,9 +57,9 @@ class Curve(NamedTuple):
     def derivatives(self, s: float) -> Array:
         """Shape functions c and their first two derivatives at s, (3, K)."""
         e, t = self._local(s)
-        own = self._weights(t) @ self.powers[e].T
+        values = self._weights(t) @ self.powers[e].T
         placed = np.zeros((3, self.points))
-        placed[:, self.first[e] : self.first[e] + own.shape[1]] = own
+        placed[:, self.first[e] : self.first[e] + values.shape[1]] = values
         return placed
 
     def mean_slope(self, s0: float, s1: float) -> Array:
@@ -85,8 +85,8 @@ class Curve(NamedTuple):
         """Position s of the foot, V·T = 0, nearest to the point, from its products (d, K)."""
         # all pieces at once, each from its middle and limited to it, as a curve of many pieces can have many feet
         length = np.diff(self.knots)
-        own = products[:, self.first[:, None] + np.arange(self.powers.shape[1])]  # (d, E, points)
-        V = np.einsum("jem,emq->jeq", own, self.powers)
+        of_pieces = products[:, self.first[:, None] + np.arange(self.powers.shape[1])]  # (d, E, points)
+        V = np.einsum("jem,emq->jeq", of_pieces, self.powers)
         low, high = np.zeros(length.size), length.copy()
         low[0], high[-1] = -BEYOND * length[0], (1.0 + BEYOND) * length[-1]
         t = 0.5 * length
@@ -109,8 +109,8 @@ class Curve(NamedTuple):
             if not -BEYOND * length <= t <= (1.0 + BEYOND) * length:
                 break
             first = self.first[e]
-            own = products[:, first : first + self.powers.shape[1]] @ self.powers[e]
-            v, slope, bend = self._weights(t) @ own.T
+            of_piece = products[:, first : first + self.powers.shape[1]] @ self.powers[e]
+            v, slope, bend = self._weights(t) @ of_piece.T
             straight = float(slope @ slope)
             curved = straight + float(v @ bend)
             if not (curved > 0.0 and float(v @ v) <= (APART * length) ** 2 * straight):

@@ -48,22 +48,25 @@ class Flow(NamedTuple):
     @property
     def ends(self) -> Array:
         """Flux of momentum through both ends, C = m N N'ᵀ from end to end, (N, N)."""
-        own: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
-        return own
+        flux: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
+        return flux
 
 
 def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
     """Forces (b, d) of all flows on the frames, at rest: u²(K − C) r."""
     force = np.zeros_like(r)
-    for own in flows:
-        force[own.frames] += own.speed_at(time) ** 2 * ((own.tension - own.ends) @ r[own.frames])
+    for flow in flows:
+        force[flow.frames] += flow.speed_at(time) ** 2 * ((flow.tension - flow.ends) @ r[flow.frames])
     return force
 
 
 def flow_energies(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
     """Energies −½u² rᵀK r (flows,) [J]."""
     return np.array(
-        [-0.5 * own.speed_at(time) ** 2 * float(np.sum(r[own.frames] * (own.tension @ r[own.frames]))) for own in flows]
+        [
+            -0.5 * flow.speed_at(time) ** 2 * float(np.sum(r[flow.frames] * (flow.tension @ r[flow.frames])))
+            for flow in flows
+        ]
     )
 
 
@@ -80,11 +83,11 @@ def flow_matrices(
 ) -> FlowMatrices:
     """Matrices over ``size`` velocities, with those of the frames (b, d); for a stiffness size with absolute terms."""
     parts = [np.zeros((size, size)) for _ in range(3)]
-    for own in flows:
-        u = own.speed_at(time)
-        columns = velocities[own.frames]
-        stiffness = u**2 * (abs(own.tension) + abs(own.ends)) if absolute else -(u**2) * (own.tension - own.ends)
-        both = u * (own.along - own.along.T), u * (own.along + own.along.T), stiffness
+    for flow in flows:
+        u = flow.speed_at(time)
+        columns = velocities[flow.frames]
+        stiffness = u**2 * (abs(flow.tension) + abs(flow.ends)) if absolute else -(u**2) * (flow.tension - flow.ends)
+        both = u * (flow.along - flow.along.T), u * (flow.along + flow.along.T), stiffness
         for whole, matrix in zip(parts, both, strict=True):
             for i in range(columns.shape[1]):
                 whole[np.ix_(columns[:, i], columns[:, i])] += matrix

@@ -48,8 +48,8 @@ class OnCurve(NamedTuple):
     def gain(self) -> Array:
         """Forces on the products for unit multipliers, (rows, d, K)."""
         rows = np.vstack([self.normals, self.increment_vector]) if self.driven else self.normals
-        own: Array = rows[:, :, None] * self.mean
-        return own
+        forces: Array = rows[:, :, None] * self.mean
+        return forces
 
     @property
     def increment_vector(self) -> Array:
@@ -66,14 +66,14 @@ class OnCurve(NamedTuple):
     @property
     def missed(self) -> Array:
         """Constraint values (rows,): deviation from the curve at the end, and position along it if driven."""
-        own: Array = self.normals @ self.apart
-        return np.append(own, self.places[1]) if self.driven else own
+        deviation: Array = self.normals @ self.apart
+        return np.append(deviation, self.places[1]) if self.driven else deviation
 
     @property
     def along(self) -> Array:
         """Derivatives (d, K) of the path along the curve, positive towards smaller s, with respect to the products."""
-        own: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
-        return own
+        derivative: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
+        return derivative
 
 
 def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None = None) -> OnCurve:
@@ -113,43 +113,43 @@ def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ..
 
 
 def add_curve_forces(
-    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
+    curves: tuple[Curve, ...], points: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
 ) -> None:
     """Add the forces of multipliers λ (g,) and inputs (i,), both in ``acting``, to the forces on products, in place."""
     lam, inputs = acting
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
         if curve.input >= 0:
             np.add.at(on_product, curve.products, inputs[curve.input] * at.thrust)
 
 
-def curve_inputs(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int]) -> Array:
+def curve_inputs(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: tuple[int, int]) -> Array:
     """Forces on products for unit inputs along curves, (p, i)."""
     columns = np.zeros(shape)
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         if curve.input >= 0:
             np.add.at(columns[:, curve.input], curve.products, at.thrust)
     return columns
 
 
-def curve_gaps(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], count: int) -> Array:
+def curve_gaps(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], count: int) -> Array:
     """Constraint values (g,) of points on curves at the end of a step; zero in all other rows."""
     gaps = np.zeros(count)
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         gaps[curve.rows] = at.missed
     return gaps
 
 
-def curve_sums(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], change: Array, count: int) -> Array:
+def curve_sums(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], change: Array, count: int) -> Array:
     """Sums Σ gain ΔΠ of the rows, (g,), from changes or rates of the products."""
     sums = np.zeros(count)
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         sums[curve.rows] = np.einsum("ijk,jk->i", at.gain, change[curve.products])
     return sums
 
 
 def curve_weights(
-    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
+    curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
 ) -> tuple[Array, Array]:
     """Rows (g, p): forces on products for unit multipliers, and derivatives of the constraints by the end products.
 
@@ -157,7 +157,7 @@ def curve_weights(
     exact for points on their curves.
     """
     mean, last = np.zeros(shape), np.zeros(shape)
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         slope = at.normals[:, :, None] * at.last + (at.normals @ at.tangent)[:, None, None] * at.moved
         if means is not None:
             turning = [_turning(at, normal).T @ at.apart for normal in at.resting]
@@ -170,14 +170,14 @@ def curve_weights(
 
 
 def add_curve_stiffness(
-    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], *, means: Array, form: Array
+    curves: tuple[Curve, ...], points: tuple[OnCurve, ...], acting: tuple[Array, Array], *, means: Array, form: Array
 ) -> None:
     """Add ∂(force on products)/∂(products at the end) to a form (p, p), in place; ``means`` are the mean products.
 
     ``acting`` are the multipliers (g,) and the inputs (i,).
     """
     lam, inputs = acting
-    for curve, at in zip(curves, own, strict=True):
+    for curve, at in zip(curves, points, strict=True):
         across = lam[curve.rows[: len(at.normals)]]
         push, turning = across @ at.normals, _turning(at, across @ at.resting)
         if at.driven or curve.input >= 0:

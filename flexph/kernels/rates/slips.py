@@ -84,11 +84,11 @@ def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Arra
 
     For other terms the derivatives are zero, and the factor is 1.
     """
-    own = t.angular > 0
+    is_angular = t.angular > 0
     p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
-    y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)
+    y, x = np.where(is_angular, p1 * q0 - q1 * p0, 0.0), np.where(is_angular, q0 * q1 + p0 * p1, 1.0)
     factor, by_y, by_x = kappa(y, x)
-    return factor, np.where(own, by_y, 0.0), np.where(own, by_x, 0.0)
+    return factor, np.where(is_angular, by_y, 0.0), np.where(is_angular, by_x, 0.0)
 
 
 class Slips(NamedTuple):
@@ -129,10 +129,10 @@ def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 
     There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
     """
-    own, across = term_slopes(t, product, product)
+    by_product, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
     further = np.where(t.also >= 0, term_gains(t, product, product), 0.0)
-    return [(t.product, 2.0 * own * factors), (t.by, 2.0 * across * factors), (np.maximum(t.also, 0), further)]
+    return [(t.product, 2.0 * by_product * factors), (t.by, 2.0 * across * factors), (np.maximum(t.also, 0), further)]
 
 
 def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tuple[Array, Array]:
@@ -147,20 +147,26 @@ def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tup
     """
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
-        own = np.flatnonzero(t.slip == i)
+        components = np.flatnonzero(t.slip == i)
         if isinstance(law, CreepLaw):
             if law.by_load:
                 law = law.under(np.inf if multipliers is None else float(multipliers[t.load[i]]))
-                if multipliers is None and np.abs(rates[own[:-1]]).max() > ROLLING * abs(float(rates[own[-1]])):
+                if multipliers is None and np.abs(rates[components[:-1]]).max() > ROLLING * abs(
+                    float(rates[components[-1]])
+                ):
                     raise ValueError("a wheel with creep(..., friction=μ) slips, and its load is not known here")
-            force[own[:-1]] = law.force(rates[own[:-1]], float(rates[own[-1]]))
-            slope[np.ix_(own[:-1], own)] = law.slopes(rates[own[:-1]], float(rates[own[-1]]))
+            force[components[:-1]] = law.force(rates[components[:-1]], float(rates[components[-1]]))
+            slope[np.ix_(components[:-1], components)] = law.slopes(
+                rates[components[:-1]], float(rates[components[-1]])
+            )
         else:
-            speed = float(np.linalg.norm(rates[own]))
+            speed = float(np.linalg.norm(rates[components]))
             resistance, steep = float(law.resistance(speed)), float(law.slope(speed))
-            force[own] = -resistance * rates[own]
-            along = rates[own] / speed if speed > 0.0 else np.zeros(own.size)
-            slope[np.ix_(own, own)] = -resistance * np.eye(own.size) - (steep - resistance) * np.outer(along, along)
+            force[components] = -resistance * rates[components]
+            along = rates[components] / speed if speed > 0.0 else np.zeros(components.size)
+            slope[np.ix_(components, components)] = -resistance * np.eye(components.size) - (
+                steep - resistance
+            ) * np.outer(along, along)
     return force, slope
 
 

@@ -50,19 +50,19 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
         if a.crossed.size:
             whole = whole + sparse.kron(turned, QUARTER_TURN.T) + sparse.kron(turned.T, QUARTER_TURN)
         return pulled.T @ whole @ pulled
-    own = np.flatnonzero(on_product)
+    loaded = np.flatnonzero(on_product)
     moved, width = pulled.reshape(-1, a.dim, pulled.shape[1]), pulled.shape[1]
-    first, second = (moved[side[own]] for side in (a.first, a.second))
+    first, second = (moved[side[loaded]] for side in (a.first, a.second))
     if a.crossed.size:
-        turned_too = np.isin(own, a.crossed)
+        turned_too = np.isin(loaded, a.crossed)
         first[turned_too] = np.einsum("ij,pjn->pin", QUARTER_TURN, first[turned_too])
-    swap = first.reshape(-1, width).T @ (on_product[own, None, None] * second).reshape(-1, width)
+    swap = first.reshape(-1, width).T @ (on_product[loaded, None, None] * second).reshape(-1, width)
     return swap + swap.T
 
 
-def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
+def on_spins(a: Arrays, spin_blocks: Array, across: Any, back: Any) -> Any:
     """Matrix of all velocities with blocks on the spins of each body (b, s, s), and blocks between spins and u̇."""
-    n, spins = a.body_u.size, diagonal_of(a, own[a.turning])
+    n, spins = a.body_u.size, diagonal_of(a, spin_blocks[a.turning])
     at = spins.shape[0]
     return in_last_velocities(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
 
@@ -83,9 +83,9 @@ def following_load_slopes(a: Arrays, motion: Any, sections: Any, inputs: Array) 
     if not a.follow_input.size:
         return kept(a, np.zeros((size, size)))
     change = np.zeros((inputs.size, size))
-    for own, nodes in zip(a.follow_input, a.follow_node, strict=True):
-        for value, node in zip(inputs[own], nodes, strict=True):
-            change[own] += value * dense(motion[node * a.dim + np.arange(a.dim)])
+    for inputs_of, nodes in zip(a.follow_input, a.follow_node, strict=True):
+        for value, node in zip(inputs[inputs_of], nodes, strict=True):
+            change[inputs_of] += value * dense(motion[node * a.dim + np.arange(a.dim)])
     return (motion.T @ a.input_node + sections.T @ a.input_torque) @ kept(a, change)
 
 
@@ -105,8 +105,8 @@ def inertia_force_matrices(a: Arrays, c: Configuration, spin: Array) -> tuple[An
     Pu = inertia_products(a, c.u)
     J, w, turning = rotational_inertia(a, c.u, Pu), spin_skew(c.omega), a.turning
     p = spin_skew(np.einsum("bij,bj->bi", J, c.omega))
-    coupling, own = a.n + Pu[1 : 1 + s], c.omega[a.body_u]
-    A = 2.0 * np.einsum("abn,nb->an", a.s + Pu[1 + s :].reshape(s, s, -1), own)
+    coupling, spin_of_u = a.n + Pu[1 : 1 + s], c.omega[a.body_u]
+    A = 2.0 * np.einsum("abn,nb->an", a.s + Pu[1 + s :].reshape(s, s, -1), spin_of_u)
     turned = np.einsum("nab,bn->an", w[a.body_u], coupling)  # ω × c
     turned_A = np.einsum("nab,bn->an", w[a.body_u], A)
     frame = np.tile(skew(spin[None], a.dim), (bodies, 1, 1))
@@ -115,9 +115,9 @@ def inertia_force_matrices(a: Arrays, c: Configuration, spin: Array) -> tuple[An
     C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
     C_uu, K_uu = (kept(a, np.zeros((n, n))) for _ in range(2))
     for i in range(s if n else 0):
-        C_uu = C_uu + scale_rows(shifted(a, 1 + i), 2.0 * own[:, i])
+        C_uu = C_uu + scale_rows(shifted(a, 1 + i), 2.0 * spin_of_u[:, i])
         for j in range(s):
-            K_uu = K_uu - scale_rows(shifted(a, 1 + s + i * s + j), own[:, i] * own[:, j])
+            K_uu = K_uu - scale_rows(shifted(a, 1 + s + i * s + j), spin_of_u[:, i] * spin_of_u[:, j])
     K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
     C = assembled((diagonal_of(a, 2.0 * mass * frame), diagonal_of(a, C_spin)), (C_across, -C_across.T), C_uu)
     K = assembled((diagonal_of(a, mass * frame @ frame), diagonal_of(a, K_spin)), (K_across, K_below), K_uu)

@@ -58,13 +58,13 @@ def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) ->
 def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
     """Rows w × x (k·d, n_v) of the nodes: w is ``spin`` for displacements of centres, else the spin of their body."""
     centres = np.arange(motion.shape[1]) < a.weight.size
-    own = skew(turned_spins(c.R, c.omega), a.dim)[a.node_body]
-    frame = np.broadcast_to(skew(spin, a.dim), own.shape)
+    body_spin = skew(turned_spins(c.R, c.omega), a.dim)[a.node_body]
+    frame = np.broadcast_to(skew(spin, a.dim), body_spin.shape)
     if is_sparse(a):
         first = motion @ sparse.diags_array(centres.astype(float))
-        return sparse.csr_array(block_diagonal(own) @ (motion - first) + block_diagonal(frame.copy()) @ first)
-    rows = motion.reshape(len(own), a.dim, motion.shape[1])
-    return np.where(centres, frame @ rows, own @ rows).reshape(motion.shape)
+        return sparse.csr_array(block_diagonal(body_spin) @ (motion - first) + block_diagonal(frame.copy()) @ first)
+    rows = motion.reshape(len(body_spin), a.dim, motion.shape[1])
+    return np.where(centres, frame @ rows, body_spin @ rows).reshape(motion.shape)
 
 
 def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coefficient: Array) -> Any:
@@ -77,10 +77,10 @@ def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coeffi
     matrix = row_weights(a, coefficient)
     if not t.row.size:
         return matrix @ faster
-    own, across = gain_slopes(a, product, product)  # means of both ends: half of the derivatives at a state
+    by_product, across = gain_slopes(a, product, product)  # means of both ends: half of the derivatives at a state
     matrix = matrix + weights(a, gains(a, product, product), t.product)
     moving = 2.0 * rate.take(t.product)
-    return matrix @ faster + (weights(a, moving * own, t.product) + weights(a, moving * across, t.by)) @ change
+    return matrix @ faster + (weights(a, moving * by_product, t.product) + weights(a, moving * across, t.by)) @ change
 
 
 def slip_product_forces(a: Arrays, c: Configuration, d: Derived, multipliers: Array) -> Array:

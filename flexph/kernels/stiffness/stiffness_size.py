@@ -87,8 +87,8 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
     across = kept(a, np.zeros((a.turning.size * s, n)))
     masses = a.mass[:, None, None] * np.ones((d, d))
     moments = np.trace(J, axis1=1, axis2=2)[:, None, None] * np.ones((s, s))
-    own = assembled((diagonal_of(a, masses), diagonal_of(a, moments)), (across, across.T), kept(a, np.zeros((n, n))))
-    return abs(inertia_force_matrices(a, c, spin)[1]) + square * own
+    terms = assembled((diagonal_of(a, masses), diagonal_of(a, moments)), (across, across.T), kept(a, np.zeros((n, n))))
+    return abs(inertia_force_matrices(a, c, spin)[1]) + square * terms
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
@@ -161,16 +161,16 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     body_force = np.einsum("kji,kj->ki", R, force.reshape(-1, a.dim))
     turned = np.einsum("sij,kj->ksi", basis, body_force)
     lever = np.einsum("kji,kj->ki", R, abs(d.arm))
-    own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
-    np.add.at(own, a.node_body, np.einsum("ksi,bij,kj->ksb", turned, basis, lever))
+    blocks = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
+    np.add.at(blocks, a.node_body, np.einsum("ksi,bij,kj->ksb", turned, basis, lever))
     torque = _section_torques(a, c, loads)
-    np.add.at(own, a.torque_body, torque[:, :, None] + torque[:, None, :])
+    np.add.at(blocks, a.torque_body, torque[:, :, None] + torque[:, None, :])
     if a.rolling.spin_row.size:
         torques = np.einsum("bij,bi->bj", abs(spin_map(c.R)), abs(forces.torques(a)))
-        own += torques[:, :, None] + torques[:, None, :]
+        blocks += torques[:, :, None] + torques[:, None, :]
     bending = torque_columns(_sized(a), torque[:, :, None] + torque[:, None, :]).T
     across = placed(a, turned).T @ _shapes(a) + bending
-    return on_spins(a, own + own.transpose(0, 2, 1), across, across.T)
+    return on_spins(a, blocks + blocks.transpose(0, 2, 1), across, across.T)
 
 
 def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:

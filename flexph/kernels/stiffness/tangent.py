@@ -250,12 +250,12 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
         shape = shape - a.translating @ a.mean
     lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape
     back = shape.T @ placed(a, turned)
-    own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
-    np.add.at(own, a.node_body, levered)
+    blocks = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
+    np.add.at(blocks, a.node_body, levered)
     if a.torque_body.size:
         torque = spin_skew(np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads)))
-        np.add.at(own, a.torque_body, torque)
+        np.add.at(blocks, a.torque_body, torque)
         back = back + torque_columns(a, torque)
     if a.rolling.spin_row.size:
-        own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
-    return on_spins(a, own, lever, back)
+        blocks += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
+    return on_spins(a, blocks, lever, back)

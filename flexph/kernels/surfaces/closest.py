@@ -95,8 +95,8 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
     for i in range(dim):
         acts = 1.0 if s.half[k][i] == 0.0 or fabs(x[i]) > s.half[k][i] else 0.0
         for j in range(dim):
-            own = acts if i == j else 0.0
-            bent = own - out[GRADIENT + i] * out[GRADIENT + j]
+            entry = acts if i == j else 0.0
+            bent = entry - out[GRADIENT + i] * out[GRADIENT + j]
             out[CURVATURE + 3 * i + j] = bent / size if active > 1 else 0.0
 
 
@@ -124,10 +124,10 @@ def _inside(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
 
 def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> None:
     """Distance to a mesh: to its closest feature, or to faces that meet there."""
-    found = cython.declare(cython.Py_ssize_t)
+    closest_cell = cython.declare(cython.Py_ssize_t)
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
-    found = -1
+    closest_cell = -1
     least = 1e300
     node = s.root[k]
     last = s.skip[node]
@@ -140,10 +140,10 @@ def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> 
             square = _square(x, out)
             if square < least:
                 least = square
-                found = t
+                closest_cell = t
         node += 1
-    region = _closest(s, found, dim, x, out)
-    _feature(s, k, found, region, dim, x, out)
+    region = _closest(s, closest_cell, dim, x, out)
+    _feature(s, k, closest_cell, region, dim, x, out)
     if blend > 0.0 and out[SIGN] > 0.0:
         _meet(s, k, dim, x, blend, out)
 
@@ -238,21 +238,21 @@ def _put(s: Surfaces, t: int, v: float, w: float, region: int, out: Array) -> in
 
 def _feature(s: Surfaces, k: int, t: int, region: int, dim: int, x: Array, out: Array) -> None:
     """Write distance, gradient and curvature of the closest feature of a cell, whose closest point is in ``out``."""
-    own = s.feature[t][region]
+    number = s.feature[t][region]
     size = sqrt(_square(x, out))
     rises = 0.0
     for i in range(dim):
-        rises += s.outward[own][i] * (x[i] - out[PLACE + i])
+        rises += s.outward[number][i] * (x[i] - out[PLACE + i])
     side = -1.0 if rises < 0.0 else 1.0
     sign = side if s.signed[k] > 0 else 1.0
     out[SIGN] = sign
     out[SIZE] = size
-    out[CODE] = 2.0 * own + (1.0 if side < 0.0 else 0.0)
+    out[CODE] = 2.0 * number + (1.0 if side < 0.0 else 0.0)
     if region == 0 or size == 0.0:
         out[VALUE] = sign * side * rises if region == 0 else 0.0
         out[FLAT] = 1.0
         for i in range(dim):
-            out[GRADIENT + i] = sign * side * s.outward[own][i]
+            out[GRADIENT + i] = sign * side * s.outward[number][i]
         return
     out[VALUE] = sign * size
     for i in range(dim):
@@ -417,14 +417,14 @@ def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: b
         out[0][i] += weight * (y[i] - x[i])
 
 
-def distance(surfaces: Any, own: int, dim: int, points: Any, blend: float, out: Any, bent: Any) -> None:
+def distance(surfaces: Any, number: int, dim: int, points: Any, blend: float, out: Any, bent: Any) -> None:
     """Distances from two points (2, 3) to a surface, (2, places), and the discrete gradient (4, 3) between them."""
-    k = cython.declare(cython.Py_ssize_t, own)
+    k = cython.declare(cython.Py_ssize_t, number)
     axes = cython.declare(cython.Py_ssize_t, dim)
     width = cython.declare(cython.double, blend)
     if not cython.compiled:
         for i in range(2):
-            nearest(surfaces, own, dim, points[i], blend, out[i])
+            nearest(surfaces, number, dim, points[i], blend, out[i])
         mean_gradient(dim, points[0], points[1], out[0], out[1], bent)
         return
     s = cython.declare(Surfaces)

@@ -176,13 +176,13 @@ def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
         values = np.minimum(values.real, 0.0) + 1j * values.imag
     elif m.signature.symmetric and not C.any():
         uncertain = np.zeros(len(values))
-    told = values.real > uncertain
+    is_certain = values.real > uncertain
     shapes = m.vectors @ np.where(np.any(x != 0.0, axis=0), x, right[:n])
     return Solution(
         values=np.append(values, np.zeros(n - r)),
         shapes=np.hstack([shapes, m.vectors[:, r:].astype(complex)]),
-        growth=float(values.real[told].max(initial=0.0)),
-        untold=float(values.real[~told].max(initial=0.0)),
+        growth=float(values.real[is_certain].max(initial=0.0)),
+        untold=float(values.real[~is_certain].max(initial=0.0)),
     )
 
 

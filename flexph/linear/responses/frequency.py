@@ -104,8 +104,8 @@ class FrequencyResponse(Labelled):
             "input": Variable(("input",), np.array(self.inputs, dtype=str), "", "component of an input"),
         }
         dims, words = ("omega", "output", "input"), "output over input, complex"
-        told = {} if self.error is None else {"error": self.error}
-        return Labels("omega", {"H": Variable(dims, self.values, "", words)}, coordinates, told)
+        attributes = {} if self.error is None else {"error": self.error}
+        return Labels("omega", {"H": Variable(dims, self.values, "", words)}, coordinates, attributes)
 
     def describe_error(self) -> str:
         """Error of a response through a reduced model in words; empty for a full one."""

@@ -146,7 +146,8 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
     own = singular_vectors(a, tolerance=NOISE)
     if np.linalg.norm(own.left_null.T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
         raise ValueError(
-            "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is driven or seen; "
+            "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is excited or "
+            "measured; "
             "begin at a frequency above 0 rad/s"
         )
     states = own.rows @ ((own.range.T @ b[:, output.shape[1] :]) / own.values[: own.rank, None])

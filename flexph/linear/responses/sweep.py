@@ -166,21 +166,21 @@ def sweep(
     compute = partial(_attempt, make, wanted=count + SPARE if follow else count, least=count)
     attempts = map(compute, grid.tolist()) if executor is None else executor.map(compute, grid.tolist())
     spectra: list[_Spectrum] = []
-    kept, told = [], {}
+    kept, errors = [], {}
     shown = bar(attempts, total=grid.size, delay=1.0, shown=progress, unit="value")
-    for value, found in zip(grid.tolist(), shown, strict=True):
-        if isinstance(found, _Spectrum):
-            spectra.append(found)
+    for value, spectrum in zip(grid.tolist(), shown, strict=True):
+        if isinstance(spectrum, _Spectrum):
+            spectra.append(spectrum)
             kept.append(value)
         elif failures == "raise":
-            raise ValueError(f"{name} = {value:g}: {found}") from found
+            raise ValueError(f"{name} = {value:g}: {spectrum}") from spectrum
         else:
-            told[value] = str(found)
+            errors[value] = str(spectrum)
     if not spectra:
-        raise ValueError(f"no value of {name} gave a spectrum: {next(iter(told.values()))}")
+        raise ValueError(f"no value of {name} gave a spectrum: {next(iter(errors.values()))}")
     poles = [f.poles for f in spectra]
     alike = lambda k, own: _modal_assurance(spectra[k - 1]._replace(shapes=spectra[k - 1].shapes[:, own]), spectra[k])  # noqa: E731
-    return swept(name, np.array(kept), followed(poles, count, alike) if follow else _sorted(poles, count), told)
+    return swept(name, np.array(kept), followed(poles, count, alike) if follow else _sorted(poles, count), errors)
 
 
 def swept(

@@ -80,10 +80,10 @@ class TimeResponse(Labelled):
     def __repr__(self) -> str:
         span = f"{self.times[0]:.4g} to {self.times[-1]:.4g} s" if self.times.size else "none"
         how = self.method + (f", {self.substeps} substeps" if self.substeps else "")
-        told = self.describe_error()
+        error_text = self.describe_error()
         return (
             f"TimeResponse({self.times.size} times, {span}, outputs {list(self.outputs)}, inputs {list(self.inputs)}, "
-            f"{how}{', ' + told if told else ''})"
+            f"{how}{', ' + error_text if error_text else ''})"
         )
 
     def _labels(self) -> Labels:

@@ -17,10 +17,11 @@ from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
-from ...kernels.arrays import Rolling, Springs
+from ...kernels.arrays import Rolling
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
+from ...kernels.spring_arrays import Springs
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw

@@ -242,15 +242,15 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
 
 def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: Held) -> list[str]:
     """Warnings of large deflections of a body relative to its frames."""
-    found = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
-    if found is None or found.error.max() <= DEFLECTION_ERROR:
+    bend = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
+    if bend is None or bend.error.max() <= DEFLECTION_ERROR:
         return []
-    frames, most = len(nodes_of(mechanism.bodies[name])), float(found.error.max())
+    frames, most = len(nodes_of(mechanism.bodies[name])), float(bend.error.max())
     parts = int(np.ceil(frames * np.sqrt(most / DEFLECTION_ERROR)))
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
-        f"a section of {name!r} turns by {found.turn.max():.2f} rad against its frame, and its deflection is off by "
-        f"{size}{_since(times, found.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; split "
+        f"a section of {name!r} turns by {bend.turn.max():.2f} rad against its frame, and its deflection is off by "
+        f"{size}{_since(times, bend.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; split "
         f"the body into {parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
     ]
 

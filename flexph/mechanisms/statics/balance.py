@@ -100,8 +100,8 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
     for spring in mechanism.once(controlled_springs):
         if spring.name in inputs:
             raise ValueError(
-                f"inputs: statics take the stiffness of {spring.name!r} without its input: give the law of the "
-                "stiffness that is meant"
+                f"inputs: equilibria take the stiffness of {spring.name!r} without its input: give a law with the "
+                "wanted stiffness instead"
             )
     return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 

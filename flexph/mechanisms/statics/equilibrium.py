@@ -65,13 +65,13 @@ def equilibrium(
         moved.append(end.defect)
         if not end.settled:
             continue
-        found = searches.balance(end.value)
-        if found.holds(given):
-            refuse_unsteady(given, found.c)
-            state = balanced_state(given, found, redundant)
+        balance = searches.balance(end.value)
+        if balance.holds(given):
+            refuse_unsteady(given, balance.c)
+            state = balanced_state(given, balance, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None])
             return state
-        unbalanced = unbalanced or found
+        unbalanced = unbalanced or balance
         if not np.any(steady.spin):
             break
     refuse_unsteady(given, start)

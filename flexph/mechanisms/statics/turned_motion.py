@@ -109,8 +109,8 @@ def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
     springs = [(name, slice(i, i + 1)) for i, (name, _) in enumerate(measures(given.mechanism.connections))]
     parts = [("spring", *own) for own in springs]
     parts += [("inputs", *own) for own in given.mechanism.network.input_slices.items()]
-    found = [(only(kind, own)[0].max(initial=0.0), name) for kind, name, own in parts]
-    most, name = max(found, default=(0.0, "gravity"))
+    changes = [(only(kind, own)[0].max(initial=0.0), name) for kind, name, own in parts]
+    most, name = max(changes, default=(0.0, "gravity"))
     name = name if most > 0.0 else "gravity"
     raise ValueError(
         f"{name} acts from the ground and does not turn with {_described(given)}: its force changes as the mechanism "

@@ -124,7 +124,7 @@ def _matrix(own: Equations, P: Array, Z: Array, B: Array) -> Array:
 
 
 def _allowed_displacements(rows: Array) -> Array:
-    """Orthonormal basis of the displacements that rows allow; the rank is that of rows of length one."""
+    """Orthonormal basis of the displacements that rows allow, with the rank of the rows scaled to length one."""
     if not len(rows):
         return np.eye(rows.shape[1])
     length = np.linalg.norm(rows, axis=1)

@@ -203,7 +203,7 @@ def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, s
     if known is None:
         return dict(given)
     full = {name: in_full(name, known) for name in given}
-    strange = [name for name, found in full.items() if found is None]
+    strange = [name for name, full_name in full.items() if full_name is None]
     if strange and known and word not in LENIENT:
         raise ValueError(f"{place}: *{word} must have no parameters but {', '.join(known)}, got {', '.join(strange)}")
-    return {found: given[name] for name, found in full.items() if found is not None}
+    return {full_name: given[name] for name, full_name in full.items() if full_name is not None}

@@ -41,8 +41,8 @@ class _Cylinder:
 
 def proposed_ports(faces: Sequence[dict[str, Any]], scale: float) -> tuple[ProposedPort, ...]:
     """Ports of the faces of one part, with lengths in ``scale`` [m], sorted by kind, size and position."""
-    found = [*_round(faces), *_balls(faces), *_planes(faces)]
-    ordered = sorted(found, key=_order)
+    places = [*_round(faces), *_balls(faces), *_planes(faces)]
+    ordered = sorted(places, key=_order)
     counts: dict[str, int] = {}
     ports = []
     for port in ordered:

@@ -38,12 +38,12 @@ VTK_TYPES = re.compile(r'Name="types"[^>]*>([\d\s]+)<|CELL_TYPES\s+\d+\s+([\d\s]
 
 def refuse_skipped(path: Path, printed: str) -> None:
     """Raise ValueError for cells of a file that meshio has skipped, according to its output ``printed``."""
-    found = sorted({int(number) for number in SKIPPED.findall(" ".join(printed.split()))})
-    if not found:
+    numbers = sorted({int(number) for number in SKIPPED.findall(" ".join(printed.split()))})
+    if not numbers:
         return
     match = VTK_TYPES.search(path.read_text(encoding="latin-1"))
     types = [int(word) for word in (match[1] or match[2]).split()] if match else []
-    named = [f"VTK type {n}{f' ({VTK_NAMES[n]})' if n in VTK_NAMES else ''}{_place(types, n)}" for n in found]
+    named = [f"VTK type {n}{f' ({VTK_NAMES[n]})' if n in VTK_NAMES else ''}{_place(types, n)}" for n in numbers]
     raise ValueError(f"mesh must have cells of supported types, got cells of {', '.join(named)}")
 
 

@@ -100,10 +100,10 @@ class _Placing:
         """The three points that define a system, in the basic system."""
         if system.of is not None:
             return self.placed(system.of, system.points)
-        found = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]
-        if len(found) != len(system.points):
+        rows = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]
+        if len(rows) != len(system.points):
             raise ValueError(f"its grid points {system.points.tolist()} must be in the file")
-        return np.vstack([self.placed(int(self.of[k]), self.local[k][None]) for k in found])
+        return np.vstack([self.placed(int(self.of[k]), self.local[k][None]) for k in rows])
 
 
 def _coordinates(cards: list[Card]) -> Array:

@@ -92,7 +92,7 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
     """Parts that touch two parts or more by pins about one line only, and may turn in all of them."""
-    found = []
+    pins = []
     for name in names:
         own = [t for t in touches if name in (t.first, t.second)]
         round_ones = [t for t in own if t.kind == "pin"]
@@ -100,8 +100,8 @@ def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[t
         if name == ground or len(others) < 2:
             continue
         if pair_of(own).kind in ("hinge", "cylindrical") and _is_pin(name, round_ones):
-            found.append((name, round_ones))
-    return found
+            pins.append((name, round_ones))
+    return pins
 
 
 def _is_pin(name: str, touches: Sequence[Touch]) -> bool:

@@ -58,7 +58,7 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     if kinds is not None:
         for own, (name, dtype, ndim) in zip(owners, kinds, strict=True):
             if own.dtype != dtype or own.ndim != ndim:
-                raise TypeError(f"{name} must be {dtype} with {ndim} indices, got {own.dtype} with {own.ndim}")
+                raise TypeError(f"{name} must be {dtype} with {ndim} dimensions, got {own.dtype} with {own.ndim}")
     if not all(own.flags.c_contiguous for own in owners):
         raise ValueError("arrays must be in C order")
     rows = [(own.__array_interface__["data"][0], *own.shape, *(1,) * (ROW - 1 - own.ndim)) for own in owners]
@@ -96,19 +96,19 @@ def _kinds(of: type) -> list[_Kind] | None:
     """Arrays of a named tuple by its annotations, in order; None for tuples without annotations."""
     if not hasattr(of, "_fields"):
         return None
-    found: list[_Kind] = []
+    kinds: list[_Kind] = []
     inner = get_type_hints(of)
     for name, annotation in of.__annotations__.items():
         text = getattr(annotation, "__forward_arg__", annotation)
         if text in VIEWS:
-            found.append(_Kind(f"{of.__name__}.{name}", *VIEWS[text]))
+            kinds.append(_Kind(f"{of.__name__}.{name}", *VIEWS[text]))
         else:
             own = _kinds(inner[name])
             if own is None:
                 asked = "a view or a named tuple, in a module with annotations from __future__"
                 raise TypeError(f"{of.__name__}.{name} must be annotated with {asked}, got {text}")
-            found += own
-    return found
+            kinds += own
+    return kinds
 
 
 class Kind(NamedTuple):

@@ -132,7 +132,7 @@ def denavit_hartenberg(
     array([1.6520432, 1.0128763, 0.       ])
     """
     if not links:
-        raise ValueError("links must have a Link by the name of its joint at least, got none")
+        raise ValueError("links must have at least one Link, by the name of its joint, got none")
     check.choice("convention", convention, ("standard", "modified"))
     elements, joints, bodies = _standard(links) if convention == "standard" else _modified(links)
     sound = checked_links(bodies, "refuse")

@@ -147,7 +147,7 @@ def _head(file: Any) -> dict[str, Any]:
     head: dict[str, Any] = json.loads(file[_HEAD].item())
     kinds = {"parameters": dict, "values": dict, "error": str, "traceback": str, "seconds": float}
     if not (isinstance(head, dict) and all(isinstance(head.get(name), kind) for name, kind in kinds.items())):
-        raise ValueError(f"its entry {_HEAD!r} must tell {', '.join(kinds)}")
+        raise ValueError(f"its entry {_HEAD!r} must have {', '.join(kinds)}")
     return head
 
 

@@ -37,11 +37,11 @@ class Drawn:
     def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
         """Scene of a flat state as a stream of :mod:`flexph.view.packing`, whose parts frames move."""
         scene = self.scene(x, time)
-        told = [
+        attributes = [
             {"moves": part.kind != "ground", "deforms": _deforms(part), "fields": list(part.point_fields)}
             for part in scene.parts
         ]
-        live = {"number": self.number, "parts": told, **more}
+        live = {"number": self.number, "parts": attributes, **more}
         return streamed(scene, title=title, field=shown_field(scene, field), live=live)
 
     def frame(self, x: Array, time: float, *, scalable: bool = True) -> bytes:

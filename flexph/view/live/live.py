@@ -132,8 +132,8 @@ class Live:
                 window.close()
             return
         session = Session(sliders, **options, ready=lambda _: self._show(page))
-        told = {"title": self.title, "field": self.field, "first": span[0], "last": span[1]}
-        page = Page(session, port=self.port, page=self._page, told=told)
+        settings = {"title": self.title, "field": self.field, "first": span[0], "last": span[1]}
+        page = Page(session, port=self.port, page=self._page, settings=settings)
         try:
             yield session
         finally:

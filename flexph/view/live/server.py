@@ -51,12 +51,12 @@ class Page:
         Port of the address; 0 for a free one.
     page : callable
         Function without arguments that returns the HTML of the page.
-    told : dict
+    settings : dict
         Constants of the run that the page shows: its ``title``, ``field``, first and last time.
     """
 
-    def __init__(self, session: Session, *, port: int, page: Callable[[], str], told: dict[str, Any]) -> None:
-        self.session, self.page, self.told = session, page, told
+    def __init__(self, session: Session, *, port: int, page: Callable[[], str], settings: dict[str, Any]) -> None:
+        self.session, self.page, self.settings = session, page, settings
         self.token = secrets.token_urlsafe(24)
         self.asked, self.shown = 0.0, -1
         self._frame: tuple[tuple[int, bool], bytes] = ((-1, False), b"")
@@ -107,9 +107,9 @@ class Page:
         if now is None or now.drawn is None:
             return b""
         sliders = [{"name": s.name, "low": s.low, "high": s.high} for s in self.session.sliders.all]
-        told = {"sliders": sliders, "first": self.told["first"], "last": self.told["last"]}
-        title, field = self.told["title"], self.told["field"]
-        return now.drawn.stream(now.x, now.time, title=title, field=field, **told)
+        head = {"sliders": sliders, "first": self.settings["first"], "last": self.settings["last"]}
+        title, field = self.settings["title"], self.settings["field"]
+        return now.drawn.stream(now.x, now.time, title=title, field=field, **head)
 
     def frame(self, now: Snapshot, scalable: bool) -> bytes:
         """Frame of a snapshot: the length of its head, the head as JSON, and the numbers of the drawing.

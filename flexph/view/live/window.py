@@ -104,12 +104,15 @@ class LiveWindow:
         self._colour(scene)
         self._grow(scene)
         stored, work, dissipated = snapshot.account
-        told = (
+        caption = (
             f"{snapshot.state}, t = {snapshot.time:.4g} s of {self.last:.4g} s\n"
             f"stored {stored:+.3g} J, work {work:+.3g} J, dissipated {dissipated:.3g} J\n{HELP}"
         )
         stage.plotter.add_text(
-            f"{told}\n{snapshot.message}" if snapshot.message else told, name="caption", font_size=10, color="#222222"
+            f"{caption}\n{snapshot.message}" if snapshot.message else caption,
+            name="caption",
+            font_size=10,
+            color="#222222",
         )
         self._shown = snapshot.number
 

@@ -217,7 +217,7 @@ def test_what_a_run_cannot_join_is_named():
     arm = {"arm": rigid.bar(1.0, 2.0)}
     spring = torsion_spring("arm.root", GROUND, stiffness=1.0, name="servo")
     named = connect(arm, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor"), spring])
-    with pytest.raises(ValueError, match="'servo' must not be called"):
+    with pytest.raises(ValueError, match="'servo' needs another name"):
         controlled(mechanism=named)
 
 

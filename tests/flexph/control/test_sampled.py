@@ -199,7 +199,7 @@ def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_
     def function(time, see, memory):
         return {"motor": 0.1}, wrong if time > 0.12 else memory
 
-    with pytest.raises(ValueError, match="memory cannot be kept: stored values must be"):
+    with pytest.raises(ValueError, match="memory cannot be stored: stored values must be"):
         Sampled(function=function, period=0.05, sensors={}, memory=wrong)
     times = np.linspace(0.0, 0.4, 9)
     with pytest.raises(InputError, match=r"the memory.*controller 'count'.*t = 0.15 s cannot.*kept") as caught:

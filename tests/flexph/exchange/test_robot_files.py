@@ -58,7 +58,7 @@ def test_mimics_of_and_by_fixed_joints(tmp_path):
     parts += [solid(rng, "two"), moving(rng, "follow", "revolute", "palm", "two", law)]
     parts += [solid(rng, "three"), moving(rng, "still", "fixed", "palm", "three", law)]
     path = file_of(tmp_path / "r.urdf", *parts)
-    with pytest.warns(UserWarning, match=r"held where they are: follow at 0\.3 \(lead is fixed\)"):
+    with pytest.warns(UserWarning, match=r"held in place: follow at 0\.3 \(lead is fixed\)"):
         robot = read_urdf(path)
     mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
     start = mechanism.consistent_state(mechanism.assemble(robot.placed({"wrist": 0.3})))
@@ -115,7 +115,7 @@ def test_limits_that_are_missing_are_told(tmp_path, kind):
 def test_mimics_that_do_not_move_are_told(tmp_path):
     still = joint("k", "revolute", "base", "leg", more='<mimic joint="j" multiplier="0" offset="0.25"/>')
     path = file_of(tmp_path / "r.urdf", *GOOD, link("leg", 1.0, J=(1e-2,) * 3), still)
-    with pytest.warns(UserWarning, match=r"held where they are: k at 0\.25 \(the multiplier is 0\)"):
+    with pytest.warns(UserWarning, match=r"held in place: k at 0\.25 \(the multiplier is 0\)"):
         robot = read_urdf(path)
     np.testing.assert_allclose(robot.placed()["leg"][1].as_rotvec(), [0.0, 0.0, 0.25], atol=1e-15)
 

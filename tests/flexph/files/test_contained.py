@@ -212,8 +212,8 @@ def test_records_of_studies_are_judged_before_they_are_read(tmp_path):
     for head, arrays, words in (
         (HEAD, {"value 0": np.array([lambda: 0.0, None][1:], dtype=object)}, "objects, which can run code"),
         (HEAD, {"value 0": np.zeros(10**7)}, "more than 200 times its size"),
-        ([1], {}, "must tell parameters"),
-        ({**HEAD, "seconds": "long"}, {}, "must tell parameters"),
+        ([1], {}, "must have parameters"),
+        ({**HEAD, "seconds": "long"}, {}, "must have parameters"),
         (HEAD, {}, "damaged"),
     ):
         with pytest.raises(OSError, match=words):

@@ -207,8 +207,8 @@ def test_a_saved_run_hands_no_bytes_to_a_unit_and_goes_on_to_the_same_bits(unit,
     run(plan.start, times[:5], held_by(unit)).save(tmp_path / "half.h5")
     half = Solution.load(tmp_path / "half.h5", plan.mechanism)
     (memory,) = (known["memory"] for known in half.final.controllers.values())
-    assert set(memory) == {"told"}
-    assert np.concatenate(memory["told"]).shape == (4, 2)
+    assert set(memory) == {"history"}
+    assert np.concatenate(memory["history"]).shape == (4, 2)
 
     def refuse(*_):
         raise AssertionError("bytes of a file went to the unit")
@@ -233,7 +233,7 @@ def test_two_runs_of_one_length_are_not_taken_for_each_other(unit):
 @pytest.mark.parametrize("told", [np.zeros(3), (np.zeros((2, 2)),), (np.full((1, 2), np.nan),), ("x",)])
 def test_what_a_file_says_of_a_unit_is_judged(unit, told):
     with pytest.raises(ValueError, match=r"unit 'swing\.fmu' must be"):
-        held_by(unit).function(0.0, {"motor_1": 5.0}, {"told": told})
+        held_by(unit).function(0.0, {"motor_1": 5.0}, {"history": told})
 
 
 class Trap:
@@ -260,7 +260,7 @@ def test_the_log_of_a_unit_stays_short_and_is_not_copied():
         told = _with_row(told, np.array([float(k), 1.0]))
     np.testing.assert_array_equal(np.concatenate(told)[:, 0], np.arange(1000.0))
     assert len(told) <= 10  # as many as the number of calls has digits in base two
-    again = deep_copy({"told": told})["told"]
+    again = deep_copy({"history": told})["history"]
     assert all(a is b for a, b in zip(again, told, strict=True))
     free = [np.zeros(2)]
     assert deep_copy(free)[0] is not free[0]

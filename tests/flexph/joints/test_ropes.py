@@ -385,7 +385,7 @@ def test_sheaves_that_touch_are_refused():
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: rope(["a.end"], stiffness=1.0), "path must have two ends at least, got 1 points"),
+        (lambda: rope(["a.end"], stiffness=1.0), "path must have at least two ends, got 1 points"),
         (
             lambda: rope(["a.end", Sheave("b.centre", 0.1)], stiffness=1.0),
             "path must begin and end at ports or at discs that the rope grips, got a sheave at 'b.centre'",

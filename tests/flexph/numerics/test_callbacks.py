@@ -51,7 +51,7 @@ def test_numbers_become_arrays_of_one_that_loops_may_write():
     ("matrix", "error", "told"),
     [
         (np.zeros((5, 2)).T, ValueError, "C order"),
-        (np.zeros(4), TypeError, "Inner.matrix must be float64 with 2 indices, got float64 with 1"),
+        (np.zeros(4), TypeError, "Inner.matrix must be float64 with 2 dimensions, got float64 with 1"),
         (np.zeros((2, 2), dtype=int), TypeError, "Inner.matrix must be float64"),
         (np.zeros((2, 2), dtype=np.float32), TypeError, "Inner.matrix must be float64"),
     ],

@@ -12,7 +12,7 @@ import fem
 from flexph import GROUND, connect, integrate, weld
 from flexph.bodies import NodalBody, body_from_modes, reduce_body
 from flexph.export import read_series, stress_envelope, write_envelope, write_series
-from flexph.plot.stress_extremes import stress_extremes, told_quantities
+from flexph.plot.stress_extremes import reported_quantities, stress_extremes
 from flexph.results import static_solution
 from flexph.scenes import motion_scene, read_scene, write_scene
 from flexph.sensors import stress
@@ -98,7 +98,7 @@ def test_the_largest_stress_is_one_number_wherever_it_is_told(kind, tmp_path):
     want = stress_envelope(run, "b").peak_von_mises.max()
     assert want > 0.0
     view = motion_scene(run).parts[0].point_fields[label].values
-    report = stress_extremes(run, "b", told_quantities(KINDS[kind])[0])
+    report = stress_extremes(run, "b", reported_quantities(KINDS[kind])[0])
     name = "axial_size" if label == AXIAL else "von_mises"
     series = read_series(write_series(tmp_path / "a.pvd", run)[0]).cell_data[f"{name}_largest_in_cell"]
     with open(write_envelope(tmp_path / "a.csv", run), encoding="utf-8") as file:

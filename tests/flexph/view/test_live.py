@@ -251,7 +251,7 @@ def test_what_a_run_with_a_page_refuses(tmp_path):
     motor = {"sliders": {"motor": (0.0, 1.0)}}
     refusal("must include the value that its input begins with, 2", live=motor, inputs={"motor": 2.0})
     refusal("input 'motor' of a slider must be constant", live=motor, inputs={"motor": np.sin})
-    refusal("sliders do not go with a checkpoint", live=motor, checkpoint=tmp_path)
+    refusal("sliders cannot be combined with a checkpoint", live=motor, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="live must be True, False or a"):
         integrate(*pendulum(), np.linspace(0.0, 0.1, 11), live="page")
     refusal("live is for mechanisms by Exact", method=Gauss(2))

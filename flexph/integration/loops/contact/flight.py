@@ -23,7 +23,7 @@ DEEP = cython.declare(cython.double, _DEEP)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 
 
-def turns_away(m: Memory) -> bool:
+def turns_beyond_stop(m: Memory) -> bool:
     """True if the angle of a stop, rigid or not, is more than half a turn from its origin at the end of a step."""
     for c in range(m.contacts_kind.size):
         if m.contacts_kind[c] == ANGLE and fabs(m.touch_after[c] + m.contacts_offset[c]) > M_PI:
@@ -31,7 +31,7 @@ def turns_away(m: Memory) -> bool:
     return False
 
 
-def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
+def passes_through(m: Memory, dim: int, c: int, deep: float) -> bool:
     """True if a ball passes through another or a cylinder within a step, as their axes come too close on the way.
 
     The overlap on the straight way exceeds ``deep`` times the distance of contact, the sum of the radii.

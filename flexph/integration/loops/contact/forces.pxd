@@ -1,16 +1,16 @@
 from ....numerics.loops.views cimport Vec, fill, larger
 from ..memory.memory cimport Memory
 from .gaps cimport differentiate_gap, gap_of, place_vectors, turned_gap
-from .laws cimport potential, press
-from .rubbing cimport moment, rub, slide
+from .laws cimport potential, set_normal_force
+from .rubbing cimport moment, set_friction, slide
 from libc.math cimport sqrt
 
 cdef Py_ssize_t ANGLE
 
 cdef void begin_contacts(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void touch(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void evaluate_contacts(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef bint leaves_list(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void _leave(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _clear_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef bint is_active(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void push_nodes(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void twist_bodies(Memory* m, Py_ssize_t dim) noexcept nogil

@@ -13,8 +13,8 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, larger
     from ..memory.memory import Memory
     from .gaps import differentiate_gap, gap_of, place_vectors, turned_gap
-    from .laws import potential, press
-    from .rubbing import moment, rub, slide
+    from .laws import potential, set_normal_force
+    from .rubbing import moment, set_friction, slide
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
@@ -27,7 +27,7 @@ def begin_contacts(m: Memory, dim: int) -> None:
             m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
 
 
-def touch(m: Memory, dim: int, h: float) -> None:
+def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
     """Set gaps, forces and anchors of all compliant contacts over a step; zero forces for those open at both ends."""
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
@@ -41,15 +41,15 @@ def touch(m: Memory, dim: int, h: float) -> None:
         after = turned_gap(m, dim, c, before) if is_angle else gap_of(m, dim, c, m.touch_last)
         m.touch_after[c] = after
         if before >= 0.0 and after >= 0.0:
-            _leave(m, dim, c)
+            _clear_contact(m, dim, c)
             continue
         if before >= 0.0 and not is_angle:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
         differentiate_gap(m, dim, c)
-        press(m, c, h)
+        set_normal_force(m, c, h)
         if m.contacts_friction[c] > 0.0:
             slide(m, dim, c, h)
-            rub(m, dim, c, h)
+            set_friction(m, dim, c, h)
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
@@ -66,7 +66,7 @@ def leaves_list(m: Memory, dim: int) -> bool:
     return False
 
 
-def _leave(m: Memory, dim: int, c: int) -> None:
+def _clear_contact(m: Memory, dim: int, c: int) -> None:
     """Clear the forces of an open contact, and its anchor at the end of the step."""
     m.touch_force[c] = 0.0
     m.touch_elastic[c] = 0.0
@@ -98,10 +98,10 @@ def push_nodes(m: Memory, dim: int) -> None:
             for t in range(dim - 1):
                 for side in range(2):
                     n = m.contacts_node[c][side]
-                    own = m.touch_friction[c][t]
+                    friction = m.touch_friction[c][t]
                     if n >= 0:
                         for i in range(dim):
-                            m.trial_on_node[n][i] += (own if side == 0 else -own) * m.touch_tangent[c][t][i]
+                            m.trial_on_node[n][i] += (friction if side == 0 else -friction) * m.touch_tangent[c][t][i]
 
 
 def twist_bodies(m: Memory, dim: int) -> None:
@@ -112,10 +112,10 @@ def twist_bodies(m: Memory, dim: int) -> None:
                 b = m.contacts_body[c][side]
                 if b >= 0:
                     for t in range(dim - 1):
-                        own = m.touch_friction[c][t]
+                        friction = m.touch_friction[c][t]
                         for i in range(m.trial_torque.shape[1]):
                             turning = moment(dim, m.touch_arm[c][side], m.touch_tangent[c][t], i)
-                            m.trial_torque[b][i] -= own * turning
+                            m.trial_torque[b][i] -= friction * turning
 
 
 def store_contacts(m: Memory, dim: int) -> None:
@@ -135,8 +135,8 @@ def _anchored(m: Memory, dim: int, c: int, is_start: bool) -> float:
         return 0.0
     square = 0.0
     for i in range(dim):
-        own = m.contacts_anchor[c] + i
-        square += (m.at_spring[own] if is_start else m.end_spring[own]) ** 2
+        entry = m.contacts_anchor[c] + i
+        square += (m.at_spring[entry] if is_start else m.end_spring[entry]) ** 2
     return 0.5 * square / m.contacts_holding[c]
 
 

@@ -81,7 +81,7 @@ def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
     """Distance of a point to the surface of a contact; sets ``touch.place`` and ``touch.near`` at an end of a step."""
     for i in range(dim):
         m.touch_place[end][i] = dot(dim, vector[0], vector[1 + i])
-    own = Surfaces(
+    surfaces = Surfaces(
         m.surfaces_half,
         m.surfaces_root,
         m.surfaces_signed,
@@ -93,7 +93,7 @@ def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
         m.surfaces_feature,
         m.surfaces_outward,
     )
-    nearest(own, m.contacts_shape[c], dim, m.touch_place[end], m.contacts_blend[c], m.touch_near[end])
+    nearest(surfaces, m.contacts_shape[c], dim, m.touch_place[end], m.contacts_blend[c], m.touch_near[end])
     return m.touch_near[end][VALUE]
 
 

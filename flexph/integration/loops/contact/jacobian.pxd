@@ -24,9 +24,9 @@ cdef Py_ssize_t _columns(Memory* m, Py_ssize_t d, Py_ssize_t n, Py_ssize_t entry
 cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left, Vec right) noexcept nogil
 cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
 cdef double _turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
-cdef void _roll(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
-cdef void _cross_over(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
-cdef void _lean_over(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
+cdef void _add_surface_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
+cdef void _add_segment_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
+cdef void _add_rim_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
 cdef void _differentiate_weights(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _differentiate_slips(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

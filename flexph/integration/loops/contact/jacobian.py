@@ -155,11 +155,11 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         _add_block(m, dim, contact, c, -0.5 * h * force, 0, 1)
         _add_block(m, dim, contact, c, -0.5 * h * force, 1, 0)
     if kind == RIM:
-        _lean_over(m, dim, contact, c, h * force)
+        _add_rim_direction(m, dim, contact, c, h * force)
     if kind == SHAPE:
-        _roll(m, dim, contact, c, h)
+        _add_surface_direction(m, dim, contact, c, h)
     if kind == SEGMENTS:
-        _cross_over(m, dim, contact, c, h * m.touch_force[c])
+        _add_segment_direction(m, dim, contact, c, h * m.touch_force[c])
     if kind in (OFFSET, ANGLE, RIM, SHAPE, SEGMENTS):
         return 0.0
     p0 = 0.0
@@ -180,7 +180,7 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     return gain
 
 
-def _roll(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
+def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
     """Add the change of the direction of the force on a ball at a surface, with its coordinates V·W_i there.
 
     The discrete gradient n of the distance has the derivatives ``touch.bent``.
@@ -202,18 +202,18 @@ def _roll(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
                     for l in range(dim):
                         moved += m.touch_bent[1 + k][l] * m.system_W[first + i][j] * v1[1 + l][j]
                 else:
-                    own = 0
-                    while own < dim - 1 and i >= m.touch_begin[2 + own]:
-                        own += 1
-                    moved += m.touch_bent[1 + k][own] * m.system_W[first + i][j] * v1[0][j]
-                    if own == k:
+                    vector = 0
+                    while vector < dim - 1 and i >= m.touch_begin[2 + vector]:
+                        vector += 1
+                    moved += m.touch_bent[1 + k][vector] * m.system_W[first + i][j] * v1[0][j]
+                    if vector == k:
                         acting += 0.5 * m.system_B[first + i][j] * (v0[0][j] + v1[0][j])
             m.touch_along[0][i] = acting
             m.touch_along[1][i] = moved
         _add_outer(m, contact, c, -h * force, m.touch_along[0], m.touch_along[1])
 
 
-def _cross_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
+def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the change of the direction of the force on two segments; ``push`` is the force times h.
 
     The discrete gradient n of d² by the products V·V, V·W, V·U, W·U has the derivatives ``touch.bent``; that of d is
@@ -237,14 +237,14 @@ def _cross_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
         one = 0 if k < 3 else 1  # vectors of product k
         other = k if k < 3 else 2
         for i in range(m.touch_begin[4]):
-            own = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
+            vector = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
             acting = 0.0
             moved = 0.0
             for j in range(dim):
                 B = m.system_B[first + i][j]
-                if own == one:
+                if vector == one:
                     acting += 0.5 * B * (v0[other][j] + v1[other][j])
-                if own == other:
+                if vector == other:
                     acting += 0.5 * B * (v0[one][j] + v1[one][j])
             for l in range(4):
                 slope = m.touch_bent[1 + k][l] - 0.5 * n[k] * m.touch_near[1][SLOPE + l] / (total * d1)
@@ -252,16 +252,16 @@ def _cross_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
                 right = l if l < 3 else 2
                 for j in range(dim):
                     W = m.system_W[first + i][j]
-                    if own == left:
+                    if vector == left:
                         moved += slope * W * v1[right][j]
-                    if own == right:
+                    if vector == right:
                         moved += slope * W * v1[left][j]
             m.touch_along[0][i] = acting
             m.touch_along[1][i] = moved
         _add_outer(m, contact, c, -gain, m.touch_along[0], m.touch_along[1])
 
 
-def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
+def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the change of the direction of the force on the rim of a disc; ``push`` is the force times h."""
     first = _first_row(m)
     v0 = m.touch_first
@@ -273,13 +273,13 @@ def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     _add_block(m, dim, contact, c, -0.5 * push * r * k, 1, 2)
     _add_block(m, dim, contact, c, -0.5 * push * r * k, 2, 1)
     for i in range(m.touch_begin[5]):
-        own = 2 if i >= m.touch_begin[2] else 1
+        vector = 2 if i >= m.touch_begin[2] else 1
         acting = 0.0
         moved = 0.0
         if i >= m.touch_begin[1]:
             for j in range(dim):
-                acting += 0.5 * m.system_B[first + i][j] * (v0[3 - own][j] + v1[3 - own][j])
-                moved += m.system_W[first + i][j] * v1[3 - own][j]
+                acting += 0.5 * m.system_B[first + i][j] * (v0[3 - vector][j] + v1[3 - vector][j])
+                moved += m.system_W[first + i][j] * v1[3 - vector][j]
         m.touch_along[0][i] = acting
         m.touch_along[1][i] = moved
     _add_outer(m, contact, c, -push * r * bent, m.touch_along[0], m.touch_along[1])

@@ -22,7 +22,7 @@ def potential(m: Memory, c: int, depth: float) -> float:
     return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)
 
 
-def press(m: Memory, c: int, h: float) -> None:
+def set_normal_force(m: Memory, c: int, h: float) -> None:
     """Set the normal force of a gap that is closed at an end of the step, its elastic part, and its slope ∂F/∂g₁."""
     before = m.touch_before[c]
     after = m.touch_after[c]

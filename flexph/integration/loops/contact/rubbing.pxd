@@ -14,14 +14,14 @@ cdef Py_ssize_t SURFACES
 cdef double TINY
 
 cdef void slide(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
-cdef void _carry(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef void _lean(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef void _cross(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _set_surface_velocity(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _set_rim_arms(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _set_segment_arms(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _tangents(Vec normal, Mat tangent) noexcept nogil
 cdef void _turn(Memory* m, Py_ssize_t dim, Py_ssize_t b, double h, Vec out) noexcept nogil
 cdef double moment(Py_ssize_t dim, Vec arm, Vec force, Py_ssize_t i) noexcept nogil
-cdef double rough(Memory* m, Py_ssize_t c) noexcept nogil
-cdef void rub(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
-cdef void _hold(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef double friction_coefficient(Memory* m, Py_ssize_t c) noexcept nogil
+cdef void set_friction(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
+cdef void _set_anchored_friction(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _length(Py_ssize_t dim, Vec a) noexcept nogil
 cdef void _turn_anchor(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

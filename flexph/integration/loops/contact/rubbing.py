@@ -48,14 +48,14 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         arm[0][i] = m.contacts_share[c][0] * (normal[i] if flat else middle)
         arm[1][i] = middle - arm[0][i] if flat else m.contacts_share[c][1] * middle
     if m.contacts_kind[c] == RIM:
-        _lean(m, dim, c)
+        _set_rim_arms(m, dim, c)
     elif m.contacts_kind[c] == SEGMENTS:
-        _cross(m, dim, c)
+        _set_segment_arms(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
     if m.contacts_surface[c] >= 0 or m.contacts_driven[c] >= 0:
-        _carry(m, dim, c)
+        _set_surface_velocity(m, dim, c)
     for t in range(dim - 1):
         slip = 0.0
         for i in range(dim):
@@ -67,7 +67,7 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         m.touch_slip[c][t] = slip - h * m.touch_carried[c][t]
 
 
-def _carry(m: Memory, dim: int, c: int) -> None:
+def _set_surface_velocity(m: Memory, dim: int, c: int) -> None:
     """Set the mean velocity of a moving surface along the tangents."""
     speed = m.contacts_speed[c]
     if m.contacts_timed[c] >= 0:
@@ -82,7 +82,7 @@ def _carry(m: Memory, dim: int, c: int) -> None:
         m.touch_carried[c][t] = speed * along
 
 
-def _lean(m: Memory, dim: int, c: int) -> None:
+def _set_rim_arms(m: Memory, dim: int, c: int) -> None:
     """Set the arms of the rim of a disc: its lowest point is at −r (n − q e)/s − r_c n from the centre.
 
     Normal n, axis e, q = n·e and s = √(1 − q²) are means of both ends of the step.
@@ -100,7 +100,7 @@ def _lean(m: Memory, dim: int, c: int) -> None:
         m.touch_arm[c][1][i] = 0.5 * (v0[0][i] + v1[0][i]) - m.touch_arm[c][0][i]
 
 
-def _cross(m: Memory, dim: int, c: int) -> None:
+def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
     """Set the arms of two segments: the first touches at s W − r₁ n from its centre, s and W means of both ends."""
     along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
     for i in range(dim):
@@ -147,7 +147,7 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
     return arm[j] * force[k] - arm[k] * force[j]
 
 
-def rough(m: Memory, c: int) -> float:
+def friction_coefficient(m: Memory, c: int) -> float:
     """Mean coefficient of friction of a contact over a step."""
     k = m.contacts_rubbing[c]
     if k < 0:
@@ -155,28 +155,28 @@ def rough(m: Memory, c: int) -> float:
     return 0.5 * m.contacts_friction[c] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
 
 
-def rub(m: Memory, dim: int, c: int, h: float) -> None:
+def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
     """Set the friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
     if m.contacts_anchor[c] >= 0:
-        _hold(m, dim, c)
+        _set_anchored_friction(m, dim, c)
         return
     square = (h * m.contacts_slipping[c]) ** 2
     for t in range(dim - 1):
         square += m.touch_slip[c][t] ** 2
     size = sqrt(square)
     for t in range(dim - 1):
-        m.touch_by_normal[c][t] = -rough(m, c) * m.touch_slip[c][t] / size
+        m.touch_by_normal[c][t] = -friction_coefficient(m, c) * m.touch_slip[c][t] / size
         m.touch_friction[c][t] = m.touch_force[c] * m.touch_by_normal[c][t]
         for u in range(dim - 1):
             across = (1.0 if t == u else 0.0) - m.touch_slip[c][t] * m.touch_slip[c][u] / (size * size)
-            m.touch_by_slip[c][t][u] = rough(m, c) * m.touch_force[c] / size * across
+            m.touch_by_slip[c][t][u] = friction_coefficient(m, c) * m.touch_force[c] / size * across
 
 
-def _hold(m: Memory, dim: int, c: int) -> None:
+def _set_anchored_friction(m: Memory, dim: int, c: int) -> None:
     """Set the friction of a contact with an anchor, its derivatives, and the anchor at the end of the step."""
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
-    bound = rough(m, c) * m.touch_force[c]
+    bound = friction_coefficient(m, c) * m.touch_force[c]
     held = m.touch_held
     _turn_anchor(m, dim, c)
     square = 0.0
@@ -188,13 +188,13 @@ def _hold(m: Memory, dim: int, c: int) -> None:
     square = 0.0
     for t in range(dim - 1):
         along = m.touch_trial[t] / size if slips else 0.0
-        own = bound * along if slips else m.touch_trial[t]
-        m.touch_friction[c][t] = -own
-        m.touch_by_normal[c][t] = -rough(m, c) * along
+        force = bound * along if slips else m.touch_trial[t]
+        m.touch_friction[c][t] = -force
+        m.touch_by_normal[c][t] = -friction_coefficient(m, c) * along
         for u in range(dim - 1):
             turning = (1.0 if t == u else 0.0) - (along * m.touch_trial[u] / size if slips else 0.0)
             m.touch_by_slip[c][t][u] = 0.5 * k * turning * (bound / size if slips else 1.0)
-        held[t] = 2.0 * own - held[t] if slips else held[t] + k * m.touch_slip[c][t]
+        held[t] = 2.0 * force - held[t] if slips else held[t] + k * m.touch_slip[c][t]
         square += held[t] ** 2
     length = sqrt(square)
     share = bound / length if slips and length > bound else 1.0

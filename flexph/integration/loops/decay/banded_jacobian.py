@@ -106,7 +106,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
     own_t = numbers[TAU]
     own_y = numbers[Y]
     own_z = numbers[Z]
-    own = numbers[RATE]
+    number = numbers[RATE]
     for a in range(s):
         resting = m.inertia_n[i][a]
         coupling = m.inertia_n[i][a] + m.end_Pu[i][1 + a]
@@ -123,7 +123,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
             l = (a + 2) % 3
             turned += 0.5 * h * m.x_w[b][j] * (m.inertia_n[i][l] + m.end_Pu[i][1 + l])
             turned -= 0.5 * h * m.x_w[b][l] * (m.inertia_n[i][j] + m.end_Pu[i][1 + j])
-        enter(m, b, own, z + a, -column)
+        enter(m, b, number, z + a, -column)
         enter(m, b, w + a, own_z, -turned)
         enter(m, b, own_z, z + a, resting)
         enter(m, b, z + a, own_z, resting)
@@ -132,7 +132,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
         enter(m, b, own_y, z + a, coupling)
         enter(m, b, y + a, own_z, coupling)
         enter(m, b, own_y, w + a, -2.0 * coupling)
-        enter(m, b, y + a, own, -row)
+        enter(m, b, y + a, number, -row)
         enter(m, b, own_t, t + a, 4.0 * resting)
         enter(m, b, t + a, own_t, 4.0 * resting)
 
@@ -161,7 +161,7 @@ def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
     own_t = numbers[TAU]
     own_y = numbers[Y]
     own_z = numbers[Z]
-    own = numbers[RATE]
+    number = numbers[RATE]
     for l in range(d):
         by_turning = 0.0
         by_resting = 0.0
@@ -172,14 +172,14 @@ def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
             by_resting += m.inertia_mean[i][k] * m.inertia_form[b][k][l]
             of_y += m.inertia_form[b][l][k] * m.inertia_mean[i][k]
             of_rate += m.filtering_turn[d + l][k] * m.inertia_mean[i][k]
-        enter(m, b, own, z + l, by_turning)
+        enter(m, b, number, z + l, by_turning)
         enter(m, b, own_z, z + l, -by_resting)
         enter(m, b, own_t, t + l, -4.0 * by_resting)
         enter(m, b, own_y, y + l, -m.inertia_mean[i][l])
         enter(m, b, z + l, own_z, -m.inertia_mean[i][l])
         enter(m, b, t + l, own_t, -m.inertia_mean[i][l])
         enter(m, b, y + l, own_y, -4.0 * of_y)
-        enter(m, b, y + l, own, of_rate)
+        enter(m, b, y + l, number, of_rate)
 
 
 def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
@@ -196,15 +196,15 @@ def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
         for a in range(1 if dim == 2 else 3):
             before += 0.5 * h * m.at_w[b][a] * m.inertia_val[entry][1 + a]
             after += h * m.end_w[b][a] * m.inertia_val[entry][1 + a]
-        own = m.filter_number[i]
+        row = m.filter_number[i]
         others = m.filter_number[j]
-        enter(m, b, own[RATE], others[Z], -before)
-        enter(m, b, own[Z], others[Z], resting)
-        enter(m, b, own[Z], others[Y], -share * K)
-        enter(m, b, own[Y], others[Y], 4.0 * resting + K)
-        enter(m, b, own[Y], others[Z], resting)
-        enter(m, b, own[Y], others[RATE], -after)
-        enter(m, b, own[TAU], others[TAU], 4.0 * resting + K)
+        enter(m, b, row[RATE], others[Z], -before)
+        enter(m, b, row[Z], others[Z], resting)
+        enter(m, b, row[Z], others[Y], -share * K)
+        enter(m, b, row[Y], others[Y], 4.0 * resting + K)
+        enter(m, b, row[Y], others[Z], resting)
+        enter(m, b, row[Y], others[RATE], -after)
+        enter(m, b, row[TAU], others[TAU], 4.0 * resting + K)
 
 
 def _enter_softening(m: Memory, h: float, b: int) -> None:
@@ -215,10 +215,10 @@ def _enter_softening(m: Memory, h: float, b: int) -> None:
             l = m.elastic_inverse_col[f]
             inverse = m.elastic_inverse_val[f]
             for e in range(m.elastic_ptr[k], m.elastic_ptr[k + 1]):
-                own = m.filter_number[m.elastic_col[e]]
+                row = m.filter_number[m.elastic_col[e]]
                 left = gain * m.trial_D[e]
                 right = h * h * m.elastic_strain[e]
                 for g in range(m.elastic_ptr[l], m.elastic_ptr[l + 1]):
                     others = m.filter_number[m.elastic_col[g]]
-                    enter(m, b, own[RATE], others[TAU], left * inverse * m.elastic_strain[g])
-                    enter(m, b, own[TAU], others[RATE], -right * inverse * m.system_D[g])
+                    enter(m, b, row[RATE], others[TAU], left * inverse * m.elastic_strain[g])
+                    enter(m, b, row[TAU], others[RATE], -right * inverse * m.system_D[g])

@@ -67,18 +67,18 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3
     for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
-        own = m.filter_number[i][RATE]
+        row = m.filter_number[i][RATE]
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
             other = m.filter_number[m.inertia_col[e]][RATE]
-            if own < rows or other < rows:
-                enter(m, b, own, other, m.system_flexible[m.border_place[e]])
-        if own < rows:
+            if row < rows or other < rows:
+                enter(m, b, row, other, m.system_flexible[m.border_place[e]])
+        if row < rows:
             for a in range(s):
-                enter(m, b, own, rows + a, m.system_col[i][a])
-                enter(m, b, rows + a, own, m.system_row_w[i][a])
+                enter(m, b, row, rows + a, m.system_col[i][a])
+                enter(m, b, rows + a, row, m.system_row_w[i][a])
             for l in range(d):
-                enter(m, b, own, rows + s + l, m.inertia_mean[i][l])
-                enter(m, b, rows + s + l, own, -m.inertia_mean[i][l])
+                enter(m, b, row, rows + s + l, m.inertia_mean[i][l])
+                enter(m, b, rows + s + l, row, -m.inertia_mean[i][l])
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
@@ -106,12 +106,12 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
     size = 9 if dim == 2 else 18
     for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
         row = m.border_inner[i]
-        own = m.filter_number[i][RATE]
+        place = m.filter_number[i][RATE]
         if row >= 0:
             for j in range(first):
-                value = C[own][j]
+                value = C[place][j]
                 for k in range(size):
-                    value -= C[own][first + k] * W[first + k][j]
+                    value -= C[place][first + k] * W[first + k][j]
                 X[row][j] = value
 
 

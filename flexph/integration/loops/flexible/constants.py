@@ -149,7 +149,7 @@ def _in_turn(entry: Index) -> tuple[Index, ...]:
 
 def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
     """Strain rows of the stresses, their stiffness C⁻¹ and compliance C, and damping."""
-    entry, own = strain.find(strain.G.stress, strain.G.row)
+    entry, exists = strain.find(strain.G.stress, strain.G.row)
     (turn,) = _in_turn(entry)
     inverse, compliance = rows_of(a.stiffness), rows_of(a.compliance)
     return Elastic(
@@ -158,8 +158,8 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
         col=strain.col,
         strain=strain.value,
         G_entry=entry[turn],
-        G_col=strain.G.col[own][turn],
-        G_val=strain.G.value[own][turn],
+        G_col=strain.G.col[exists][turn],
+        G_val=strain.G.value[exists][turn],
         inverse_ptr=inverse[0],
         inverse_col=inverse[1],
         inverse_val=inverse[2],

@@ -50,18 +50,18 @@ class StrainOperator(NamedTuple):
         second = _second(a.slopes, a.weights)
         bent = second.value != 0.0
         keys, place, rows, columns, ptr = _rows(row, col, second.stress[bent], second.row[bent], stresses, n)
-        own = np.zeros(keys.size)
-        own[place] = value
+        values = np.zeros(keys.size)
+        values[place] = value
         curved = np.zeros(stresses, dtype=bool)
         curved[entries_of(a.weights)[0]] = True
-        return StrainOperator(ptr, rows, columns, own, curved, second, n, keys)
+        return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
         """Numbers of those of the given entries that exist, and a mask that selects them."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
-        own = np.append(self.keys, -1)[place] == keys
-        return place[own], own
+        exists = np.append(self.keys, -1)[place] == keys
+        return place[exists], exists
 
 
 @kept
@@ -79,8 +79,8 @@ def _second(slopes: Any, weights: Any) -> Second:
     if count_products(slopes, weights) > MANY:
         return _second_of_many(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
-    own, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
-    values = np.bincount(where, weight[of] * value[left] * value[right], own.size)
+    entries, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
+    values = np.bincount(where, weight[of] * value[left] * value[right], entries.size)
     return Second(stresses, rows, columns, values)
 
 

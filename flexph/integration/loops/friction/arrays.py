@@ -20,8 +20,8 @@ def bearings_of(mechanism: Model) -> Bearings:
     b, accounts = mechanism.network.arrays.bearings, mechanism.once(Accounts)
     spring = b.spring.copy()
     spring[0, b.curve >= 0] = mechanism.network.arrays.springs.damping.size + b.curve[b.curve >= 0]
-    own, first = np.arange(b.number), len(accounts.work) + len(accounts.joint_work)
-    pressing = first + len(accounts.impulses) - 2 * b.number + own
+    numbers, first = np.arange(b.number), len(accounts.work) + len(accounts.joint_work)
+    pressing = first + len(accounts.impulses) - 2 * b.number + numbers
     lost = first + len(accounts.impulses)
     return Bearings(
         spring=spring.T,
@@ -30,8 +30,8 @@ def bearings_of(mechanism: Model) -> Bearings:
         rubbing=b.rubbing,
         row=b.row,
         owner=b.owner,
-        lost=lost + accounts.first_bearing + own,
-        struck=lost + accounts.first_bearing + own + (b.number if accounts.rigid.size else 0),
+        lost=lost + accounts.first_bearing + numbers,
+        struck=lost + accounts.first_bearing + numbers + (b.number if accounts.rigid.size else 0),
         pressing=pressing,
         rubbed=pressing + b.number,
         joined=lost + len(accounts.dissipation) - 1 if accounts.joins else -1,

@@ -120,14 +120,14 @@ def _follow(m: Memory) -> None:
 def _step(m: Memory, i: int) -> float:
     """Step length r of a bearing, the reciprocal of its mobility, which may vanish in a dead centre."""
     t = m.bearings_spring.shape[1]
-    own = 0.0
+    diagonal = 0.0
     largest = 0.0
     for q in range(m.rub_force.size):
         mobility = m.rub_D[q][q]
         largest = larger(largest, mobility)
-        own = larger(own, mobility) if q // t == i else own
-    own = larger(own, LEAST * largest)
-    return 1.0 / own if own > 0.0 else 1.0
+        diagonal = larger(diagonal, mobility) if q // t == i else diagonal
+    diagonal = larger(diagonal, LEAST * largest)
+    return 1.0 / diagonal if diagonal > 0.0 else 1.0
 
 
 def _trial_size(m: Memory, i: int, step: float) -> float:

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
 from ..mechanics.arrow cimport solve
 from ..mechanics.curves cimport pull_along, rate_along, rate_curves, way_along
-from ..terms.paths cimport stand_on_curves
+from ..terms.paths cimport set_curves_at_rest
 from ..mechanics.forces cimport act_on_nodes, pull_nodes, sum_nodes
 from ..mechanics.motion cimport product_rate
 from ..mechanics.redundancy cimport solve as solve_redundant

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ..mechanics.redundancy import solve as solve_redundant
     from ..memory.memory import Memory
     from ..nodal.points import pull_means
-    from ..terms.paths import stand_on_curves
+    from ..terms.paths import set_curves_at_rest
 
 
 def curve_of(m: Memory, spring: int) -> int:
@@ -212,7 +212,7 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
     """Write the slip rates at ``at`` into ``out``, from node velocities in ``run.moved``; return the largest term."""
     t = m.bearings_spring.shape[1]
     largest = 0.0
-    stand_on_curves(m)
+    set_curves_at_rest(m)
     rate_curves(m, dim, m.at_vector)
     for q in range(out.size):
         spring = m.bearings_spring[q // t][q % t]

@@ -50,24 +50,24 @@ def _keep_pair(a: Acceleration, count: int) -> None:
     """Replace the oldest pair by the last move and its change of the corrections."""
     n = a.x.size
     depth = a.moves.shape[0] - 1
-    own = (count - 1) % depth
+    oldest = (count - 1) % depth
     whole = 0.0
     size = 0.0
     for i in range(n):
-        a.moves[own][i] = a.moves[depth][i]
-        a.changes[own][i] = a.last[i] - a.correction[i]
-        whole += a.weight[i] * a.changes[own][i] ** 2
+        a.moves[oldest][i] = a.moves[depth][i]
+        a.changes[oldest][i] = a.last[i] - a.correction[i]
+        whole += a.weight[i] * a.changes[oldest][i] ** 2
     for k in range(fewest(count, depth)):
-        if k != own:
+        if k != oldest:
             share = 0.0
             for i in range(n):
-                share += a.weight[i] * a.changes[k][i] * a.changes[own][i]
+                share += a.weight[i] * a.changes[k][i] * a.changes[oldest][i]
             for i in range(n):
-                a.changes[own][i] -= share * a.changes[k][i]
-                a.moves[own][i] -= share * a.moves[k][i]
+                a.changes[oldest][i] -= share * a.changes[k][i]
+                a.moves[oldest][i] -= share * a.moves[k][i]
     for i in range(n):
-        size += a.weight[i] * a.changes[own][i] ** 2
+        size += a.weight[i] * a.changes[oldest][i] ** 2
     factor = 1.0 / size**0.5 if size > ALIKE**2 * whole else 0.0
     for i in range(n):
-        a.changes[own][i] *= factor
-        a.moves[own][i] *= factor
+        a.changes[oldest][i] *= factor
+        a.moves[oldest][i] *= factor

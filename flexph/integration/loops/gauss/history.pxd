@@ -6,7 +6,7 @@ from .scheme cimport Scheme
 cdef Py_ssize_t HISTORY
 
 cdef void guess(Memory* m, Py_ssize_t dim, Scheme& g, double h, Py_ssize_t known) noexcept nogil
-cdef double _share(Scheme& g, Py_ssize_t own, double place, double at) noexcept nogil
+cdef double _share(Scheme& g, Py_ssize_t node, double place, double at) noexcept nogil
 cdef double _slope(Scheme& g, Py_ssize_t j, double away, double mean, double spread) noexcept nogil
 cdef bint _is_smooth(Memory* m, Scheme& g, double mean, double spread) noexcept nogil
 cdef void _turn_spin(Memory* m, Memory* s, Py_ssize_t dim, Py_ssize_t b, double quarter) noexcept nogil

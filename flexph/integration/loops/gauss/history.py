@@ -70,11 +70,11 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
             _turn_spin(m, s, dim, b, 0.25 * h * g.nodes[i])
 
 
-def _share(g: Scheme, own: int, place: float, at: float) -> float:
-    """Lagrange factor Π (place − c)/(at − c) over all nodes c of a step except node ``own``."""
+def _share(g: Scheme, node: int, place: float, at: float) -> float:
+    """Lagrange factor Π (place − c)/(at − c) over all nodes c of a step except ``node``."""
     share = 1.0
     for k in range(g.stages.size):
-        if k != own:
+        if k != node:
             share *= (place - g.nodes[k]) / (at - g.nodes[k])
     return share
 
@@ -127,9 +127,9 @@ def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
     for l in range(3):
         j = (l + 1) % 3
         k = (l + 2) % 3
-        own = s.x_w[b][l] + 2.0 / size * (turned[l] + a[j] * turned[k] - a[k] * turned[j])
+        body_spin = s.x_w[b][l] + 2.0 / size * (turned[l] + a[j] * turned[k] - a[k] * turned[j])
         for i in range(3):
-            s.stage_spin[b][i] += m.at_R[b][i][l] * own
+            s.stage_spin[b][i] += m.at_R[b][i][l] * body_spin
 
 
 def remember(m: Memory, g: Scheme, h: float) -> None:

@@ -201,10 +201,10 @@ def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> No
 
     Only a small part of these gaps is counted (see ``NEWTON_FORGOTTEN`` in gauss.steps).
     """
-    own = row_of(given.coefficient, given, i)
+    table_row = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
     rated = row_of(given.coefficient_rate, given, i)
-    constraint_rates(s, dim, given.coefficient[own])
+    constraint_rates(s, dim, given.coefficient[table_row])
     for row in range(s.defect_lam.size):
         s.defect_lam[row] = h * s.defect_lam[row] + m.run_gap[row] - given.offset_rate[offset][row]
     for term in range(s.joints_term_row.size):

@@ -8,7 +8,7 @@ from ..terms.nodes cimport cross_product
 from .nodes cimport add_field, row_of
 from .rotations cimport drive_arm, factor_rotations, turn
 from .scheme cimport Scheme
-from .springs cimport stretch
+from .springs cimport set_product_forces
 from .stresses cimport strain
 
 cdef bint set_positions(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, bint begins) noexcept nogil

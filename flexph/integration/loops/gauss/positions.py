@@ -14,7 +14,7 @@ if not cython.compiled:
     from .nodes import add_field, row_of
     from .rotations import drive_arm, factor_rotations, turn
     from .scheme import Scheme
-    from .springs import stretch
+    from .springs import set_product_forces
     from .stresses import strain
 
 
@@ -30,7 +30,7 @@ def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begi
     _move_arms(m, dim, g, h)
     _multiply(m, dim, g, h)
     strain(m, g, h, begins)
-    stretch(m, g, h, given)
+    set_product_forces(m, g, h, given)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         turn_loads(s, dim, given.inputs[row_of(given.inputs, given, i)])

@@ -137,9 +137,9 @@ def _stage(run: Memory, before: Memory) -> Memory:
 def _system(middle: Memory, before: Memory) -> Memory:
     """Memory with a separate linear system, complex or not, and the values of a stage."""
     system = before.copy()
-    own = system.addresses[_OWN]
+    addresses = system.addresses[_OWN]
     system.addresses[:] = middle.addresses
-    system.addresses[_OWN] = own
+    system.addresses[_OWN] = addresses
     return system
 
 

@@ -13,7 +13,7 @@ cdef Py_ssize_t SUBSTITUTIONS
 cdef double TINY
 cdef Py_ssize_t FACTORS
 
-cdef void stretch(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef void set_product_forces(Memory* m, Scheme& g, double h, AtNodes given) noexcept nogil
 cdef void _measure_length(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil
 cdef void _measure_angle(Memory* s, Py_ssize_t k, Py_ssize_t angle) noexcept nogil
 cdef void _extend(Memory* m, Scheme& g, double h, Py_ssize_t k) noexcept nogil

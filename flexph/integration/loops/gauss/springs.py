@@ -56,11 +56,11 @@ def prescribe(m: Memory, g: Scheme, given: AtNodes) -> None:
             m.trial_moved[first + k + end * count] = given.factor_end[row][k]
 
 
-def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
+def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
     """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
-        own = given.coefficient[row_of(given.coefficient, given, i)]
-        constrain(stage(g.stages, i), own, own)
+        coefficient = given.coefficient[row_of(given.coefficient, given, i)]
+        constrain(stage(g.stages, i), coefficient, coefficient)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for k in range(m.joints_stiffness.size):
@@ -153,12 +153,12 @@ def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
 
 def _extend(m: Memory, g: Scheme, h: float, k: int) -> None:
     """Extension of a spring with a law at the nodes."""
-    own = m.joints_state[k]
+    state = m.joints_state[k]
     for i in range(g.stages.size):
-        x = m.at_spring[own]
+        x = m.at_spring[state]
         for j in range(g.stages.size):
             x += h * g.a[i][j] * stage(g.stages, j).trial_extension[k]
-        stage(g.stages, i).end_spring[own] = x
+        stage(g.stages, i).end_spring[state] = x
 
 
 def _at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:

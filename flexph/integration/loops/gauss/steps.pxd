@@ -30,7 +30,7 @@ cdef void gaps(Memory* m, Vec coefficient, Vec offset) noexcept nogil
 cdef void _end(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef void _add_increments(Memory* m, Scheme& g, double h) noexcept nogil
 cdef void _turn(Memory* m, Py_ssize_t dim, Scheme& g, double h, Py_ssize_t b) noexcept nogil
-cdef void _square_up(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
+cdef void _orthogonalise(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
 cdef bint _is_open(Memory* m) noexcept nogil
-cdef bint _lies(Memory* m) noexcept nogil
-cdef void _book(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
+cdef bint _has_fallen(Memory* m) noexcept nogil
+cdef void _record_step(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil

@@ -111,10 +111,10 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     add_works_of_factors(m, g, h, given)
     _end(m, dim, g, h)
     gaps(m, table.coefficient[last], table.offset[last])
-    if _is_open(m) or _lies(m):
+    if _is_open(m) or _has_fallen(m):
         return refuse(m, OPENED, iterations)
     velocity_defect(m, dim, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
-    _book(m, dim, g, h, given)
+    _record_step(m, dim, g, h, given)
     m.run_step_audit[4] += iterations
     remember(m, g, h)
     return True
@@ -134,7 +134,7 @@ def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _turn(m, dim, g, h, b)
-        _square_up(m, dim, b)
+        _orthogonalise(m, dim, b)
     derive(m, dim, m.trial_c)
 
 
@@ -201,7 +201,7 @@ def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
             m.at_R[b][i][column] += swept[i][column]
 
 
-def _square_up(m: Memory, dim: int, b: int) -> None:
+def _orthogonalise(m: Memory, dim: int, b: int) -> None:
     """Orthogonalise R by R(3 − RᵀR)/2: round-off of the tableau would move RᵀR from 1 to one side at every step."""
     R = m.at_R[b]
     form = m.run_frame
@@ -235,7 +235,7 @@ def _is_open(m: Memory) -> bool:
     return False
 
 
-def _lies(m: Memory) -> bool:
+def _has_fallen(m: Memory) -> bool:
     """True if a disc lies flat at the end of the step."""
     lies = cython.declare(cython.bint)
     lies = False
@@ -244,24 +244,24 @@ def _lies(m: Memory) -> bool:
     return lies
 
 
-def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
+def _record_step(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
     """Record energies, flows, residuals and multipliers of a step."""
     energies(m, dim, m.run_new_energy)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
-        own = row_of(given.coefficient, given, i)
+        table_row = row_of(given.coefficient, given, i)
         share = h * g.weights[i]
         for k in range(s.trial_jump.size):
             s.trial_jump[k] *= share
         for k in range(s.trial_extension.size):
             s.trial_extension[k] *= share
             s.trial_moved[k] *= share
-        flows(s, dim, share, given.coefficient[own], given.coefficient[own])
+        flows(s, dim, share, given.coefficient[table_row], given.coefficient[table_row])
         for k in range(s.rolling_spin_row.size):  # uses Ω; the spins of flows are RᵀΩ
             apart = world_spin(s, dim, k, s.end_w) - world_spin(s, dim, k, s.x_w)
             s.run_flow[s.ledger_row[s.rolling_spin_row[k]]] += share * s.x_lam[s.rolling_spin_row[k]] * apart
         add_field(1.0, s.run_flow, m.run_flow)
-        constraint_rates(s, dim, given.coefficient[own])
+        constraint_rates(s, dim, given.coefficient[table_row])
         for row in range(m.run_gap.size):
             m.run_step_stage[row] += g.weights[i] * s.x_lam[row]
     copy(stage(g.stages, g.stages.size // 2).x_lam, m.run_step_multipliers)

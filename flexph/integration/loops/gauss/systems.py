@@ -41,18 +41,18 @@ def solve_all(dim: int, g: Scheme, h: float) -> None:
     for k in range(g.pairs.size):
         _solve_pair(dim, g, h, k)
     for i in range(g.stages.size):
-        own = stage(g.stages, i)
-        fill(own.correction, 0.0)
+        node = stage(g.stages, i)
+        fill(node.correction, 0.0)
         if first > 0:
             real = stage(g.real, 0)
             weight = g.right[i][0].real
-            for j in range(own.correction.size):
-                own.correction[j] += weight * real.correction[j]
+            for j in range(node.correction.size):
+                node.correction[j] += weight * real.correction[j]
         for k in range(g.pairs.size):
             pair = paired(g.pairs, k)
             turned = g.right[i][first + k]
-            for j in range(own.correction.size):
-                own.correction[j] += (turned * pair.correction[j]).real
+            for j in range(node.correction.size):
+                node.correction[j] += (turned * pair.correction[j]).real
 
 
 def _solve_real(dim: int, g: Scheme, h: float) -> None:
@@ -61,10 +61,10 @@ def _solve_real(dim: int, g: Scheme, h: float) -> None:
     step = 2.0 * h / g.eigenvalue[0].real
     fill(real.defect, 0.0)
     for i in range(g.stages.size):
-        own = stage(g.stages, i)
+        node = stage(g.stages, i)
         weight = g.left[0][i].real * step / h
-        for j in range(own.defect.size):
-            real.defect[j] += weight * own.defect[j]
+        for j in range(node.defect.size):
+            real.defect[j] += weight * node.defect[j]
     solve(real, dim, 0, step)
 
 
@@ -75,8 +75,8 @@ def _solve_pair(dim: int, g: Scheme, h: float, k: int) -> None:
     step = divided(2.0 * h, g.eigenvalue[place])
     fill(pair.defect, 0.0)
     for i in range(g.stages.size):
-        own = stage(g.stages, i)
+        node = stage(g.stages, i)
         weight = divided(g.left[place][i] * step, h)
-        for j in range(own.defect.size):
-            pair.defect[j] += weight * own.defect[j]
+        for j in range(node.defect.size):
+            pair.defect[j] += weight * node.defect[j]
     solve_pair(pair, dim, 0, step)

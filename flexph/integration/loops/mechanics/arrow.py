@@ -163,15 +163,15 @@ def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
             X[row][s + l] = m.inertia_mean[i][l]
     for k in range(first + inners, m.inertia_first[b + 1]):
         i = m.border_order[k]
-        own = m.border_m[i]
+        master = m.border_m[i]
         for a in range(s):
-            add(m, own, m.border_w[b][a], m.system_col[i][a])
-            add(m, m.border_w[b][a], own, m.system_row_w[i][a])
+            add(m, master, m.border_w[b][a], m.system_col[i][a])
+            add(m, m.border_w[b][a], master, m.system_row_w[i][a])
         for j in range(d):
-            add(m, m.border_c[b][j], own, -m.inertia_mean[i][j])
+            add(m, m.border_c[b][j], master, -m.inertia_mean[i][j])
             for l in range(d):
-                add(m, own, m.border_c[b][j], m.inertia_mean[i][l] * m.system_by_c[b][l][j])
-                add(m, own, m.border_v[b][j], m.inertia_mean[i][l] * m.system_by_v[b][l][j])
+                add(m, master, m.border_c[b][j], m.inertia_mean[i][l] * m.system_by_c[b][l][j])
+                add(m, master, m.border_v[b][j], m.inertia_mean[i][l] * m.system_by_v[b][l][j])
 
 
 def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
@@ -249,9 +249,9 @@ def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
     if decay > 0 and m.filter_rows[b] > 0:
         solve_banded(m, dim, b, inner)
         for k in range((3 if dim == 2 else 6) + m.border_masters[b + 1] - m.border_masters[b]):
-            own = _unknown(m, dim, b, k)
-            if own >= 0:
-                x[own] -= m.filtering_done[k]
+            unknown = _unknown(m, dim, b, k)
+            if unknown >= 0:
+                x[unknown] -= m.filtering_done[k]
         return
     solve_band(F, pivot, w, inner)
     _move_on(m, dim, b, inner)

@@ -35,7 +35,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add the equations e − W v = 0 to a sparse border, in which the ends e of the vectors are unknowns of their own.
+    """Add the equations e − W v = 0 to a sparse border, in which the ends e of the vectors are separate unknowns.
 
     W is the derivative of the end of a vector with respect to the unknowns v of the border that move it; the rows of
     ``system.W`` for e itself are set to the identity.
@@ -222,11 +222,11 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
         row = m.border_l[m.rolling_row[i]]
         p = m.rolling_product[i]
         q = m.rolling_by[i]
-        own = gain(m, i)
+        weight = gain(m, i)
         change = divided(m.end_product[p] - m.at_product[p], h)
         lam = m.x_lam[m.rolling_row[i]]
         along, across = gain_slopes(m, i)
-        _add_row(m, dim, row, p, own, divided(own, h) + along * change)
+        _add_row(m, dim, row, p, weight, divided(weight, h) + along * change)
         _add_row(m, dim, row, q, 0.0, across * change)
         add_stiffness(m, dim, h, across * lam, p, q)
         if along != 0.0:

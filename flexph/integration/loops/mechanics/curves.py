@@ -92,9 +92,11 @@ def record_curves(m: Memory, h: float, out: Array) -> None:
             row = m.curves_row[c][i]
             if row >= 0:
                 out[m.ledger_row[row]] += m.x_lam[row] * h * rate_along(m, c, m.path_direction[c][i])
-        own = m.curves_input[c]
-        if own >= 0:
-            out[m.ledger_input[own]] += m.trial_loads[own] * h * rate_along(m, c, m.path_direction[c][d - 1])
+        input_row = m.curves_input[c]
+        if input_row >= 0:
+            out[m.ledger_input[input_row]] += (
+                m.trial_loads[input_row] * h * rate_along(m, c, m.path_direction[c][d - 1])
+            )
 
 
 def add_curve_outputs(m: Memory, out: Array) -> None:

@@ -4,7 +4,7 @@ from ..memory.memory cimport Memory
 from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
 from ..terms.hysteresis cimport follow_path, path_energy
 from ..terms.spring_laws cimport last_factor, law_value, work_of_factor
-from ..terms.paths cimport stand_on_curves
+from ..terms.paths cimport set_curves_at_rest
 from ..nodal.flow cimport add_flow_energies, add_flow_works
 from ..nodal.forces cimport add_line_energies, add_work_of_schedules
 from ..solids.faces cimport face_output

@@ -17,7 +17,7 @@ if not cython.compiled:
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
-    from ..terms.paths import stand_on_curves
+    from ..terms.paths import set_curves_at_rest
     from ..terms.spring_laws import last_factor, law_value, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
@@ -217,7 +217,7 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
         out[m.rolling_row[i]] += m.rolling_weight[i] * m.at_product[m.rolling_by[i]] * rate
     for i in range(m.rolling_spin_row.size):
         out[m.rolling_spin_row[i]] += world_spin(m, dim, i, m.at_w)
-    stand_on_curves(m)
+    set_curves_at_rest(m)
     rate_curves(m, dim, m.at_vector)
     add_curve_rates(m, 1.0, out)
 

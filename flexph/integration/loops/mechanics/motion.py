@@ -38,13 +38,13 @@ def _products(
     for b in range(m.inertia_mass.size):
         if m.inertia_first[b] == m.inertia_first[b + 1]:
             continue
-        for own in range(2 if both else 1):
+        for second in range(2 if both else 1):
             for j in range(d):
                 for k in range(count):
                     total = 0.0
                     for i in range(d):
-                        total -= m.inertia_form[b][k * d + j][i] * (space[b][i] if own == 0 else rates[b][i])
-                    m.run_form[own * d + j][k] = total
+                        total -= m.inertia_form[b][k * d + j][i] * (space[b][i] if second == 0 else rates[b][i])
+                    m.run_form[second * d + j][k] = total
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             first = m.inertia_ptr[i]
             last = m.inertia_ptr[i + 1]

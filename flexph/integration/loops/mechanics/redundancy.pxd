@@ -6,7 +6,7 @@ from ..terms.border cimport add, entry_of
 from .arrow cimport eliminate, expand, reduce, solve_border
 from .assembly cimport assemble_step
 from .couplings cimport differentiate_vectors
-from ..terms.paths cimport stand_on_curves
+from ..terms.paths cimport set_curves_at_rest
 from libc.math cimport fabs
 
 cdef double RANK

@@ -23,7 +23,7 @@ if not cython.compiled:
     from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
-    from ..terms.paths import stand_on_curves
+    from ..terms.paths import set_curves_at_rest
     from .arrow import eliminate, expand, reduce, solve_border
     from .assembly import assemble_step
     from .couplings import differentiate_vectors
@@ -155,9 +155,9 @@ def _flexibility(m: Memory, row: int) -> float:
     for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
         here = entry_of(m, row, j)
         across = entry_of(m, j, row)
-        own = get(m.system_border, entry_of(m, j, j))
-        if own != 0.0 and here >= 0 and across >= 0:
-            total += fabs(get(m.system_border, here) * get(m.system_border, across) / own)
+        diagonal = get(m.system_border, entry_of(m, j, j))
+        if diagonal != 0.0 and here >= 0 and across >= 0:
+            total += fabs(get(m.system_border, here) * get(m.system_border, across) / diagonal)
     return total if total > 0.0 else 1.0
 
 
@@ -212,7 +212,7 @@ def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
                 for k in range(3):
                     moved += m.at_R[b][k][j] * m.rolling_spin_axis[i][k]
             _add_entry(m, m.rolling_spin_row[i], m.border_w[b][j], moved)
-    stand_on_curves(m)
+    set_curves_at_rest(m)
     for c in range(m.curves_input.size):
         for k in range(m.path_used[c][0], m.path_used[c][1]):
             for i in range(dim):
@@ -235,10 +235,10 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
     """Add a value, times the scales of row and unknown, to an entry of the scaled rows; ignore all other rows."""
-    own = m.redundancy_own[row]
-    if own < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
+    dependent = m.redundancy_own[row]
+    if dependent < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
         return
-    group = m.redundancy_group[own]
-    at = m.redundancy_block[group] + (own - m.redundancy_first[group]) * m.redundancy_columns[group]
-    scale = m.redundancy_weight[own] * m.redundancy_scale[unknown]
+    group = m.redundancy_group[dependent]
+    at = m.redundancy_block[group] + (dependent - m.redundancy_first[group]) * m.redundancy_columns[group]
+    scale = m.redundancy_weight[dependent] * m.redundancy_scale[unknown]
     m.null_rows[at + m.redundancy_column[unknown]] += scale * value

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Number
 from ....numerics.loops.views cimport Vec as AnyVec
 from ....numerics.loops.views cimport Vec, average, call_one, copy, entries, mix
-from ..contact.forces cimport touch
+from ..contact.forces cimport evaluate_contacts
 from ..decay.step cimport end_rates, soften
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
@@ -16,7 +16,7 @@ from .rolling cimport add_gap
 from .slips cimport slide
 
 cdef void take_stresses(Memory* m, double h) noexcept nogil
-cdef void run_stresses_ahead(Memory* m, double h) noexcept nogil
+cdef void predict_body_stresses(Memory* m, double h) noexcept nogil
 cdef void _strain(Memory* m, Vec rows, Vec rates) noexcept nogil
 cdef void stress_rates(Memory* m) noexcept nogil
 cdef void turn_strain_rows(AnyMemory* m, Number factor, Vec u, AnyVec rows) noexcept nogil

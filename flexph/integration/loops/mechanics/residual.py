@@ -25,7 +25,7 @@ from ..memory.codes import STRAIN as _STRAIN
 
 if not cython.compiled:
     from ....numerics.loops.views import average, call_one, copy, entries, mix
-    from ..contact.forces import touch
+    from ..contact.forces import evaluate_contacts
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
     from ..nodal.flow import push_flows
@@ -90,7 +90,7 @@ def trial(
     pull_products(m, h, before, after)
     turn_loads(m, dim, inputs)
     if contact > 0:
-        touch(m, dim, h)
+        evaluate_contacts(m, dim, h)
     _gap(m, after, offset)
     add_gap(m, dim, h)
     follow_curves(m)
@@ -196,7 +196,7 @@ def take_stresses(m: Memory, h: float) -> None:
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 
 
-def run_stresses_ahead(m: Memory, h: float) -> None:
+def predict_body_stresses(m: Memory, h: float) -> None:
     """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
     _strain(m, m.system_D, m.correction_du)
     stiffen(m, m.trial_local, m.trial_ahead)

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Vec, fill, smaller
 from ..memory.memory cimport Memory
 from ..terms.angles cimport term_gain, term_slopes
-from ..terms.creep cimport add_creep, creep, creeps
+from ..terms.creep cimport add_creep, set_creep_forces, has_creep_law
 from ..terms.product_rows cimport add_block, add_product, begin_rows
 from .couplings cimport add_stiffness
 from .curves cimport moved_place, rate_along, rate_curves, turned_way

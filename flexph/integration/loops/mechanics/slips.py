@@ -17,7 +17,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, smaller
     from ..memory.memory import Memory
     from ..terms.angles import term_gain, term_slopes
-    from ..terms.creep import add_creep, creep, creeps
+    from ..terms.creep import add_creep, has_creep_law, set_creep_forces
     from ..terms.product_rows import add_block, add_product, begin_rows
     from .couplings import add_stiffness
     from .curves import moved_place, rate_along, rate_curves, turned_way
@@ -55,10 +55,10 @@ def slide(m: Memory, dim: int) -> None:
         if c >= 0:
             m.slide_rate[k] = rate_along(m, c, m.path_along[c])
     for slip in range(m.slips_lost.size):
-        if creeps(m, slip):
-            creep(m, slip)
+        if has_creep_law(m, slip):
+            set_creep_forces(m, slip)
     for k in range(m.slips_slip.size):
-        if creeps(m, m.slips_slip[k]):
+        if has_creep_law(m, m.slips_slip[k]):
             continue
         m.slide_force[k] = -_resistance(m, m.slips_slip[k], _speed(m, m.slips_slip[k])) * m.slide_rate[k]
         if m.slips_curve[k] >= 0:
@@ -109,7 +109,7 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
                 _differentiate_curve(m, dim, m.slips_curve[first + k], k)
         for i in range(m.slips_term[slip], m.slips_term[slip + 1]):
             _differentiate_term(m, dim, h, i, m.slips_row[i] - first)
-        if creeps(m, slip):
+        if has_creep_law(m, slip):
             add_creep(m, slip)
             continue
         speed = _speed(m, slip)

@@ -154,16 +154,16 @@ def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, 
             else:
                 _push_section(m, dim, section, i, m.border_w[b][a], value)
     for j in range(d):
-        own = -0.5 * h * weight * m.trial_given[m.loads_follow_input[f][j]]
+        component = -0.5 * h * weight * m.trial_given[m.loads_follow_input[f][j]]
         for e in range(m.nodes_ptr[m.loads_follow_node[f][j]], m.nodes_ptr[m.loads_follow_node[f][j] + 1]):
             change = 0.0
             for k in range(d):
                 change += h * m.end_R[b][i][k] * m.nodes_val[e][k]
             column = m.border_m[m.nodes_col[e]]
             if node >= 0:
-                _push_node(m, dim, node, i, -1, column, own * change)
+                _push_node(m, dim, node, i, -1, column, component * change)
             else:
-                _push_section(m, dim, section, i, column, own * change)
+                _push_section(m, dim, section, i, column, component * change)
 
 
 def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:

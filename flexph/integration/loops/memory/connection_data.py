@@ -30,7 +30,7 @@ class Joints(NamedTuple):
     sine_product: Unsigned
     cosine_product: Unsigned
     stiffness: Vector
-    gain: Vector  # (springs,), derivative of the state with respect to the extension, see kernels.arrays.Springs
+    gain: Vector  # (springs,), derivative of the state with respect to the extension, see kernels.spring_arrays
     damping: Vector
     state: Index
     law: Index  # (springs,), number of the elastic law, −1 for none

@@ -40,7 +40,7 @@ class Inertia(NamedTuple):
     mass: Vector  # (b,)
     weight: Matrix  # (b, d)
     J: Tensor  # (b, s, s)
-    turns: Index  # (b,) 0 or 1
+    turns: Index  # (b,), 1 for bodies that turn, 0 for points
     first: Unsigned  # (b + 1,) first coordinate of each body
     s: Tensor  # (n, s, s)
     n: Matrix  # (n, s)

@@ -19,7 +19,7 @@ def given_over(table: Table, k: int, h: float) -> Given:
     moves = table.coefficient.shape[0] > 1
     first = k if moves else 0
     last = k + 1 if moves else 0
-    own = k if moves else 0
+    middle = k if moves else 0
     return Given(
         h,
         table.inputs[k if table.inputs.shape[0] > 1 else 0],
@@ -27,7 +27,7 @@ def given_over(table: Table, k: int, h: float) -> Given:
         table.coefficient[last],
         table.offset[last],
         table.offset[first],
-        table.own_coefficient[own],
-        table.own_offset[own],
+        table.own_coefficient[middle],
+        table.own_offset[middle],
         moves,
     )

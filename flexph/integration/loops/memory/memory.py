@@ -68,7 +68,7 @@ class Cells:
         self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
 
     def copy(self) -> Cells:
-        """Copy in an array of its own."""
+        """Copy in a new array."""
         return Cells(self.cells.copy(), self.reals.size)
 
     @staticmethod
@@ -89,11 +89,11 @@ class Memory:
         self.places: dict[str, Place] = {} if places is None else places
         self._set_space(space)
         addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
-        own = addresses[: len(FIELDS)]
-        own[:] = table
-        own[:, 0] += np.where(REAL, 0, np.where(IS_CONSTANT, constants.reals.size, space.reals.size))
-        own[:, 0] *= 8
-        own[:, 0] += np.where(IS_CONSTANT, constants.begin, space.begin)
+        of_fields = addresses[: len(FIELDS)]
+        of_fields[:] = table
+        of_fields[:, 0] += np.where(REAL, 0, np.where(IS_CONSTANT, constants.reals.size, space.reals.size))
+        of_fields[:, 0] *= 8
+        of_fields[:, 0] += np.where(IS_CONSTANT, constants.begin, space.begin)
         self._address(addresses)
         self.span_fields()
 
@@ -122,7 +122,7 @@ class Memory:
         return known
 
     def copy(self, *, with_constants: bool = False) -> Memory:
-        """Copy of the memory for a run, with the same constants, or with constants of its own that may be changed."""
+        """Copy of the memory for a run; it shares the constants, or copies them, too, so that they may be changed."""
         one = Memory.__new__(Memory)
         one.constants, one.table, one.places, one.is_complex = self.constants, self.table, self.places, self.is_complex
         one._set_space(self.space.copy())
@@ -174,9 +174,9 @@ class Fields:
             is_real = entries.kind == "float64"
             is_complex = is_real and memory.is_complex and f"{name}_".startswith(SYSTEMS)
             kind = np.dtype(np.complex128 if is_complex else np.float64 if is_real else np.int64)
-            own = shape[: max(entries.axes, 1)]
-            raw: Any = (ctypes.c_char * (math.prod(own) * kind.itemsize)).from_address(address)
-            setattr(self, name, np.frombuffer(raw, kind).reshape(own))
+            used = shape[: max(entries.axes, 1)]
+            raw: Any = (ctypes.c_char * (math.prod(used) * kind.itemsize)).from_address(address)
+            setattr(self, name, np.frombuffer(raw, kind).reshape(used))
 
 
 def addresses_of(stages: Sequence[Memory]) -> Index:

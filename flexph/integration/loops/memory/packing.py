@@ -28,13 +28,13 @@ def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int,
     The shapes of the space depend on the shapes and whole numbers of the constants, and on ``sizes``.
     """
     arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants), _KINDS, strict=False)]
-    own = _cells(arrays)
+    values = _cells(arrays)
     shapes = tuple(array.shape for array in arrays)
-    is_kept = own.wholes.size <= FEW
+    is_kept = values.wholes.size <= FEW
     lay_out = _laid_out if is_kept else _laid_out.__wrapped__
-    key = shapes, own.wholes.tobytes() if is_kept else b"", sizes
+    key = shapes, values.wholes.tobytes() if is_kept else b"", sizes
     table, reals, wholes, places = lay_out(_Layout(key, space))
-    return Memory(own, Cells.of_zeros(reals, wholes), table, places)
+    return Memory(values, Cells.of_zeros(reals, wholes), table, places)
 
 
 def _cells(arrays: list[Any]) -> Cells:
@@ -75,9 +75,9 @@ def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
         table[row, 1 : 1 + len(shape)] = shape
     sizes, counts = table[:, 1:].prod(axis=1), []
     for group in (IS_CONSTANT, ~IS_CONSTANT):
-        for own in (group & REAL, group & ~REAL):
-            ends = np.cumsum(sizes[own])
-            table[own, 0] = ends - sizes[own]
+        for kind in (group & REAL, group & ~REAL):
+            ends = np.cumsum(sizes[kind])
+            table[kind, 0] = ends - sizes[kind]
             counts.append(int(ends[-1]))
     table.setflags(write=False)
     return table, counts[2], counts[3], {}

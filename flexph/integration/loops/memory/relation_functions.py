@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....discrete_gradients.stored_energies import LineEnergy
-from ....kernels.arrays import Springs
+from ....kernels.spring_arrays import Springs
 from ....kernels.strains import Strains
 from ....laws.creep_laws import CreepLaw
 from ....laws.elastic_laws import ElasticLaw, OutOfRange
@@ -53,9 +53,9 @@ def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> 
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
-    own: list[tuple[int, Relation | CreepLaw]]
-    own = [*zip(springs.resisting, springs.relations, strict=True), *enumerate(slips, count)]
-    for i, relation in own:
+    relations: list[tuple[int, Relation | CreepLaw]]
+    relations = [*zip(springs.resisting, springs.relations, strict=True), *enumerate(slips, count)]
+    for i, relation in relations:
         kind[i] = KINDS[relation.kind]
         parameter[i, : len(relation.parameters)] = relation.parameters
         function[i], derivative[i] = _addresses(relation)
@@ -84,24 +84,24 @@ def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
     law = np.full(springs.damping.size, -1)
     law[springs.lawful] = np.arange(len(springs.laws))
     laws = (*springs.laws, *laws_of_lines(strains))
-    counts = [len(own.powers) for own in laws]
-    power = np.zeros((sum(counts), max((len(own.powers[0]) for own in laws if own.powers), default=0)))
+    counts = [len(elastic.powers) for elastic in laws]
+    power = np.zeros((sum(counts), max((len(elastic.powers[0]) for elastic in laws if elastic.powers), default=0)))
     function = np.zeros((len(laws), 3), dtype=np.int64)
     first = np.cumsum([0, *counts])[:-1] if counts else np.zeros(0, dtype=np.int64)
-    for i, own in enumerate(laws):
-        for piece, powers in enumerate(own.powers):
+    for i, elastic in enumerate(laws):
+        for piece, powers in enumerate(elastic.powers):
             power[first[i] + piece, : len(powers)] = powers
-        for order, given in enumerate(own.functions):
+        for order, given in enumerate(elastic.functions):
             function[i, order] = address_of(given)
-    edges = np.array([edge for own in laws if own.powers for edge in (*own.edges, np.inf)])
-    bases = np.array([base for own in laws for base in own.bases])
+    edges = np.array([edge for elastic in laws if elastic.powers for edge in (*elastic.edges, np.inf)])
+    bases = np.array([base for elastic in laws for base in elastic.bases])
     force = np.zeros(springs.damping.size, dtype=np.int64)
-    force[springs.forced] = [address_of(own.function) for own in springs.force_laws]
+    force[springs.forced] = [address_of(elastic.function) for elastic in springs.force_laws]
     path_kind, path_parameter = np.zeros(springs.damping.size, dtype=np.int64), np.zeros((springs.damping.size, PATH))
     for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
         path_kind[i] = PATHS[path.kind]
         path_parameter[i, : len(path.parameters)] = path.parameters
-    strength = np.array([own.strength for own in laws])
+    strength = np.array([elastic.strength for elastic in laws])
     count = len(laws) + len(springs.force_laws) + len(springs.hysteresis)
     paths = path_kind, path_parameter
     return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count)

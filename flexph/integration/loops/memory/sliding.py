@@ -15,24 +15,24 @@ from .step_space import PathSpace, RopeSpace, RowSpace, SlideSpace
 
 def curves_of(a: Arrays) -> Curves:
     """Curves of a mechanism."""
-    own, d = a.curves, a.dim
-    highest = max([curve.powers.shape[1] for curve in own], default=0)
-    pieces = [curve.powers for curve in own]
+    curves, d = a.curves, a.dim
+    highest = max([curve.powers.shape[1] for curve in curves], default=0)
+    pieces = [curve.powers for curve in curves]
     power = np.zeros((sum(map(len, pieces)), highest, highest))
     for piece, values in zip(power, (e for powers in pieces for e in powers), strict=True):
         piece[: len(values), : len(values)] = values
-    row = np.full((len(own), d), -1)
-    for rows, curve in zip(row, own, strict=True):
+    row = np.full((len(curves), d), -1)
+    for rows, curve in zip(row, curves, strict=True):
         rows[: curve.rows.size] = curve.rows
     return Curves(
         row=row,
-        input=_whole([curve.input for curve in own]),
-        degree=_whole([curve.powers.shape[1] - 1 for curve in own]),
-        knot=_ends([curve.knots.size for curve in own]),
-        knots=np.concatenate([np.zeros(0), *(curve.knots for curve in own)]),
+        input=_whole([curve.input for curve in curves]),
+        degree=_whole([curve.powers.shape[1] - 1 for curve in curves]),
+        knot=_ends([curve.knots.size for curve in curves]),
+        knots=np.concatenate([np.zeros(0), *(curve.knots for curve in curves)]),
         power=power,
-        point=_ends([curve.points for curve in own]),
-        product=np.concatenate([np.zeros((0, d), dtype=int), *(curve.products.T for curve in own)]),
+        point=_ends([curve.points for curve in curves]),
+        product=np.concatenate([np.zeros((0, d), dtype=int), *(curve.products.T for curve in curves)]),
     )
 
 
@@ -59,25 +59,25 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
 
 def ropes_of(a: Arrays) -> Ropes:
     """Ropes of a mechanism."""
-    own = a.springs.ropes
-    each = np.arange(own.number + 1)
+    ropes = a.springs.ropes
+    each = np.arange(ropes.number + 1)
     return Ropes(
-        span=np.searchsorted(own.span_rope, each),
-        square=own.square,
-        offset=own.offset,
-        angle=np.searchsorted(own.angle_rope, each),
-        sine=own.sine,
-        cosine=own.cosine,
-        radius=own.radius,
-        arriving=own.arriving,
-        turn=own.angle,
-        sheave=own.sheave,
-        wound=(own.turns > 0.0).astype(np.int64),
+        span=np.searchsorted(ropes.span_rope, each),
+        square=ropes.square,
+        offset=ropes.offset,
+        angle=np.searchsorted(ropes.angle_rope, each),
+        sine=ropes.sine,
+        cosine=ropes.cosine,
+        radius=ropes.radius,
+        arriving=ropes.arriving,
+        turn=ropes.angle,
+        sheave=ropes.sheave,
+        wound=(ropes.turns > 0.0).astype(np.int64),
     )
 
 
 class CurvePoints(NamedTuple):
-    """Constraint rows of a curve, and its products by points (k, d)."""
+    """Numbers of the constraint rows of a curve, and of its products for each of its points (k, d)."""
 
     rows: Index
     products: Index
@@ -93,9 +93,9 @@ def curve_points(curves: Curves) -> list[CurvePoints]:
 def products_of_rows(curves: Curves) -> tuple[Index, Index]:
     """Pairs of a constraint row of a curve and a product that it depends on."""
     rows, products = [_whole([])], [_whole([])]
-    for own in curve_points(curves):
-        rows.append(np.repeat(own.rows, own.products.size))
-        products.append(np.tile(own.products.ravel(), own.rows.size))
+    for curve in curve_points(curves):
+        rows.append(np.repeat(curve.rows, curve.products.size))
+        products.append(np.tile(curve.products.ravel(), curve.rows.size))
     return np.concatenate(rows), np.concatenate(products)
 
 
@@ -126,7 +126,7 @@ def rope_space(ropes: Ropes) -> RopeSpace:
 def path_space(curves: Curves) -> PathSpace:
     """Work space of points on curves, all zeros."""
     (c, d), z, points, powers = curves.row.shape, np.zeros, len(curves.product), curves.power.shape[1]
-    own: Any = (
+    shapes: Any = (
         z((c, 2), dtype=np.int64),
         *(z(points) for _ in range(6)),
         *(z((c, d - 1, d)), z((c, d, d))),
@@ -134,7 +134,7 @@ def path_space(curves: Curves) -> PathSpace:
         *(z(c) for _ in range(4)),
         *(z(powers), z((d, powers)), z(d), z(d), z(d), z((d, d))),
     )
-    return PathSpace(*own)
+    return PathSpace(*shapes)
 
 
 def slide_space(slips: Slips) -> SlideSpace:

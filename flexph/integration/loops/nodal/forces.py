@@ -24,7 +24,7 @@ KINK = cython.declare(cython.double, _KINK)
 def begin_strains(m: Memory, dim: int) -> None:
     """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
     _place(dim, m.at_r, m.at_R, m.nodal_column)
-    _combine(m, dim, m.nodal_column, m.nodal_vector)
+    _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _multiply(m, dim, m.nodal_vector, m.nodal_product)
     for e in range(m.strains_stress.size):
         m.nodal_ahead[e] = m.at_sigma[m.strains_stress[e]]
@@ -46,7 +46,7 @@ def _strain_at_start(m: Memory) -> None:
 def strain(m: Memory, dim: int, h: float) -> None:
     """Set the stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
     _place(dim, m.end_r, m.end_R, m.nodal_end_column)
-    _combine(m, dim, m.nodal_end_column, m.nodal_end_vector)
+    _set_vectors(m, dim, m.nodal_end_column, m.nodal_end_vector)
     _multiply(m, dim, m.nodal_end_vector, m.nodal_end_product)
     for e in range(m.strains_stress.size):
         _differentiate(m, e)
@@ -60,10 +60,10 @@ def strain(m: Memory, dim: int, h: float) -> None:
         m.trial_jump[i] = jump
         m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] / h) * jump
     if m.strains_lawful.size > 0:
-        _obey(m, h)
+        _evaluate_laws(m, h)
 
 
-def _obey(m: Memory, h: float) -> None:
+def _evaluate_laws(m: Memory, h: float) -> None:
     """Stresses of rows with a law over the step and at its end, and their slopes; damping by undeformed stiffness."""
     for e in range(m.strains_stress.size):
         k = m.strains_law[e]
@@ -81,14 +81,14 @@ def _obey(m: Memory, h: float) -> None:
         m.trial_stress[i] = mean * mean_force(m, k, x0, x1) + viscosity * jump
         slope = mean_slope(m, k, x0, x1)
         if fabs(x1 - x0) <= KINK and m.joints_law_function[k][0] == 0:
-            slope = 0.5 * _steepest(m, k, x1)
+            slope = 0.5 * _largest_slope(m, k, x1)
         m.nodal_slope[e] = mean * slope / width + viscosity * m.strains_viscous[e]
-        m.nodal_end_slope[e] = last * _steepest(m, k, x1) / width
+        m.nodal_end_slope[e] = last * _largest_slope(m, k, x1) / width
         m.end_sigma[i] = last * law_value(m, k, 1, x1)
 
 
-def _steepest(m: Memory, k: int, x: float) -> float:
-    """Slope of law k; of a law by pieces the larger one within round-off of a kink, where slack rods are at rest."""
+def _largest_slope(m: Memory, k: int, x: float) -> float:
+    """Slope of law k; next to a kink of a law by pieces the larger of both slopes, as slack rods rest at kinks."""
     if m.joints_law_function[k][0] != 0:
         return law_value(m, k, 2, x)
     return larger(law_value(m, k, 2, x - KINK), law_value(m, k, 2, x + KINK))
@@ -97,7 +97,7 @@ def _steepest(m: Memory, k: int, x: float) -> float:
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
     """Add the energies of rows with a law at ``at``, with the factors of time at the end of the step."""
     _place(dim, m.at_r, m.at_R, m.nodal_column)
-    _combine(m, dim, m.nodal_column, m.nodal_vector)
+    _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _multiply(m, dim, m.nodal_vector, m.nodal_product)
     _strain_at_start(m)
     for e in range(m.strains_stress.size):
@@ -126,7 +126,7 @@ def _place(dim: int, r: Array, R: Array, column: Array) -> None:
                 column[4 * b + 1 + j][i] = R[b][i][j]
 
 
-def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
+def _set_vectors(m: Memory, dim: int, column: Array, vector: Array) -> None:
     """Write the vectors, weighted sums of columns, into ``vector``."""
     for v in range(vector.shape[0]):
         x = 0.0
@@ -186,11 +186,11 @@ def _differentiate(m: Memory, e: int) -> None:
     if j >= 0:
         b0 = sqrt(m.nodal_product[j])
         b1 = sqrt(m.nodal_end_product[j])
-    own = factor / (a1 * b1)
-    m.nodal_strain[e] = own * v1 - m.strains_reference[e]
-    m.nodal_end_gradient[e][0] = own
-    m.nodal_end_gradient[e][1] = -0.5 * v1 * own / (a1 * a1)
-    m.nodal_end_gradient[e][2] = -0.5 * v1 * own / (b1 * b1)
+    scale = factor / (a1 * b1)
+    m.nodal_strain[e] = scale * v1 - m.strains_reference[e]
+    m.nodal_end_gradient[e][0] = scale
+    m.nodal_end_gradient[e][1] = -0.5 * v1 * scale / (a1 * a1)
+    m.nodal_end_gradient[e][2] = -0.5 * v1 * scale / (b1 * b1)
     value = 0.25 * factor * (v0 + v1)
     m.nodal_gradient[e][0] = 0.5 * factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1))
     m.nodal_gradient[e][1] = -value * (1.0 / b0 + 1.0 / b1) / (a0 * a1 * (a0 + a1))
@@ -256,7 +256,7 @@ def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
     return torque
 
 
-def run_ahead(m: Memory, dim: int, h: float) -> None:
+def predict_stresses(m: Memory, dim: int, h: float) -> None:
     """Write into ``nodal.ahead`` the end stresses after a Newton correction, linearised about the present ones.
 
     The correction is one that will be subtracted from the unknowns.
@@ -264,7 +264,7 @@ def run_ahead(m: Memory, dim: int, h: float) -> None:
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, dim, h, b)
-    _combine(m, dim, m.nodal_move, m.nodal_on_vector)
+    _set_vectors(m, dim, m.nodal_move, m.nodal_on_vector)
     for p in range(m.nodal_on_product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]

@@ -300,22 +300,22 @@ def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
         half = 0.5 * m.nodal_on_product[p]
         row = (p - base) * width
         for i in range(dim):
-            own = (dim * (v - vectors) + i) * width
+            first_entry = (dim * (v - vectors) + i) * width
             other = (dim * (w - vectors) + i) * width
             first = partner(m, m.nodal_vector, p, 0, i) + partner(m, m.nodal_end_vector, p, 0, i)
             second = partner(m, m.nodal_vector, p, 1, i) + partner(m, m.nodal_end_vector, p, 1, i)
-            take(m.nodal_on, own, m.nodal_pulled, row, -0.5 * first, count)
+            take(m.nodal_on, first_entry, m.nodal_pulled, row, -0.5 * first, count)
             take(m.nodal_on, other, m.nodal_pulled, row, -0.5 * second, count)
             if m.strains_crossed[p]:  # JᵀW of V, and J V of W
                 turned = half if i == 0 else -half
-                take(m.nodal_on, own, m.nodal_moved, (dim * (w - vectors) + 1 - i) * width, turned, count)
+                take(m.nodal_on, first_entry, m.nodal_moved, (dim * (w - vectors) + 1 - i) * width, turned, count)
                 take(m.nodal_on, other, m.nodal_moved, (dim * (v - vectors) + 1 - i) * width, -turned, count)
             else:
-                take(m.nodal_on, own, m.nodal_moved, other, half, count)
-                take(m.nodal_on, other, m.nodal_moved, own, half, count)
+                take(m.nodal_on, first_entry, m.nodal_moved, other, half, count)
+                take(m.nodal_on, other, m.nodal_moved, first_entry, half, count)
     for v in range(vectors, m.strains_vector_ptr[point + 1]):
         for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
             for i in range(dim):
                 row = (dim * m.strains_near[e] + i) * width
-                own = (dim * (v - vectors) + i) * width
-                take(m.nodal_columns, row, m.nodal_on, own, -m.strains_near_weight[e], count)
+                first_entry = (dim * (v - vectors) + i) * width
+                take(m.nodal_columns, row, m.nodal_on, first_entry, -m.strains_near_weight[e], count)

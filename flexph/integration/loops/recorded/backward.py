@@ -1,4 +1,4 @@
-"""Arrays with which the steps of a run are taken back."""
+"""Arrays of the backward sweep (discrete adjoint) over the steps of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cells(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """A run of N steps with n entries of the state and y unknowns, and what is known of its functional Φ.
+    """Backward sweep over N steps with n state entries and y unknowns: the run, and derivatives of a functional Φ.
 
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
     ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
@@ -120,9 +120,9 @@ def backward_of(
 def _recorded(m: Memory) -> tuple[Array, Array, Array]:
     """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses."""
     constants, space = (np.zeros(cells.reals.size, complex) for cells in (m.constants, m.space))
-    for own, cells in ((constants, m.constants), (space, m.space)):
-        own.real = cells.reals
-        own.view(np.int64)[1::2] = -1
+    for recorded, cells in ((constants, m.constants), (space, m.space)):
+        recorded.real = cells.reals
+        recorded.view(np.int64)[1::2] = -1
     addresses, first = m.addresses.copy(), m.table[:, 0]
     for row in np.flatnonzero(REAL):
         addresses[row, 0] = address_of(constants if row < CONSTANTS else space) + 16 * first[row]

@@ -1,4 +1,4 @@
-"""Arrays with which derivatives by parameters are taken along the steps of a run."""
+"""Arrays of the forward sweep over the steps of a run: derivatives of its states by parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .backward import Backward
 
 
 class Forward(NamedTuple):
-    """A run of N steps, and the derivatives of all that it begins with by q parameters.
+    """Forward sweep over N steps: the run, and the derivatives of its start and constants by q parameters.
 
     ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
     table, of one row or of as many as the table has. ``states`` begins with those of the first state; ``audit`` is the

@@ -76,16 +76,16 @@ def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: 
     """Go back over the steps from ``last`` (exclusive) to ``first``; return the step that failed, or −1."""
     m = cython.declare(cython.pointer(Memory))
     r = cython.declare(cython.pointer(RecordedMemory))
-    own = cython.declare(Backward)
+    sweep = cython.declare(Backward)
     begin_at = cython.declare(cython.Py_ssize_t, first)
     end_at = cython.declare(cython.Py_ssize_t, last)
     axes = cython.declare(cython.Py_ssize_t, dim)
     failed = cython.declare(cython.Py_ssize_t)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
     r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
-    bind(own, backward)
+    bind(sweep, backward)
     with cython.nogil:
-        failed = go_back(m, r, axes, own, begin_at, end_at)
+        failed = go_back(m, r, axes, sweep, begin_at, end_at)
     return failed
 
 
@@ -114,13 +114,13 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     s = m.at_state.size
     for i in range(s):
         b.carried[i] = b.adjoint[i] + row_of(b.by_state, k)[i]
-    own = s + b.wanted.size
-    own = _add(b.adjoint, own, row_of(b.by_coefficient, k))
-    own = _add(b.adjoint, own, row_of(b.by_coefficient, k + 1))
-    own = _add(b.adjoint, own, row_of(b.by_offset, k + 1))
-    own = _add(b.adjoint, own, row_of(b.by_inputs, k))
-    own = _add(b.adjoint, own, row_of(b.by_moved, k))
-    own = _add(b.adjoint, own, b.by_constants)
+    entry = s + b.wanted.size
+    entry = _add(b.adjoint, entry, row_of(b.by_coefficient, k))
+    entry = _add(b.adjoint, entry, row_of(b.by_coefficient, k + 1))
+    entry = _add(b.adjoint, entry, row_of(b.by_offset, k + 1))
+    entry = _add(b.adjoint, entry, row_of(b.by_inputs, k))
+    entry = _add(b.adjoint, entry, row_of(b.by_moved, k))
+    entry = _add(b.adjoint, entry, b.by_constants)
     return 0
 
 
@@ -154,14 +154,14 @@ def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
 
 
 def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system, and set the adjoint; False if corrections do not come to the solution."""
+    """Solve the transposed system by iterative refinement, and set the adjoint; False if this does not converge."""
     size = largest(b.wanted)
     left = size
     used = 0
     while used == 0 or not left <= SETTLED * size:
         before = left
         solve_transposed(m, dim, h, b.missed, b.covector)
-        left = _miss(m, b, k)
+        left = _set_residual(m, b, k)
         used += 1
         if left > 0.5 * before and left <= ROUNDED * size:
             break
@@ -173,8 +173,8 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
     return True
 
 
-def _miss(m: Memory, b: Backward, k: int) -> float:
-    """Set the adjoint, and what the covector misses in the transposed system; return its largest value."""
+def _set_residual(m: Memory, b: Backward, k: int) -> float:
+    """Set the adjoint and the residual of the transposed system at the covector; return its largest entry."""
     for i in range(b.covector.size):
         b.opposite[i] = -b.covector[i]
     pull(ALL, b.carried, b.opposite, b.adjoint)
@@ -184,7 +184,7 @@ def _miss(m: Memory, b: Backward, k: int) -> float:
 
 
 def _solve(m: Memory, b: Backward, k: int) -> bool:
-    """Solve the transposed system by its dense matrix, a row a sweep; False if that is singular or too large."""
+    """Solve the transposed system by its dense matrix, one sweep for each row; False if it is singular or too large."""
     n = b.wanted.size
     if b.dense.shape[0] != n:
         return False
@@ -203,7 +203,7 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
     factor_dense(b.dense, b.pivot)
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
-    left = _miss(m, b, k)
+    left = _set_residual(m, b, k)
     watch(b.audit, 0, left / size)
     b.audit[2] += n
     return left <= ROUNDED * size
@@ -234,18 +234,18 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     give(b.cells.space, SPACE, -1)
     want(r.at_state, 0)
     want(r.x, s)
-    own = s + n
-    give(b.cells.before, BEFORE, own)
-    own += b.cells.before.size
-    give(b.cells.after, AFTER, own)
-    own += b.cells.after.size
-    give(b.cells.offset, OFFSET, own)
-    own += b.cells.offset.size
-    give(b.cells.inputs, INPUTS, own)
-    own += b.cells.inputs.size
-    want(r.trial_moved, own)
-    own += r.trial_moved.size
-    give_some(b.cells.constants, b.varied, CONSTANTS, own)
+    entry = s + n
+    give(b.cells.before, BEFORE, entry)
+    entry += b.cells.before.size
+    give(b.cells.after, AFTER, entry)
+    entry += b.cells.after.size
+    give(b.cells.offset, OFFSET, entry)
+    entry += b.cells.offset.size
+    give(b.cells.inputs, INPUTS, entry)
+    entry += b.cells.inputs.size
+    want(r.trial_moved, entry)
+    entry += r.trial_moved.size
+    give_some(b.cells.constants, b.varied, CONSTANTS, entry)
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_begin(r, dim, b.kinds)
@@ -271,14 +271,14 @@ def _set(cells: Any, row: Array) -> None:
         cells.p[i] = row[i]
 
 
-def largest(own: Array) -> float:
+def largest(values: Array) -> float:
     """Largest absolute value."""
-    found = 0.0
-    for i in range(own.size):
-        size = own[i] if own[i] > 0.0 else -own[i]
-        if not size <= found:  # nor NaN
-            found = size
-    return found
+    maximum = 0.0
+    for i in range(values.size):
+        size = values[i] if values[i] > 0.0 else -values[i]
+        if not size <= maximum:  # nor NaN
+            maximum = size
+    return maximum
 
 
 def watch(audit: Array, i: int, value: float) -> None:

@@ -16,7 +16,7 @@ cdef double DIVERGED
 
 cdef Py_ssize_t go_forward(Memory* m, RecordedMemory* r, Py_ssize_t dim, Forward f, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef bint _step_forward(Memory* m, RecordedMemory* r, Py_ssize_t dim, Forward f, Py_ssize_t k) noexcept nogil
-cdef void _give(Forward f, Py_ssize_t k, Py_ssize_t j) noexcept nogil
+cdef void _set_inputs(Forward f, Py_ssize_t k, Py_ssize_t j) noexcept nogil
 cdef Py_ssize_t _set(Vec out, Py_ssize_t first, Vec row) noexcept nogil
 cdef double _advance(Memory* m, Forward f, Vec end) noexcept nogil
 cdef bint _correct(Memory* m, Py_ssize_t dim, Forward f, double h, Vec end) noexcept nogil

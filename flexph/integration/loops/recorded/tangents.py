@@ -42,16 +42,16 @@ def forward(memory: int, recorded: int, dim: int, given: Any, first: int, last: 
     """Go over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1."""
     m = cython.declare(cython.pointer(Memory))
     r = cython.declare(cython.pointer(RecordedMemory))
-    own = cython.declare(Forward)
+    sweep = cython.declare(Forward)
     begin_at = cython.declare(cython.Py_ssize_t, first)
     end_at = cython.declare(cython.Py_ssize_t, last)
     axes = cython.declare(cython.Py_ssize_t, dim)
     failed = cython.declare(cython.Py_ssize_t)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
     r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
-    bind(own, given)
+    bind(sweep, given)
     with cython.nogil:
-        failed = go_forward(m, r, axes, own, begin_at, end_at)
+        failed = go_forward(m, r, axes, sweep, begin_at, end_at)
     return failed
 
 
@@ -73,7 +73,7 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
     for j in range(f.states.shape[1]):
-        _give(f, k, j)
+        _set_inputs(f, k, j)
         push(b.adjoint, f.states[k + 1][j], b.wanted)
         copy(b.wanted, b.missed)
         if not _correct(m, dim, f, given.h, f.states[k + 1][j]) and not _solve(m, f, f.states[k + 1][j]):
@@ -81,18 +81,18 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
     return True
 
 
-def _give(f: Forward, k: int, j: int) -> None:
+def _set_inputs(f: Forward, k: int, j: int) -> None:
     """Set the derivatives of all numbers of step k by parameter j, zero of the unknowns."""
     b = f.run
     fill(f.unknowns, 0.0)
-    own = _set(b.adjoint, 0, f.states[k][j])
-    own = _set(b.adjoint, own, f.unknowns)
-    own = _set(b.adjoint, own, row_of(f.by_coefficient[j], k))
-    own = _set(b.adjoint, own, row_of(f.by_coefficient[j], k + 1))
-    own = _set(b.adjoint, own, row_of(f.by_offset[j], k + 1))
-    own = _set(b.adjoint, own, row_of(f.by_inputs[j], k))
-    own = _set(b.adjoint, own, row_of(f.by_moved[j], k))
-    _set(b.adjoint, own, f.by_constants[j])
+    entry = _set(b.adjoint, 0, f.states[k][j])
+    entry = _set(b.adjoint, entry, f.unknowns)
+    entry = _set(b.adjoint, entry, row_of(f.by_coefficient[j], k))
+    entry = _set(b.adjoint, entry, row_of(f.by_coefficient[j], k + 1))
+    entry = _set(b.adjoint, entry, row_of(f.by_offset[j], k + 1))
+    entry = _set(b.adjoint, entry, row_of(f.by_inputs[j], k))
+    entry = _set(b.adjoint, entry, row_of(f.by_moved[j], k))
+    _set(b.adjoint, entry, f.by_constants[j])
 
 
 def _set(out: Array, first: int, row: Array) -> int:
@@ -103,7 +103,7 @@ def _set(out: Array, first: int, row: Array) -> int:
 
 
 def _advance(m: Memory, f: Forward, end: Array) -> float:
-    """Set the derivatives of the end and, as ``missed``, of the residual along the unknowns; the largest of these."""
+    """Set the derivatives of the end and of the residual, ``missed``; return the largest derivative of the residual."""
     b = f.run
     _set(b.adjoint, m.at_state.size, f.unknowns)
     push(b.adjoint, end, b.missed)
@@ -111,7 +111,7 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
-    """Solve for the unknowns by the factors of the Jacobian; False if corrections do not come to them."""
+    """Solve for the unknowns with the factored Jacobian and iterative refinement; False if it does not converge."""
     b = f.run
     size = largest(b.wanted)
     left = size
@@ -133,7 +133,7 @@ def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
 
 
 def _solve(m: Memory, f: Forward, end: Array) -> bool:
-    """Solve by the dense matrix, a column at a time; False if that is singular or too large."""
+    """Solve by the dense matrix, formed column by column; False if it is singular or too large."""
     b = f.run
     n = b.wanted.size
     if b.dense.shape[0] != n:

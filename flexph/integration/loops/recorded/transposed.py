@@ -52,8 +52,8 @@ def _gather_body(m: Memory, dim: int, b: int) -> None:
     masters = m.border_masters[b + 1] - m.border_masters[b]
     if first == m.inertia_first[b + 1]:
         return
-    own = _inner(m, b)
-    X = own[3]
+    inner = _inner(m, b)
+    X = inner[3]
     inners = X.shape[0]
     columns = X.shape[1]
     pulled = m.system_left[0]
@@ -90,7 +90,7 @@ def _spread(m: Memory, dim: int, h: float) -> None:
 
 
 def _spread_body(m: Memory, dim: int, b: int) -> None:
-    """Solve for the flexible coordinates of a body, and add what they pull on its position."""
+    """Solve for the flexible coordinates of a body, and add their part to the rows of its position."""
     x = m.system_x
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]

@@ -124,13 +124,13 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
 
 def _touch(m: Memory, dim: int, size: float) -> bool:
     """Set all gaps at the start; True if a rigid contact touches, in a mechanism of a size [m]."""
-    found = cython.declare(cython.bint)
-    found = False
+    touches = cython.declare(cython.bint)
+    touches = False
     for c in range(m.contacts_kind.size):
         place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
         m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
-        found = found or _touches(m, c, size)
-    return found
+        touches = touches or _touches(m, c, size)
+    return touches
 
 
 def _touches(m: Memory, c: int, size: float) -> bool:

@@ -47,11 +47,11 @@ def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
 
     Places and vectors of nodal bodies follow the ``nodes`` nodes and ``vectors`` vectors of joints.
     """
-    a, own = mechanism.network.arrays, mechanism.once(owned_by_solids)
-    if not own.rows.any():
+    a, owned = mechanism.network.arrays, mechanism.once(owned_by_solids)
+    if not owned.rows.any():
         return no_solids(a.dim, len(a.mass))
-    places = nodes + np.flatnonzero(own.places)
-    of_vector = np.flatnonzero(own.vectors)
+    places = nodes + np.flatnonzero(owned.places)
+    of_vector = np.flatnonzero(owned.vectors)
     columns = sparse.csr_array(a.incidence)[vectors + of_vector][:, places]
     turns = np.isin(a.node_body[places], a.turning)
     return Solids(
@@ -63,7 +63,7 @@ def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
         entry_at=np.zeros(0, dtype=np.int64),
         entry=np.zeros(0, dtype=np.int64),
         stride=1,
-        **_rows(a, np.flatnonzero(own.rows), vectors),
+        **_rows(a, np.flatnonzero(owned.rows), vectors),
     )
 
 
@@ -85,13 +85,15 @@ def _cells(columns: Any, d: int) -> dict[str, Any]:
     rows.sort_indices()
     points = rows.shape[0] // d
     places = [np.unique(rows.indices[rows.indptr[d * q] : rows.indptr[d * q + d]]) for q in range(points)]
-    cells = [list(own) for _, own in groupby(range(points), key=lambda q: places[q].tobytes())]
-    slopes = [rows[d * own[0] : d * own[-1] + d][:, places[own[0]]].toarray().reshape(len(own), d, -1) for own in cells]
+    cells = [list(cell) for _, cell in groupby(range(points), key=lambda q: places[q].tobytes())]
+    slopes = [
+        rows[d * cell[0] : d * cell[-1] + d][:, places[cell[0]]].toarray().reshape(len(cell), d, -1) for cell in cells
+    ]
     slopes = [np.pad(slope, ((0, 0), (0, 0), (0, padded(slope.shape[2]) - slope.shape[2]))) for slope in slopes]
     return {
-        "cell": _ends([len(own) for own in cells]),
-        "place_ptr": _ends([places[own[0]].size for own in cells]),
-        "place": np.concatenate([places[own[0]] for own in cells]),
+        "cell": _ends([len(cell) for cell in cells]),
+        "place_ptr": _ends([places[cell[0]].size for cell in cells]),
+        "place": np.concatenate([places[cell[0]] for cell in cells]),
         "slope_at": _ends([slope.size for slope in slopes])[:-1],
         "slope": np.concatenate([slope.ravel() for slope in slopes]),
     }
@@ -148,10 +150,10 @@ def with_entries(solids: Solids, border: Border) -> Solids:
     keys = None if column is None else column * size + border.row
     turns, stride = solids.turns > 0, 1 if width < 0 else border_width(border) - 1
     for first, last in zip(solids.place_ptr[:-1], solids.place_ptr[1:], strict=True):
-        own = solids.place[first:last]
-        i, j = v[own, 0][:, None, None], v[own][None]
+        frames = solids.place[first:last]
+        i, j = v[frames, 0][:, None, None], v[frames][None]
         at = i * stride + j + width if keys is None else np.searchsorted(keys, j * size + i)
-        parts.append(np.where(turns[own][:, None, None] | turns[own][None, :, None], -1, at).ravel())
+        parts.append(np.where(turns[frames][:, None, None] | turns[frames][None, :, None], -1, at).ravel())
     return solids._replace(
         entry_at=_ends([part.size for part in parts])[:-1], entry=np.concatenate(parts), stride=stride
     )
@@ -162,11 +164,11 @@ def faces_of(a: Arrays, places: Index) -> Faces:
     if a.faces is None:
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         return Faces(np.zeros(1, dtype=np.int64), whole, real, real, real, real, np.zeros((0, a.dim), dtype=np.int64))
-    own = [sparse.csr_array(part)[:, places] for part in (a.faces.points, a.faces.along, a.faces.across)]
-    pattern = sparse.csr_array(sum(abs(part) for part in own))
+    weights = [sparse.csr_array(part)[:, places] for part in (a.faces.points, a.faces.along, a.faces.across)]
+    pattern = sparse.csr_array(sum(abs(part) for part in weights))
     pattern.sort_indices()
     row = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    point, along, across = (np.asarray(part[row, pattern.indices]).ravel() for part in own)
+    point, along, across = (np.asarray(part[row, pattern.indices]).ravel() for part in weights)
     return Faces(pattern.indptr, pattern.indices, point, along, across, a.faces.areas, a.faces.input)
 
 

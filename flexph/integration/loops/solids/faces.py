@@ -53,21 +53,21 @@ def _unit_forces(m: Memory, dim: int, q: int) -> None:
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
     axes = m.solid_axes
-    own = m.faces_area[q]
+    sample_area = m.faces_area[q]
     if dim == 2:
-        axes[0][0] = own * a[0]
-        axes[0][1] = own * a[1]
-        axes[1][0] = own * a[1]
-        axes[1][1] = -own * a[0]
+        axes[0][0] = sample_area * a[0]
+        axes[0][1] = sample_area * a[1]
+        axes[1][0] = sample_area * a[1]
+        axes[1][1] = -sample_area * a[0]
         return
     normal = m.solid_tangents[2]
     length = _size(a)
     area = _size(normal)
     cross_product(normal, a, axes[1])
     for i in range(3):
-        axes[0][i] = own * area * a[i] / length
-        axes[1][i] *= own / length
-        axes[2][i] = own * normal[i]
+        axes[0][i] = sample_area * area * a[i] / length
+        axes[1][i] *= sample_area / length
+        axes[2][i] = sample_area * normal[i]
 
 
 def face_output(m: Memory, dim: int, q: int, c: int) -> float:
@@ -107,10 +107,10 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
     S = m.solid_by_tangents
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
-    own = 0.5 * m.faces_area[q]
-    first = own * m.trial_given[m.faces_input[q][0]]
+    half_area = 0.5 * m.faces_area[q]
+    first = half_area * m.trial_given[m.faces_input[q][0]]
     if dim == 2:
-        out = own * m.trial_given[m.faces_input[q][1]]
+        out = half_area * m.trial_given[m.faces_input[q][1]]
         S[0][0] = first
         S[0][1] = out
         S[1][0] = -out
@@ -120,8 +120,8 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
         return
     b = m.solid_tangents[1]
     normal = m.solid_tangents[2]
-    second = own * m.trial_given[m.faces_input[q][1]]
-    out = own * m.trial_given[m.faces_input[q][2]]
+    second = half_area * m.trial_given[m.faces_input[q][1]]
+    out = half_area * m.trial_given[m.faces_input[q][2]]
     length = _size(a)
     area = _size(normal)
     by_normal = m.solid_axes  # ∂(force)/∂n of the normal n = a × b

@@ -11,13 +11,13 @@ cdef void begin_solids(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _deform(Memory* m, Py_ssize_t dim, Mat place, Ten gradient) noexcept nogil
 cdef void _strain(Memory* m, Py_ssize_t dim, Ten gradient, Mat out) noexcept nogil
 cdef void strain_solids(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef void _obey(Memory* m, double h) noexcept nogil
+cdef void _evaluate_laws(Memory* m, double h) noexcept nogil
 cdef void pull_solids(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void pull_places(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _pull_columns(Memory* m, Py_ssize_t dim, Py_ssize_t q, Mat out) noexcept nogil
 cdef void push_frames(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void turn_frames(Memory* m, Py_ssize_t dim, Mat torque) noexcept nogil
-cdef void run_solids_ahead(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void predict_solid_stresses(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _move_places(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _turn_place(Memory* m, Py_ssize_t dim, double h, Py_ssize_t k) noexcept nogil
 cdef void add_law_energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil

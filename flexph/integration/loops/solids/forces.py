@@ -38,14 +38,14 @@ def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
         at = m.solids_slope_at[cell]
         width = padded(m.solids_place_ptr[cell + 1] - base)
         for q in range(m.solids_cell[cell], m.solids_cell[cell + 1]):
-            own = gradient[q]
-            fill(own, 0.0)
+            columns = gradient[q]
+            fill(columns, 0.0)
             for a in range(base, m.solids_place_ptr[cell + 1]):
                 x = place[m.solids_place[a]]
                 for column in range(dim):
                     slope = m.solids_slope[at + width * column + a - base]
                     for i in range(dim):
-                        own[column][i] += slope * x[i]
+                        columns[column][i] += slope * x[i]
             at += dim * width
 
 
@@ -78,10 +78,10 @@ def strain_solids(m: Memory, dim: int, h: float) -> None:
             m.trial_jump[i] = jump
             m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] / h) * jump
     if m.solids_lawful.size > 0:
-        _obey(m, h)
+        _evaluate_laws(m, h)
 
 
-def _obey(m: Memory, h: float) -> None:
+def _evaluate_laws(m: Memory, h: float) -> None:
     """Set the stresses of rows with a law; their damping uses the change of stress by the undeformed stiffness."""
     call_one(m.system_python[0], MEAN)
     rows = m.solids_pair.shape[0]
@@ -163,7 +163,7 @@ def turn_frames(m: Memory, dim: int, torque: Array) -> None:
                     torque[b][i] += lever(m, dim, k, j) * on[l] - lever(m, dim, k, l) * on[j]
 
 
-def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
+def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
     """Write the stresses after a correction to first order, from those at the end, into ``solid.ahead``.
 
     The correction is subtracted from the mean velocities.

@@ -43,8 +43,8 @@ def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
 
 
 def _answer(m: Memory, laws: list[_Law], question: int) -> int:
-    for own in laws:
-        law, volume, points = own.law.law, own.law.volume[:, None], own.points
+    for solid_law in laws:
+        law, volume, points = solid_law.law.law, solid_law.law.volume[:, None], solid_law.points
         before, after = (strain[points] / volume for strain in (m.solid_first, m.solid_strain))
         if question == MEAN:
             m.solid_stress[points] = mean_stress(law, before, after)
@@ -55,6 +55,6 @@ def _answer(m: Memory, laws: list[_Law], question: int) -> int:
             m.solid_end_slope[points] = law.at(after).tangent / volume[:, :, None]
         else:
             assert question == ENERGY
-            energy: Array = own.law.volume * law.at(before).energy
-            np.add.at(m.solid_energy, own.body, energy)
+            energy: Array = solid_law.law.volume * law.at(before).energy
+            np.add.at(m.solid_energy, solid_law.body, energy)
     return 1

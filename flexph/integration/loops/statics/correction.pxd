@@ -5,7 +5,7 @@ from ..mechanics.motion cimport derive
 from ..mechanics.residual cimport residual, trial
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Table
-from ..nodal.forces cimport begin_strains, run_ahead
+from ..nodal.forces cimport begin_strains, predict_stresses
 from libc.math cimport fabs
 
 cdef double SINGULAR

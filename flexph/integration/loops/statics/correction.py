@@ -24,7 +24,7 @@ if not cython.compiled:
     from ..mechanics.residual import residual, trial
     from ..memory.memory import Memory
     from ..memory.structures import Table
-    from ..nodal.forces import begin_strains, run_ahead
+    from ..nodal.forces import begin_strains, predict_stresses
 
 SINGULAR = cython.declare(cython.double, 1e13)
 """Reciprocal of a pivot beyond which it is round-off, for a Jacobian with largest entries of about one."""
@@ -75,7 +75,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
     share = _share(m, h)
     for i in range(m.correction.size):
         m.correction[i] *= share
-    run_ahead(m, dim, 0.5 * h)
+    predict_stresses(m, dim, 0.5 * h)
     return share
 
 

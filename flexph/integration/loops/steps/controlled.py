@@ -90,7 +90,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
     for _ in range(cython.cast(cython.Py_ssize_t, c[TRIES])):
         saved = table.times[cython.cast(cython.Py_ssize_t, c[REACHED]) + 1]
         times = part(pair.times, 2 * accepted, 2 * accepted + 3)
-        own = Table(
+        pair_table = Table(
             times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
         )
         _divide(times, time, saved, c[H])
@@ -98,7 +98,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
         begin_row(m)
         copy(m.at, pair.start)
         begin_pair_within(m, dim, within)
-        if not take_step(m, dim, own, course, 0, known):
+        if not take_step(m, dim, pair_table, course, 0, known):
             _go_back(m, pair, within)
             c[STATUS] = UNSOLVED
             return

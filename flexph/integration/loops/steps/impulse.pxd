@@ -2,7 +2,7 @@ from ....numerics.loops.views cimport Vec, copy, entries, fill, get, larger, put
 from ..mechanics.arrow cimport eliminate, expand, reduce, solve_border
 from ..mechanics.couplings cimport add_constraints, add_ends, add_rolling, differentiate_vectors
 from ..mechanics.curves cimport add_curves
-from ..terms.paths cimport stand_on_curves
+from ..terms.paths cimport set_curves_at_rest
 from ..mechanics.jacobian cimport add_flexible, add_rigid, turn_bodies
 from ..mechanics.ledger_rows cimport energies, velocity_defect
 from ..mechanics.motion cimport derive_momenta
@@ -18,7 +18,7 @@ cdef Py_ssize_t DEPENDENT
 cdef double INSTANT
 
 cdef bint factor_instant(Memory* m, Py_ssize_t dim, int redundant, Vec coefficient) noexcept nogil
-cdef void _stand_still(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _reset_trial(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void answer(Memory* m, Py_ssize_t dim, int redundant, Vec defect, Vec mu) noexcept nogil
 cdef double hold_joints(Memory* m, Py_ssize_t dim, int redundant, Vec mu) noexcept nogil
 cdef void work_of_joints(Memory* m, Vec impulse, double share, Vec own_coefficient, Vec own_offset) noexcept nogil

@@ -28,7 +28,7 @@ if not cython.compiled:
     from ..mechanics.redundancy import factor_assembled, keep_independent, solve_least
     from ..memory.memory import Memory
     from ..memory.structures import Given
-    from ..terms.paths import stand_on_curves
+    from ..terms.paths import set_curves_at_rest
     from .rows import record_energy, refuse
 
 DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
@@ -40,7 +40,7 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
     """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian in the limit of short steps; False if it is singular."""
-    _stand_still(m, dim)
+    _reset_trial(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, INSTANT)
@@ -50,14 +50,14 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
     add_ends(m, dim)
     add_constraints(m, dim, INSTANT, coefficient, coefficient)
     add_rolling(m, dim, INSTANT)
-    stand_on_curves(m)
+    set_curves_at_rest(m)
     add_curves(m, dim, INSTANT, False)
     if redundant > 0:
         return factor_assembled(m, dim, 0)
     return eliminate(m, dim, 0)
 
 
-def _stand_still(m: Memory, dim: int) -> None:
+def _reset_trial(m: Memory, dim: int) -> None:
     """Set the end and the mean of the trial step to its start."""
     copy(m.at_state, m.end_state)
     copy(m.at_vectors, m.end_vectors)

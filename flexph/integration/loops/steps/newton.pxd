@@ -7,12 +7,12 @@ from ..terms.paths cimport leaves_curves
 from ..terms.ropes cimport leaves_sheaves
 from ..mechanics.redundancy cimport factor as factor_least, keep_independent, solve as solve_least
 from ..mechanics.relations cimport keep_rates, stick
-from ..mechanics.residual cimport residual, run_stresses_ahead, take_stresses, trial
+from ..mechanics.residual cimport residual, predict_body_stresses, take_stresses, trial
 from ..mechanics.rolling cimport has_fallen
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
-from ..nodal.forces cimport begin_strains, run_ahead
-from ..solids.forces cimport begin_solids, run_solids_ahead
+from ..nodal.forces cimport begin_strains, predict_stresses
+from ..solids.forces cimport begin_solids, predict_solid_stresses
 from .rows cimport fail
 from .friction cimport begin_friction, correct_friction
 from .iterate cimport below_resolution, coordinate_size, energy_scale, is_balanced, is_open, kinetic_energy, take_increments, work

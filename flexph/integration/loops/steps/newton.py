@@ -24,12 +24,12 @@ if not cython.compiled:
     from ..mechanics.redundancy import keep_independent
     from ..mechanics.redundancy import solve as solve_least
     from ..mechanics.relations import keep_rates, stick
-    from ..mechanics.residual import residual, run_stresses_ahead, take_stresses, trial
+    from ..mechanics.residual import predict_body_stresses, residual, take_stresses, trial
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
-    from ..nodal.forces import begin_strains, run_ahead
-    from ..solids.forces import begin_solids, run_solids_ahead
+    from ..nodal.forces import begin_strains, predict_stresses
+    from ..solids.forces import begin_solids, predict_solid_stresses
     from ..terms.paths import leaves_curves
     from ..terms.ropes import leaves_sheaves
     from .friction import begin_friction, correct_friction
@@ -132,11 +132,11 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
         if ahead:
-            run_stresses_ahead(m, h)
+            predict_body_stresses(m, h)
         if m.strains_stress.size > 0:
-            run_ahead(m, dim, h)
+            predict_stresses(m, dim, h)
         if m.solids_frame.size > 0:
-            run_solids_ahead(m, dim, h)
+            predict_solid_stresses(m, dim, h)
         _correct(m)
         if resists and turns_back(m, dim, kinds, given):
             evaluate(m, dim, kinds, given)

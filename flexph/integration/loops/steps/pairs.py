@@ -51,15 +51,15 @@ def release_contacts(m: Memory, pair: Pair) -> bool:
     A stiff one would filter its own impact out of the error estimate. Called in the second step of the pair.
     """
     closed = cython.declare(cython.bint)
-    found = cython.declare(cython.bint)
-    found = False
+    releases = cython.declare(cython.bint)
+    releases = False
     for c in range(m.contacts_kind.size):
         closed = m.touch_before[c] < 0.0
         if (pair.gaps[c] < 0.0) != closed or (m.touch_after[c] < 0.0) != closed:
             m.touch_force[c] = 0.0
             m.touch_slope[c] = 0.0
-            found = True
-    return found
+            releases = True
+    return releases
 
 
 def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int) -> None:

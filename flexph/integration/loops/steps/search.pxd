@@ -3,8 +3,8 @@ from ....numerics.loops.views cimport copy, fill, larger, smaller
 from ..contact.forces cimport begin_contacts
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
-from ..nodal.forces cimport begin_strains, run_ahead
-from ..solids.forces cimport begin_solids, run_solids_ahead
+from ..nodal.forces cimport begin_strains, predict_stresses
+from ..solids.forces cimport begin_solids, predict_solid_stresses
 from .rows cimport fail
 from .iterate cimport below_resolution, coordinate_size, energy_scale, work
 from .newton cimport evaluate, factor_step, holds, solve_step

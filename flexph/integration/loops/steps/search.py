@@ -25,8 +25,8 @@ if not cython.compiled:
     from ..contact.forces import begin_contacts
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
-    from ..nodal.forces import begin_strains, run_ahead
-    from ..solids.forces import begin_solids, run_solids_ahead
+    from ..nodal.forces import begin_strains, predict_stresses
+    from ..solids.forces import begin_solids, predict_solid_stresses
     from .iterate import below_resolution, coordinate_size, energy_scale, work
     from .newton import evaluate, factor_step, holds, solve_step
     from .rows import fail
@@ -76,9 +76,9 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if not isfinite(size):
             return fail(m, DIVERGED, NEWTON_ITERATIONS + iteration, size)
         if m.strains_stress.size > 0:
-            run_ahead(m, dim, h)
+            predict_stresses(m, dim, h)
         if m.solids_frame.size > 0:
-            run_solids_ahead(m, dim, h)
+            predict_solid_stresses(m, dim, h)
         copy(m.x, m.best)
         share = _follow(m, dim, kinds, given)
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)
@@ -92,7 +92,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
-    """Set x to ``best`` minus a share of the correction, 1 or that at which it does no more work; return the share."""
+    """Set x to ``best`` minus a share of the correction: 1, or the share at which its work vanishes; return it."""
     is_whole = cython.declare(cython.bint)
     low = 0.0
     high = 1.0

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
 from ..contact.anchors cimport has_no_row
-from ..contact.flight cimport turns_away
+from ..contact.flight cimport turns_beyond_stop
 from ..contact.forces cimport add_surface_outputs, leaves_list, record_contacts, store_contacts
 from ..decay.step cimport prepare
 from ..mechanics.arrow cimport solve_border

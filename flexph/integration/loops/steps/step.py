@@ -16,7 +16,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fewest, fill, larger
     from ..contact.anchors import has_no_row
-    from ..contact.flight import turns_away
+    from ..contact.flight import turns_beyond_stop
     from ..contact.forces import add_surface_outputs, leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
@@ -128,7 +128,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         return False
     if generates(m, given.h):
         return refuse(m, GENERATING, iterations)
-    if turns_away(m):
+    if turns_beyond_stop(m):
         return refuse(m, TURNED, iterations)
     if kinds.contact > 0 and leaves_list(m, dim):
         return False

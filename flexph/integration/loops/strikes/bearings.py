@@ -142,9 +142,9 @@ def record_struck(m: Memory, dim: int, settles: bool) -> None:
         for j in range(t):
             q = i * t + j
             given = m.strike_given[1 + j][c]
-            own = m.strike_impulse[1 + j][c]
-            lost -= (own - given) * 0.5 * (m.rub_slip[q] + m.rub_rate[q])
+            impulse = m.strike_impulse[1 + j][c]
+            lost -= (impulse - given) * 0.5 * (m.rub_slip[q] + m.rub_rate[q])
             before = before + given * given
-            after = after + own * own
+            after = after + impulse * impulse
         m.run_flow[m.bearings_lost[i] if settles else m.bearings_struck[i]] += lost
         m.run_flow[m.bearings_rubbed[i]] += sqrt(after) - sqrt(before)

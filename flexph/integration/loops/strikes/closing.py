@@ -250,9 +250,9 @@ def _solve_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
     for i in range(island.rows):
         for k in range(count):
             c = m.strike_member[island.first + k]
-            own = law.x[i * count + k]
-            add_impulse(m, island.first + k, i, own - m.strike_impulse[i][c])
-            m.strike_impulse[i][c] = own
+            impulse = law.x[i * count + k]
+            add_impulse(m, island.first + k, i, impulse - m.strike_impulse[i][c])
+            m.strike_impulse[i][c] = impulse
     return defect
 
 
@@ -286,8 +286,8 @@ def _law_defect(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> 
         for c in range(m.contacts_kind.size, m.strike_may_close.size):
             missed = larger(missed, law_defect(m, dim, c))
             scale = larger(scale, m.strike_own[0][c] * m.strike_impulse[0][c])
-    told = POSITIONAL * coordinate_size(m) / h
+    resolution = POSITIONAL * coordinate_size(m) / h
     record_defect(m, 0.0, scale)
     m.strike_audit[CLOSED] = missed
-    m.strike_audit[TOLD] = told
-    return missed / larger(scale, told) if missed == missed else INFINITY
+    m.strike_audit[TOLD] = resolution
+    return missed / larger(scale, resolution) if missed == missed else INFINITY

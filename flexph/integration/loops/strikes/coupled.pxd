@@ -7,8 +7,8 @@ from ..mechanics.assembly cimport assemble_step
 from ..mechanics.redundancy cimport factor_assembled, find_dependent, keep_independent, keep_least, solve as solve_least
 from ..mechanics.residual cimport balance_momenta, trial
 from ..memory.memory cimport Memory
-from ..nodal.forces cimport begin_strains, run_ahead
-from ..solids.forces cimport begin_solids, run_solids_ahead
+from ..nodal.forces cimport begin_strains, predict_stresses
+from ..solids.forces cimport begin_solids, predict_solid_stresses
 from ..steps.rows cimport refuse
 from ..steps.impulse cimport INSTANT
 from ..steps.impulse cimport factor_instant

@@ -28,8 +28,8 @@ if not cython.compiled:
     from ..mechanics.residual import balance_momenta, trial
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
-    from ..nodal.forces import begin_strains, run_ahead
-    from ..solids.forces import begin_solids, run_solids_ahead
+    from ..nodal.forces import begin_strains, predict_stresses
+    from ..solids.forces import begin_solids, predict_solid_stresses
     from ..steps.impulse import INSTANT, factor_instant
     from ..steps.newton import turns_back
     from ..steps.rows import refuse
@@ -98,9 +98,9 @@ def update_stresses(m: Memory, dim: int, h: float) -> None:
             for i in range(m.correction_w.shape[1]):
                 m.correction_w[b][i] = -m.strike_change[b][d + i]
         if m.strains_stress.size > 0:
-            run_ahead(m, dim, h)
+            predict_stresses(m, dim, h)
         if m.solids_frame.size > 0:
-            run_solids_ahead(m, dim, h)
+            predict_solid_stresses(m, dim, h)
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:

@@ -119,11 +119,11 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
         m.strike_mark[m.strike_member[first + k]] = k
     for k in range(count):
         for side in range(2):
-            own = 2 * m.strike_member[first + k] + side
-            b = m.contacts_sides[own // 2][side]
+            own_side = 2 * m.strike_member[first + k] + side
+            b = m.contacts_sides[own_side // 2][side]
             other = m.strike_head[b] if b >= 0 else -1
             while other >= 0:
-                _share(m, D, own, other, k, m.strike_mark[other // 2], count, r)
+                _share(m, D, own_side, other, k, m.strike_mark[other // 2], count, r)
                 other = m.strike_link[other]
 
 
@@ -186,9 +186,9 @@ def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> No
 
 def law_defect(m: Memory, dim: int, c: int) -> float:
     """Defect of the law of a contact at its impulses and rates [m/s] (see tests/samples/cones.py)."""
-    own = m.strike_impulse[0][c]
+    normal = m.strike_impulse[0][c]
     r = 1.0 / own_response(m, c, 0)
-    missed = fabs(own - larger(own - r * m.strike_rates[0][c], 0.0)) / r
+    missed = fabs(normal - larger(normal - r * m.strike_rates[0][c], 0.0)) / r
     if friction_of(m, c) == 0.0:
         return missed
     along = 0.0
@@ -198,7 +198,7 @@ def law_defect(m: Memory, dim: int, c: int) -> float:
     for i in range(1, dim):
         trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
         square += trial * trial
-    share = smaller(1.0, friction_of(m, c) * larger(own, 0.0) / larger(sqrt(square), TINY))
+    share = smaller(1.0, friction_of(m, c) * larger(normal, 0.0) / larger(sqrt(square), TINY))
     for i in range(1, dim):
         trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
         missed = larger(missed, fabs(m.strike_impulse[i][c] - share * trial) * along)

@@ -77,9 +77,9 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
     least = INFINITY
     largest = 0.0
     for k in range(count):
-        own = own_response(m, m.strike_member[first + k], 0)
-        least = smaller(least, own)
-        largest = larger(largest, own)
+        response = own_response(m, m.strike_member[first + k], 0)
+        least = smaller(least, response)
+        largest = larger(largest, response)
     return largest > UNEVEN * least
 
 
@@ -156,11 +156,11 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
 def _coupled(law: LawSpace, island: Island) -> Coupled:
     """Law of an island by its bodies."""
     count = island.contacts
-    own = law.steps
+    steps = law.steps
     size = island.rows * island.contacts
-    steps_0 = part(own, 0, count)
-    steps_1 = part(own, count, 2 * count)
-    steps_2 = part(own, 2 * count, 3 * count)
+    steps_0 = part(steps, 0, count)
+    steps_1 = part(steps, count, 2 * count)
+    steps_2 = part(steps, 2 * count, 3 * count)
     b = part(law.b, 0, size)
     given = part(law.given, 0, size)
     return Coupled(law.side, law.rate, law.answer, b, given, steps_0, steps_1, steps_2, island.scale, island.rows)
@@ -221,20 +221,20 @@ def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     size = island.rows * island.contacts
     count = island.contacts
     largest = 0.0
-    own = law.by_contact
+    problem = law.by_contact
     wide = padded(size)
     D = block(law.D, 0, size, size)
     whole = law.whole
     v = law.vectors
     for i in range(size):
         largest = larger(largest, D[i][i])
-    pairs = block(part(own, 3 * count, own.shape[0]), 0, 15, count)
+    pairs = block(part(problem, 3 * count, problem.shape[0]), 0, 15, count)
     for k in range(count):
         for i in range(15):
             pairs[i][k] = 0.0
-    steps_0 = part(own, 0, count)
-    steps_1 = part(own, count, 2 * count)
-    steps_2 = part(own, 2 * count, 3 * count)
+    steps_0 = part(problem, 0, count)
+    steps_1 = part(problem, count, 2 * count)
+    steps_2 = part(problem, 2 * count, 3 * count)
     pattern_0 = part(law.ptr, 0, size + 1)
     pattern_2 = part(law.order, 0, count)
     cone = Cone(D, part(law.b, 0, size), steps_0, steps_1, steps_2, island.scale, pattern_0, law.col, pattern_2)

@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport larger
-from ..contact.flight cimport passes
+from ..contact.flight cimport passes_through
 from ..contact.gaps cimport gap_of, place_vectors, turned_gap
 from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size

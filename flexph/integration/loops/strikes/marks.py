@@ -14,7 +14,7 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import larger
-    from ..contact.flight import passes
+    from ..contact.flight import passes_through
     from ..contact.gaps import gap_of, place_vectors, turned_gap
     from ..memory.memory import Memory
     from ..steps.iterate import coordinate_size
@@ -37,21 +37,21 @@ touches, and may act if others close; it may close."""
 
 def mark_overlaps(m: Memory, dim: int, mark: int) -> int:
     """Mark rigid contacts whose bodies overlap at the end; return the number of new ones, −1 if bodies passed."""
-    found = cython.declare(cython.Py_ssize_t)
+    count = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)
-    found = 0
+    count = 0
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
             continue
         place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
-        if passes(m, dim, c, ACROSS if m.strike_may_close[c] > OPEN else DEEP):
+        if passes_through(m, dim, c, ACROSS if m.strike_may_close[c] > OPEN else DEEP):
             return fail(m, PASSED, 0, 0.0)
         if m.strike_may_close[c] <= OPEN:
             m.touch_after[c] = gap_at_end(m, dim, c)
             if m.touch_after[c] < -1e-2 * TOUCHING * size:
-                found += m.strike_may_close[c] != mark
+                count += m.strike_may_close[c] != mark
                 m.strike_may_close[c] = mark
-    return found
+    return count
 
 
 def gap_at_end(m: Memory, dim: int, c: int) -> float:

@@ -57,11 +57,11 @@ def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, o
 
 
 def _has_bearing(m: Memory, island: Island) -> bool:
-    found = cython.declare(cython.bint)
-    found = False
+    has_bearing = cython.declare(cython.bint)
+    has_bearing = False
     for k in range(island.contacts):
-        found = found or is_bearing(m, m.strike_member[island.first + k])
-    return found
+        has_bearing = has_bearing or is_bearing(m, m.strike_member[island.first + k])
+    return has_bearing
 
 
 def _press(m: Memory, law: LawSpace, island: Island) -> None:
@@ -99,13 +99,13 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
         if not is_bearing(m, c):
             continue
         i = c - m.contacts_kind.size
-        own = m.strike_own[0][c]
+        response = m.strike_own[0][c]
         fill(D[k], 0.0)
-        D[k][k] = own
-        law.b[k] = own * law.given[k]
+        D[k][k] = response
+        law.b[k] = response * law.given[k]
         for e in range(m.bearings_row.size):
             if m.bearings_owner[e] == i:
-                n = own * _direction(m, e)
+                n = response * _direction(m, e)
                 row = m.bearings_row[e]
                 law.b[k] -= n * (m.rub_base[e] + m.strike_carried[0] * m.strike_held[row])
                 for l in range(size):
@@ -113,17 +113,17 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
         for r in range(1, island.rows):
             if slip_of(m, c, r) < 0:
                 at = r * count + k
-                D[at][at] = own
-                law.b[at] = own * law.given[at]
+                D[at][at] = response
+                law.b[at] = response * law.given[at]
 
 
 def _direction(m: Memory, e: int) -> float:
     """Component e of the directions n of joint impulses."""
     parts = cython.declare(cython.Py_ssize_t)
-    own = m.rub_size[m.bearings_owner[e]]
+    owner_size = m.rub_size[m.bearings_owner[e]]
     parts = 0
-    if own > 0.0:
-        return m.rub_pressed[e] / own
+    if owner_size > 0.0:
+        return m.rub_pressed[e] / owner_size
     for k in range(m.bearings_owner.size):
         parts += m.bearings_owner[k] == m.bearings_owner[e]
     return sqrt(1.0 / parts)

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
 from ..contact.anchors cimport has_no_row
-from ..contact.flight cimport turns_away
+from ..contact.flight cimport turns_beyond_stop
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, outputs, velocity_defect

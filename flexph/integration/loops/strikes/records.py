@@ -24,7 +24,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fewest, fill, larger
     from ..contact.anchors import has_no_row
-    from ..contact.flight import turns_away
+    from ..contact.flight import turns_beyond_stop
     from ..contact.forces import leaves_list, record_contacts, store_contacts
     from ..mechanics.ledger_rows import energies, flows, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
@@ -79,7 +79,7 @@ def record_defect(m: Memory, missed: float, scale: float) -> None:
 
 
 def largest_defect(m: Memory) -> float:
-    """Largest relative defect of a contact law in a step; that over a step also relative to what positions resolve."""
+    """Largest relative defect of a contact law in a step; the round-off of positions raises its scale."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
@@ -118,7 +118,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
     ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without impacts.
     If then no contact may close either, the multipliers are those at its middle.
     """
-    if turns_away(m):
+    if turns_beyond_stop(m):
         return refuse(m, TURNED, 0)
     if leaves_list(m, dim):
         return False

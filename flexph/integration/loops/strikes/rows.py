@@ -105,9 +105,9 @@ def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) ->
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     for i in range(by):
-        own = dot(dim, m.system_B[i], m.touch_mean[c][k])
-        act[0][i] += own
-        rate[0][i] += own if h == 0.0 else dot(dim, m.system_W[i], m.touch_end[c][k]) / h
+        entry = dot(dim, m.system_B[i], m.touch_mean[c][k])
+        act[0][i] += entry
+        rate[0][i] += entry if h == 0.0 else dot(dim, m.system_W[i], m.touch_end[c][k]) / h
         if k == 0 and m.contacts_friction[c] > 0.0:
             for t in range(dim - 1):
                 along = dot(dim, m.system_B[i], m.touch_tangent[c][t])

@@ -23,19 +23,19 @@ HYPERBOLIC = cython.declare(cython.Py_ssize_t, _HYPERBOLIC)
 NEAR = cython.declare(cython.double, _NEAR)
 
 
-def creeps(m: Memory, slip: int) -> bool:
+def has_creep_law(m: Memory, slip: int) -> bool:
     """True for a slip with a creep law."""
     return m.joints_kind[m.joints_stiffness.size + slip] >= HYPERBOLIC
 
 
-def creep(m: Memory, slip: int) -> None:
+def set_creep_forces(m: Memory, slip: int) -> None:
     """Set the forces against the components of a slip with a creep law."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1
     limit = limit_of(m, slip)
     speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
-    ratio = saturation(m, i, pushed(m, slip) / (speed * limit))[0] if limit > 0.0 else 0.0
+    ratio = saturation(m, i, tangential_force(m, slip) / (speed * limit))[0] if limit > 0.0 else 0.0
     for k in range(first, last):
         m.slide_force[k] = -linear_force(m, slip, k - first) * ratio / speed
     m.slide_force[last] = 0.0
@@ -68,7 +68,7 @@ def linear_force(m: Memory, slip: int, k: int) -> float:
     return total
 
 
-def pushed(m: Memory, slip: int) -> float:
+def tangential_force(m: Memory, slip: int) -> float:
     """Magnitude of the first two components of C s, the forces along and across."""
     square = 0.0
     for k in range(2):
@@ -108,11 +108,11 @@ def add_creep(m: Memory, slip: int) -> None:
     if limit <= 0.0:
         return
     speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
-    size = pushed(m, slip)
+    size = tangential_force(m, slip)
     x = size / (speed * limit)
     ratio, slope = saturation(m, i, x)
     for k in range(first, last):
-        own = linear_force(m, slip, k - first)
+        force = linear_force(m, slip, k - first)
         for l in range(first, last):
             value = stiffness(m, i, k - first, l - first) * ratio / speed
             if size > 0.0:
@@ -120,11 +120,11 @@ def add_creep(m: Memory, slip: int) -> None:
                 for j in range(2):
                     if first + j < last:
                         other += linear_force(m, slip, j) * stiffness(m, i, j, l - first)
-                value += own * other * slope / (size * speed * speed * limit)
+                value += force * other * slope / (size * speed * speed * limit)
             add_block(m, k - first, l - first, value)
         if fabs(m.slide_rate[last]) > m.joints_parameter[i][5]:
-            value = -own * (ratio + slope * x) / (speed * speed)
+            value = -force * (ratio + slope * x) / (speed * speed)
             add_block(m, k - first, last - first, value if m.slide_rate[last] > 0.0 else -value)
         if m.slips_load[slip] >= 0:
-            value = -own * x * slope / (speed * m.x_lam[m.slips_load[slip]])
+            value = -force * x * slope / (speed * m.x_lam[m.slips_load[slip]])
             add_to_column(m, m.border_l[m.slips_load[slip]], k - first, value)

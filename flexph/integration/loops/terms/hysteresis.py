@@ -57,11 +57,11 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
     if z < 0.0:  # dz/ds = 1 − c z with c = β − γ
         c = beta - gamma
         to_zero = log1p(-c * z) / c if c != 0.0 else -z
-        own = smaller(to_zero, left)
+        part = smaller(to_zero, left)
         rate = 1.0 - c * z
-        total = own * z + own * own * rate * _second(c * own)
-        z = 0.0 if own < left else z + own * rate * _first(c * own)
-        left -= own
+        total = part * z + part * part * rate * _second(c * part)
+        z = 0.0 if part < left else z + part * rate * _first(c * part)
+        left -= part
     if left > 0.0:
         c = beta + gamma
         rate = 1.0 - c * z

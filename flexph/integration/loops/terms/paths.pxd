@@ -7,7 +7,7 @@ cdef double LEAST_COSINE
 cdef double OFF
 
 cdef void place_points(Memory* m) noexcept nogil
-cdef void stand_on_curves(Memory* m) noexcept nogil
+cdef void set_curves_at_rest(Memory* m) noexcept nogil
 cdef void follow_curves(Memory* m) noexcept nogil
 cdef void _follow(Memory* m, Py_ssize_t c, Vec end, double s1) noexcept nogil
 cdef void set_shapes(Memory* m, Py_ssize_t c, double s, Py_ssize_t order, Vec out) noexcept nogil

@@ -42,7 +42,7 @@ def place_points(m: Memory) -> None:
         m.at_place[c] = foot(m, c, m.at_product)
 
 
-def stand_on_curves(m: Memory) -> None:
+def set_curves_at_rest(m: Memory) -> None:
     """Set the directions and coefficients of points on curves at ``at``, as over a step of zero length."""
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])

@@ -18,7 +18,7 @@ cdef void _spread(Memory* m, Py_ssize_t c, Py_ssize_t e, double share, Vec out) 
 cdef void add_chord(Memory* m, Py_ssize_t c, double s0, double s1, Vec out) noexcept nogil
 cdef void add_chord_change(Memory* m, Py_ssize_t c, double s0, double s1, Vec chord, Vec slope, Vec out) noexcept nogil
 cdef void _take_piece(Memory* m, Py_ssize_t c, Py_ssize_t e, Vec product) noexcept nogil
-cdef (double, double, double, double) _look(Memory* m, Py_ssize_t c, double t) noexcept nogil
+cdef (double, double, double, double) _evaluate_at(Memory* m, Py_ssize_t c, double t) noexcept nogil
 cdef double foot(Memory* m, Py_ssize_t c, Vec product) noexcept nogil
 cdef double foot_from(Memory* m, Py_ssize_t c, Vec product, double s) noexcept nogil
 cdef bint is_beyond(Memory* m, Py_ssize_t c, double s) noexcept nogil

@@ -128,7 +128,7 @@ def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
             m.path_piece[j][q] = total
 
 
-def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
+def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
     """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``."""
     along = 0.0
     straight = 0.0
@@ -153,7 +153,7 @@ def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
 def foot(m: Memory, c: int, product: Array) -> float:
     """Place with V·T = 0 nearest to the point, among all pieces, each searched from its middle and within its ends."""
     last = count_pieces(m, c) - 1
-    found = 0.0
+    place = 0.0
     nearest = INFINITY
     for e in range(last + 1):
         length = length_of(m, c, e)
@@ -162,17 +162,17 @@ def foot(m: Memory, c: int, product: Array) -> float:
         high = (1.0 + BEYOND) * length if e == last else length
         t = 0.5 * length
         for _ in range(STEPS):
-            along, straight, bent, apart = _look(m, c, t)
+            along, straight, bent, apart = _evaluate_at(m, c, t)
             before = t
             t = t - along / (straight + bent if straight + bent > 0.0 else straight)
             t = smaller(larger(t, low), high)
             if fabs(t - before) <= SETTLED * length:
                 break
-        along, straight, bent, apart = _look(m, c, t)
+        along, straight, bent, apart = _evaluate_at(m, c, t)
         if apart < nearest:
             nearest = apart
-            found = m.curves_knots[m.curves_knot[c] + e] + t
-    return found
+            place = m.curves_knots[m.curves_knot[c] + e] + t
+    return place
 
 
 def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
@@ -190,7 +190,7 @@ def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
         if e != taken:
             _take_piece(m, c, e, product)
             taken = e
-        along, straight, bent, apart = _look(m, c, t)
+        along, straight, bent, apart = _evaluate_at(m, c, t)
         if not (straight + bent > 0.0 and apart <= (APART * length) ** 2 * straight):
             break
         moved = along / (straight + bent)

@@ -184,12 +184,12 @@ def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> flo
 
 
 def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
-    """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off; ``size`` is that of its terms."""
+    """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off of terms of this ``size``."""
     return energy_defect(law_value(m, k, 0, before), law_value(m, k, 0, after), done, size)
 
 
 def energy_defect(first: float, last: float, done: float, size: float) -> float:
-    """Defect of the work ``done`` between two energies, zero if it is round-off; ``size`` is that of its terms."""
+    """Defect of the work ``done`` between two energies, zero if it is round-off of terms of this ``size``."""
     defect = last - first - done
     size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

@@ -59,8 +59,8 @@ def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[I
     """Rows and columns of all entries without duplicates, with the diagonal."""
     by_size: dict[tuple[int, int], list[tuple[Index, Index]]] = {}
     for rows, columns in blocks:
-        own = rows[rows >= 0], columns[columns >= 0]
-        by_size.setdefault((own[0].size, own[1].size), []).append(own)
+        block = rows[rows >= 0], columns[columns >= 0]
+        by_size.setdefault((block[0].size, block[1].size), []).append(block)
     diagonal = np.arange(size)
     keys = [diagonal * (size + 1), entries[0] * size + entries[1]]
     for (height, width), alike in by_size.items():
@@ -80,8 +80,8 @@ def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
     """Vertex of each unknown in the graph of wide bodies, with one vertex for a frame; −1 for late unknowns."""
     vertex = np.full(size, -1)
     frames = np.flatnonzero(is_wide)
-    own = np.hstack([unknowns.v, unknowns.w])[frames]
-    vertex[own[own >= 0]] = np.repeat(np.arange(frames.size), (own >= 0).sum(axis=1))
+    unknown = np.hstack([unknowns.v, unknowns.w])[frames]
+    vertex[unknown[unknown >= 0]] = np.repeat(np.arange(frames.size), (unknown >= 0).sum(axis=1))
     coordinates = unknowns.m[unknowns.m >= 0]
     vertex[coordinates] = frames.size + np.arange(coordinates.size)
     return vertex

@@ -32,10 +32,10 @@ class Answers:
         self._solve: Callable[[Array], Array] = np.copy
         self._matrix, self._x = _matrix(m), m.system_x
         self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
-        own = weakref.ref(self)  # a weak reference, so that the large factors are freed at once
+        reference = weakref.ref(self)  # a weak reference, so that the large factors are freed at once
 
         def answer(question: int) -> int:
-            answers = own()
+            answers = reference()
             return 0 if answers is None else answers._answer(question)
 
         self._answering = Callback(answer, WHOLE, 0)

@@ -117,7 +117,7 @@ class _Part:
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """Part of the border with the given values of its own entries."""
+        """Part of the border, given the values of the entries of the part alone."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
@@ -137,8 +137,8 @@ class KeptBlock:
         is_u, column = np.isin(np.arange(size), self.u), np.repeat(np.arange(size), np.diff(matrix.indptr))
         row, n, k = matrix.indices, self.u.size, self.y.size
         self._A, self._B, self._C, self._D = (
-            _Part(own, place[row[own]], place[column[own]], shape)
-            for own, shape in (
+            _Part(part, place[row[part]], place[column[part]], shape)
+            for part, shape in (
                 (np.flatnonzero(is_u[row] & is_u[column]), (n, n)),
                 (np.flatnonzero(is_u[row] & ~is_u[column]), (n, k)),
                 (np.flatnonzero(~is_u[row] & is_u[column]), (k, n)),
@@ -195,11 +195,11 @@ class KeptBlock:
     def _of(self, h: float) -> _Factor | None:
         """Factor of A for a step length, one of the last ones or a new one; None if A is indefinite."""
         key = float(f"{h:.{DIGITS}e}")
-        own = self._factors.pop(key) if key in self._factors else self._factored(key)
-        self._factors[key] = own
+        factor = self._factors.pop(key) if key in self._factors else self._factored(key)
+        self._factors[key] = factor
         if len(self._factors) > LENGTHS:
             del self._factors[next(iter(self._factors))]
-        return own
+        return factor
 
     def _factored(self, h: float) -> _Factor | None:
         """Compute the factor of A for a step length; None if A is indefinite, as backwards in time with damping."""
