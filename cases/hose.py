@@ -200,7 +200,7 @@ def _of_the_limit_cycle() -> Iterable[Check]:
     work = solution.ledger.work["pipe: outlet"]
     cycles = [float(work[i:j].sum()) for i, j in pairwise(at)]
     turned = float(np.abs(work[at[0] : at[-1]]).sum()) / len(cycles)
-    yield vanishes("work of the outlet in a cycle, over what goes in and out", np.mean(cycles) / turned, 2e-2)
+    yield vanishes("work of the outlet in a cycle, over the energy exchanged", np.mean(cycles) / turned, 2e-2)
     calm = pushed(*pipe(5.0, 0.2, 6), equal_steps(4e-3, 6.0))
     y = np.abs(tip(calm))
     yield vanishes("tip below the critical speed, at the end over its largest", y[-100:].max() / y.max(), 5e-3)
