@@ -73,9 +73,9 @@ def computed_torque(
     >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [axle, motor], gravity=(0.0, -9.81))
     >>> kinematics = Kinematics(arm, {"turn": joint_angle("arm.root")}, arm.assemble())
     >>> rise = polynomial({"turn": 0.0}, {"turn": 1.0}, duration=0.5)
-    >>> servo = computed_torque(kinematics, rise, period=1e-3, ports=["motor"], stiffness=400.0, damping=40.0)
+    >>> servo = computed_torque(kinematics, rise, period=4e-3, ports=["motor"], stiffness=400.0, damping=40.0)
     >>> start = arm.consistent_state(kinematics.pose(rise(0.0)))
-    >>> run = integrate(arm, start, np.linspace(0.0, 0.8, 801), controllers={"servo": servo})
+    >>> run = integrate(arm, start, np.linspace(0.0, 0.8, 201), controllers={"servo": servo})
     >>> round(float(run.measured(joint_angle("arm.root"))[-1]), 3), run.ledger.largest_residual < 1e-11
     (1.0, True)
     """

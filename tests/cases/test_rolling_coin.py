@@ -37,7 +37,7 @@ def test_closed_form_without_turning(monkeypatch):
     np.testing.assert_allclose(found, [length * math.cos(phi), length * math.sin(phi), length, phi], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["none", "both"])
+@pytest.mark.parametrize("name", [pytest.param("none", marks=pytest.mark.slow), "both"])
 def test_models_converge_to_the_closed_form(name):
     motions = [case.move(np.linspace(0.0, 6.0, n + 1), *TORQUES[name]) for n in (60, 120)]
     for model in ("constrained", "reduced"):
@@ -93,7 +93,9 @@ def test_holonomic_constraints_leave_a_poisson_structure():
 
 @pytest.fixture(scope="module")
 def result():
-    return rolling_coin.run(steps=120)
+    """A run of the case, with one of its motions."""
+    times, both = np.linspace(0.0, case.DURATION, 121), (0.4, -0.25)
+    return case.Result({"both": case.move(times, *both)}, case.roll_held(times, *both), case.wobble(480))
 
 
 def test_mechanism_is_the_same_coin(result):
@@ -145,7 +147,8 @@ def test_a_wobbling_euro_keeps_energy_and_height(result):
 
 
 @pytest.mark.slow
-def test_a_run_writes_its_files(result, tmp_path):
+def test_a_run_writes_its_files(tmp_path):
+    result = rolling_coin.run(steps=120)
     summary = rolling_coin.write(result, tmp_path)
     assert summary["slip_max_m_s"] < 1e-12
     assert summary["jacobi_sum"] == pytest.approx(1.0, abs=1e-9)

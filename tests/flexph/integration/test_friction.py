@@ -265,7 +265,13 @@ def test_many_joints_stick_and_slip_at_once():
 # --- the general equations --------------------------------------------------------------------------------------------
 
 
-@some
+run_fast = (("quadratic", "space"), ("stribeck", "plane"), ("general", "plane"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [pytest.param(*own, marks=() if own in run_fast else pytest.mark.slow) for own in product(KINDS, MECHANISMS)],
+)
 def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01

@@ -286,7 +286,7 @@ def swung():
         ("gonzalez", 32, (2.0, 2.0)),
         pytest.param("mean_value", 32, (2.0, 2.0), marks=pytest.mark.slow),  # two nested iterations
         ("midpoint", 32, (2.0, 2.0)),
-        ("gauss4", 32, (4.0, 2.0)),
+        ("gauss4", 16, (4.0, 2.0)),
         ("gauss6", 16, (6.0, 4.0)),
     ],
 )

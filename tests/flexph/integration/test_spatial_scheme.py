@@ -157,7 +157,11 @@ def start_of(mechanism, seed=0, scale=1.0):
 CASES = [("linear", "full", 1.0), ("von_karman", "full", 0.0), ("von_karman", "constant", 1.0)]
 
 
-@pytest.fixture(scope="module", params=[(*c, h) for c in CASES for h in (0.002, 0.02)], ids=str)
+RUNS = {(*c, h): pytest.mark.slow if (h > 0.01) == (c == CASES[1]) else () for c in CASES for h in (0.002, 0.02)}
+"""Fast ones have every case and both lengths of steps, which take the same loops."""
+
+
+@pytest.fixture(scope="module", params=[pytest.param(run, marks=marks) for run, marks in RUNS.items()], ids=str)
 def loaded_run(request):
     strain, momenta, damping, h = request.param
     mechanism = everything(strain, momenta, damping)

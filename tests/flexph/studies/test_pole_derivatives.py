@@ -1,5 +1,7 @@
 """Derivatives of poles and H2 norms: closed forms, differences of poles, repeated poles, and constraints that turn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -106,7 +108,8 @@ def test_the_h2_norm_of_a_constrained_system_follows_its_parameters():
 
     found = h2_sensitivities(own, at)
     for name, value in at.items():
-        norms = [h2_sensitivities(own, {**at, name: value * (1 + by * 1e-3)}).norm for by in (-2, -1, 1, 2)]
+        alone = partial(own, **{other: kept for other, kept in at.items() if other != name})
+        norms = [h2_sensitivities(alone, {name: value * (1 + by * 1e-3)}).norm for by in (-2, -1, 1, 2)]
         expected = (8.0 * (norms[2] - norms[1]) - (norms[3] - norms[0])) / (12.0 * 1e-3 * value)
         assert found.derivatives[name] == pytest.approx(
             expected, rel=1e-4
