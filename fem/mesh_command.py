@@ -6,8 +6,8 @@ import click
 
 from flexph.console.machine import AS_JSON, print_json
 from flexph.meshes.drawings.drawing import MeshRequest
-from flexph.units.quantities import read_quantity
 
+from .command_options import length, unit_of
 from .drawing_report import drawn_parts, part_words
 from .mesh_report import mesh_report, values, words
 
@@ -17,8 +17,9 @@ from .mesh_report import mesh_report, values, words
 @click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
 @click.option("--unit", metavar="LENGTH", help="unit of the lengths in the file: mm, or 1e-3 [m]; m without it")
 @click.option("--size", metavar="LENGTH", help="cells of a drawing (STEP, IGES, BREP, STL): 4mm, or 0.004 [m]")
-@click.option("--select", metavar="PART", help="part of a drawing of several")
+@click.option("--select", metavar="PART", help="part, instance, set or group of cells of a file of several")
 @click.option("--max-cells", type=click.IntRange(min=1), help="largest number of cells of a drawing; 100000 without it")
+@click.option("--temperature", type=float, help="at which tables of materials of the file are taken")
 @click.option("--ports", is_flag=True, help="list the bores, pins and plane faces of a drawing, without a mesh")
 @click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
 @AS_JSON
@@ -26,10 +27,11 @@ def command(file: str, density: float | None, omit: tuple[str, ...], as_json: bo
     """Report on a mesh or a drawing: cells, regions, volume, mass and inertia, quality, and possible ports."""
     try:
         request = MeshRequest(
-            size=_length("--size", given["size"]),
+            size=length("--size", given["size"]),
             select=given["select"],
-            unit=_unit(given["unit"]),
+            unit=unit_of(given["unit"]),
             max_cells=given["max_cells"],
+            temperature=given["temperature"],
         )
         if ports:
             parts = drawn_parts(file, request)
@@ -44,16 +46,3 @@ def command(file: str, density: float | None, omit: tuple[str, ...], as_json: bo
         print_json({"file": file, **report})
     else:
         click.echo(text)
-
-
-def _length(option: str, text: str | None) -> float | None:
-    """Length [m] from the text of an option."""
-    try:
-        return None if text is None else read_quantity(text, "m")
-    except ValueError as error:
-        raise click.UsageError(f"{option}: {error}") from None
-
-
-def _unit(text: str | None) -> float | None:
-    """Unit of length [m] from its name, or from a length."""
-    return _length("--unit", f"1 {text}" if text is not None and text.strip().isalpha() else text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ from flexph.meshes.cell_types import DIMENSION, EDGES, dimension
 from flexph.meshes.contents import MeshContents, ProposedPort, refuse_left_out, shortened
 from flexph.meshes.drawings.drawing import PLAIN, MeshRequest, is_drawing
 from flexph.meshes.files.reading import Source, read_contents
+from flexph.meshes.unit_systems import in_metres, told
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
 from .drawing_report import port_values, port_words, vector, with_size
 from .materials.elastic import Elastic
-from .materials.file_materials import element_notes, file_densities, law_notes, unread_notes
+from .materials.file_materials import element_notes, file_densities, law_notes, unit_notes, unread_notes
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
 from .meshes.mesh_checks import refuse_pieces
@@ -86,9 +87,11 @@ def mesh_report(
     """
     request, sized = with_size(mesh, request)
     drawn = isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request)
-    held = read_contents(mesh, omit, request if drawn or request.given() else PLAIN)
+    held = read_contents(mesh, omit, request if drawn else replace(request, unit=None))
     unit = 1.0 if drawn or request.unit is None else request.unit
     refuse_left_out(held, ("mass",))
+    if unit != 1.0 and density is None and told(held, unit):
+        held, unit = in_metres(held, unit), 1.0
     constraints = _constraint_notes(held)
     given = copy(held.mesh)
     given.points = unit * np.asarray(given.points)
@@ -121,9 +124,22 @@ def mesh_report(
         worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
-        notes=(*sized, *held.notes, *element_notes(held), *law_notes(held), *unread_notes(held), *refused),
+        notes=(
+            *sized,
+            *held.notes,
+            *element_notes(held),
+            *law_notes(held),
+            *unread_notes(held),
+            *_units(held, request),
+            *refused,
+        ),
         ports=held.ports,
     )
+
+
+def _units(held: MeshContents, request: MeshRequest) -> list[str]:
+    """Texts on the units of a file, and on its couplings."""
+    return [*(unit_notes(held) if request.unit is None else []), *(c.words() for c in held.couplings.values())]
 
 
 def _constraint_notes(held: MeshContents) -> list[str]:

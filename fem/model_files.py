@@ -292,7 +292,7 @@ class SolidEntry(BodyEntry):
     loads: Loads = Field(default_factory=dict)
     sections: Cuts = Field(default_factory=dict)
     momenta: Literal["full", "constant"] = "full"
-    damping: DampingEntry = Field(default_factory=DampingEntry)
+    damping: DampingEntry = None
     strain: Literal["linear", "finite"] = "linear"
     law: Law = None
     omit: list[Word] = Field(default_factory=list)
@@ -300,6 +300,7 @@ class SolidEntry(BodyEntry):
     select: Word = None
     unit: Length = None
     max_cells: Annotated[int, Field(ge=1, le=10_000_000)] = None
+    temperature: Number = None
 
 
 class PlateEntry(BodyEntry):
@@ -322,6 +323,8 @@ class PlateEntry(BodyEntry):
     momenta: Literal["full", "constant"] = "full"
     damping: DampingEntry = Field(default_factory=DampingEntry)
     omit: list[Word] = Field(default_factory=list)
+    select: Word = None
+    unit: Length = None
 
 
 KINDS = Kinds(

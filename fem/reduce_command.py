@@ -17,9 +17,12 @@ from flexph.bodies.held_body import HeldBody
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
+from flexph.meshes.drawings.drawing import MeshRequest
 from flexph.meshes.files.reading import read_contents
 
+from .command_options import unit_of
 from .distributed.ranks import launched
+from .materials.elastic import Elastic
 from .materials.file_materials import file_material
 from .materials.materials import Material
 from .solids.solid import solid
@@ -44,6 +47,9 @@ SHOWN = 12
 @click.option("--plane", type=click.Choice(["stress", "strain"]), help="makes a body of the plane of a plane mesh")
 @click.option("--thickness", type=float, help="of a body of the plane [m]")
 @click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
+@click.option("--select", metavar="PART", help="part, instance, set or group of cells of a file of several")
+@click.option("--unit", metavar="LENGTH", help="unit of the lengths in the file: mm, or 1e-3 [m]; m without it")
+@click.option("--temperature", type=float, help="at which tables of materials of the file are taken")
 @click.option(
     "--fields",
     type=click.Choice(["none", "shape", "stresses"]),
@@ -61,16 +67,18 @@ SHOWN = 12
 def command(mesh: Path, material: str | None, ports: str, static: str, out: Path, **options: Any) -> None:
     """Reduce the elastic body of a mesh to a few coordinates, and write it for flexph.bodies.load_reduced.
 
-    Lengths of the mesh are in metres; ports are named regions of it, tied rigidly, as in fem.solid. Prints the
-    body, its frequencies held at the reference, the time of each stage and the peak memory. Started by mpiexec with
-    several ranks, it distributes the cells over them (extra petsc, docs/how-to/cluster.md).
+    Lengths of the mesh are in metres, or in --unit; ports are named regions of it, tied rigidly, or couplings of the
+    file, as in fem.solid. Prints the body, its frequencies held at the reference, the time of each stage and the peak
+    memory. Started by mpiexec with several ranks, it distributes the cells over them (extra petsc,
+    docs/how-to/cluster.md).
     """
     if not out.parent.is_dir():
         raise click.UsageError(f"--out must lie in an existing folder, got {str(out)!r}")
     if out.suffix.lower() not in HDF5_SUFFIXES:
         raise click.UsageError(f"--out is HDF5 and must end in .h5 or .hdf5, got {str(out)!r}")
     named = _ports(ports)
-    shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness", "omit")}
+    shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness", "omit", "select")}
+    shape |= {"unit": unit_of(options.pop("unit")), "temperature": options.pop("temperature")}
     fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")
     if solver and not distributed:
         raise click.UsageError("--solver is for reductions under MPI: start it with mpiexec, or add --petsc")
@@ -92,7 +100,7 @@ def _serial(
     """Reduce and write the body in this process; return lines of text about it."""
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
-        body = solid(mesh, _material(material, mesh, given["omit"]), **given)
+        body = solid(mesh, _material(material, mesh, given), **given)
     with _timed("reduction", stages):
         reduced = reduce_body(body, **kept)
     with _timed("file", stages):
@@ -108,7 +116,7 @@ def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, A
     with ending_all(comm):
         from .distributed.reduction import Choices, reduce_distributed
 
-        own = _material(material, mesh, given["omit"]) if comm.rank == 0 else None
+        own = _material(material, mesh, given) if comm.rank == 0 else None
         result = reduce_distributed(comm, mesh, own, choices=Choices(**kept), **given)
         peaks = comm.gather(_peak_memory())
         if result is None:
@@ -136,7 +144,7 @@ def _ports(text: str) -> dict[str, str]:
     return ports
 
 
-def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material | None:
+def _material(text: str | None, mesh: Path, given: dict[str, Any]) -> Elastic | None:
     """Material from its numbers, or from its name in the mesh file; None for the materials that the file assigns."""
     if text is None:
         return None
@@ -146,7 +154,8 @@ def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material |
         if "," in text:
             raise ValueError(f"--material must be YOUNG,DENSITY,POISSON in SI units, or a name, got {text!r}") from None
         try:
-            return file_material(text, read_contents(mesh, omit))
+            request = MeshRequest(unit=given["unit"], temperature=given["temperature"])
+            return file_material(text, read_contents(mesh, given["omit"], request))
         except ValueError as error:
             raise ValueError(f"--material may be YOUNG,DENSITY,POISSON, and for a name: {error}") from None
     if len(numbers) != 3:

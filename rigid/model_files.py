@@ -92,6 +92,8 @@ class RigidSolid(BodyEntry):
     density: Density
     ports: Ports
     omit: list[str] = Field(default_factory=list)
+    select: str = None
+    unit: Length = None
 
 
 KINDS = Kinds(bodies=(Bar, RigidBody, PointMass, Box, Cylinder, Sphere, RigidSolid))

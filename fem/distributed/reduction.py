@@ -19,17 +19,20 @@ from flexph.bodies.held_body import SILENT, UNLOADED, principal
 from flexph.bodies.inertia import Inertia, square_of
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.bodies.reduced_body import condensed_elasticity
+from flexph.meshes.drawings.drawing import MeshRequest
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import one_thread
+from flexph.numerics.arguments import one_thread, warn
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.ldl import divided_by_factors, ldl, without_round_off
 from flexph.numerics.rotations import cross
 from flexph.numerics.subspaces import DEFLATION
 
+from ..materials.damping import Damping
 from ..meshes.drawing import drawing
 from ..solids.inertia import solid_inertia
 from ..solids.model import SolidModel
-from ..solids.solid import read_model, watched_turns
+from ..solids.reading import Shape, read_solid
+from ..solids.solid import watched_turns
 from ..solids.ties import Tied, pins, rigid_coordinates, tied
 from ..solids.view import shape_view, solid_view
 from .partition import Partition, Share, cut, linear_coordinates
@@ -77,7 +80,8 @@ def reduce_distributed(
     """Reduce a :func:`fem.solid` on all ranks as :func:`flexph.bodies.reduce_body` does; None on ranks other than 0.
 
     Rank 0 reads ``mesh`` and ``material``; ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
-    degree, plane, thickness and omit of :func:`fem.solid`. Raises as these functions do, on the rank concerned.
+    degree, plane, thickness, omit, select, unit and temperature of :func:`fem.solid`. Raises as these functions do, on
+    the rank concerned.
     """
     stages: dict[str, float] = {}
     reference = shape.pop("reference", MEAN_AXIS)
@@ -111,10 +115,14 @@ def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
     """Solid on rank 0, and the data that each rank gets."""
-    model = read_model(mesh, material, **shape)
+    request = MeshRequest(**{name: shape.pop(name, None) for name in ("select", "unit", "temperature")})
+    form = Shape(**{name: shape.pop(name, None) for name in ("degree", "plane", "thickness")})
+    model, given, damping = read_solid(mesh, material, form, ports=ties[0], request=request, **shape)
+    if damping != Damping():
+        warn("the damping of the file is left out of a reduction under MPI")
     if model.lumped is not None:
         raise ValueError("mesh must have no masses at nodes for a reduction under MPI: leave them out by omit=")
-    basis, ports = tied(model, ties[0])
+    basis, ports = tied(model, given)
     for name in (static := port_names(choices.static)):
         check.lookup("port", name, ports)
     rigid = rigid_coordinates(model, basis)

@@ -2,38 +2,78 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from flexph.meshes.abaqus.elements import differences, lumped
-from flexph.meshes.contents import FileMaterial, MeshContents
+from flexph.meshes.contents import MeshContents
+from flexph.meshes.materials import FileMaterial
+from flexph.meshes.unit_systems import other_units
 from flexph.numerics.arguments import warn
+from flexph.numerics.arrays import Array
 from flexph.systems.nonlinear import ValidityWarning
 
+from .damping import Damping
+from .elastic import Anisotropic, Elastic
 from .materials import Material
 
 
-def file_materials(contents: MeshContents) -> dict[str, Material]:
+def file_materials(contents: MeshContents) -> dict[str, Elastic]:
     """Materials of a mesh file by the names of the regions of cells to which it assigns them.
 
-    Raises ValueError if the file assigns none, or one without density or isotropic moduli.
+    Raises ValueError if the file assigns none, or one without density or moduli.
     """
     if not contents.sections:
         held = f"its materials {', '.join(map(repr, contents.materials))} are assigned to no region"
-        raise ValueError(f"material must be given: {held if contents.materials else 'the mesh has none of its own'}")
-    return {region: file_material(name, contents) for region, name in contents.sections}
+        none = contents.unread or "the mesh has none of its own"
+        raise ValueError(f"material must be given: {held if contents.materials else none}")
+    return {
+        region: file_material(name, contents, contents.orientations.get(region, NO_AXES))
+        for region, name in contents.sections
+    }
 
 
-def file_material(name: str, contents: MeshContents) -> Material:
-    """Material of a mesh file with a name. Raises ValueError if it is missing or not isotropic."""
+NO_AXES = np.eye(3)
+
+
+def file_material(name: str, contents: MeshContents, axes: Array | str = NO_AXES) -> Elastic:
+    """Material of a mesh file with a name; ``axes`` (3, 3) are those of one that is not isotropic.
+
+    Raises ValueError if it is missing or cannot be read.
+    """
     given = _found(name, contents)
     if given.refused:
-        raise ValueError(
-            f"material {name!r} of the mesh must be isotropic and constant, got {given.refused}: give material="
-        )
-    if given.young is None and not contents.types:
+        raise ValueError(f"material {name!r} of the mesh must be linear elastic, got {given.refused}: give material=")
+    if given.rows:
+        raise ValueError(f"material {name!r} of the mesh has {given.tables()}: give temperature=, or material=")
+    known = given.young is not None or given.stiffness is not None
+    if not known and not contents.types:
         raise ValueError(f"material must be given: {name!r} of the drawing has no Young's modulus")
-    lacking = [word for word, value in (("*DENSITY", given.density), ("*ELASTIC", given.young)) if value is None]
-    if lacking or given.density is None or given.young is None:
-        raise ValueError(f"material {name!r} of the mesh must have {' and '.join(lacking)}: give material=")
-    return Material(young=given.young, density=given.density, poisson=given.poisson)
+    if given.density is None or not known:
+        words = [word for word, there in (("*DENSITY", given.density is not None), ("*ELASTIC", known)) if not there]
+        raise ValueError(f"material {name!r} of the mesh must have {' and '.join(words)}: give material=")
+    try:
+        if given.stiffness is None and given.young is not None:
+            return Material(young=given.young, density=given.density, poisson=given.poisson)
+        if isinstance(axes, str):
+            raise ValueError(f"its axes are not known: {axes}")
+        return Anisotropic(stiffness=given.stiffness, density=given.density, axes=axes)
+    except ValueError as error:
+        raise ValueError(f"material {name!r} of the mesh: {error}") from None
+
+
+def file_damping(contents: MeshContents) -> Damping:
+    """Rayleigh damping of a mesh file, of the whole or of all of its materials.
+
+    Warns if the materials differ: the body is then undamped.
+    """
+    known = {key.upper(): material for key, material in contents.materials.items()}
+    used = {known[name.upper()].damping for _, name in contents.sections if name.upper() in known}
+    of_file = contents.damping
+    if of_file is None and len(used) > 1:
+        warn("materials of the mesh have different *DAMPING, which a body has not: it is undamped, give damping=")
+        return Damping()
+    alpha, beta = of_file or next(iter(used), None) or (0.0, 0.0)
+    return Damping(mass=alpha, stiffness=beta)
 
 
 def _found(name: str, contents: MeshContents) -> FileMaterial:
@@ -82,15 +122,22 @@ def law_notes(contents: MeshContents) -> list[str]:
     ]
 
 
+def unit_notes(contents: MeshContents) -> list[str]:
+    """Text on the units of a file whose materials are no solids in SI units; none if they are, or if none tells."""
+    text = other_units(contents)
+    return [text] if text else []
+
+
 def unread_notes(contents: MeshContents) -> list[str]:
     """Texts on used materials whose density or moduli cannot be read."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = dict(known[name.upper()] for _, name in contents.sections if name.upper() in known)
-    return [f"material {key!r} cannot be read: {m.refused}" for key, m in used.items() if m.refused]
+    words = {key: f"cannot be read: {m.refused}" if m.refused else f"has {m.tables()}" for key, m in used.items()}
+    return [f"material {key!r} {text}" for key, text in words.items() if used[key].refused or used[key].rows]
 
 
 def warn_of_laws(contents: MeshContents) -> None:
-    """Warn if properties of materials of a file are left out."""
-    notes = law_notes(contents)
+    """Warn if properties of materials of a file are left out, or if its numbers are not those of SI units."""
+    notes = [*law_notes(contents), *unit_notes(contents)]
     if notes:
         warn("; ".join(notes), ValidityWarning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import meshio
@@ -12,6 +12,7 @@ from skfem.io.meshio import to_meshio
 
 from flexph.meshes.cell_types import TYPE, dimension, nodes_of, refuse_unknown
 from flexph.meshes.files.reading import Source, read
+from flexph.meshes.groups import Members, cell_groups, point_groups
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.checks import listed
@@ -36,9 +37,9 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
     given, named = of_skfem(mesh) if isinstance(mesh, skfem.Mesh) else (read(mesh), {})
     parts = _parts(given)
     chosen = _chosen(parts, plane)
-    points = _points(given.points, plane)
-    _refuse_degree([name for name, _ in chosen], degree)
     used = np.unique(np.concatenate([nodes.ravel() for _, nodes in chosen]))
+    points = _points(given.points, plane, used)
+    _refuse_degree([name for name, _ in chosen], degree)
     fresh = np.full(len(points) + 1, -1)
     fresh[used] = np.arange(len(used))
     blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
@@ -60,7 +61,8 @@ def _parts(given: meshio.Mesh) -> list[Part]:
     return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
 
-def _points(given: Any, plane: bool) -> Array:
+def _points(given: Any, plane: bool, used: Array) -> Array:
+    """Points of a mesh (N, d), of which those in use must lie in a plane z = constant for a plane body."""
     lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
     if lost.size:
         raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
@@ -69,10 +71,11 @@ def _points(given: Any, plane: bool) -> Array:
         if points.shape[1] != 3:
             raise ValueError(f"mesh must have points of space (N, 3), got {points.shape}; plane= makes a plane body")
         return points
-    if points.shape[1] == 3 and len(points) and np.ptp(points[:, 2]) > FLAT * np.ptp(points[:, :2]):
+    own = points[used]
+    if own.shape[1] == 3 and len(own) and np.ptp(own[:, 2]) > FLAT * np.ptp(own[:, :2]):
         raise ValueError(
-            f"mesh must lie in a plane z = constant for a plane body, z goes from {points[:, 2].min():.6g} to "
-            f"{points[:, 2].max():.6g} m"
+            f"mesh must lie in a plane z = constant for a plane body, z goes from {own[:, 2].min():.6g} to "
+            f"{own[:, 2].max():.6g} m"
         )
     return points[:, :2]
 
@@ -144,77 +147,28 @@ def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
             )
 
 
-NUMBERED = ("gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "avsucd:material", "su2:tag", "netgen:index")
-"""Cell data of meshio with the group numbers of cells: gmsh, MED, Medit, Nastran, AVS-UCD, SU2, Netgen."""
-
-KINDS = ("point", "line", "surface", "volume")
-
 Part = tuple[str, Array]
 """A cell type and the nodes of its cells."""
 
 
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets of a meshio mesh, by name: numbered groups (gmsh: physical groups), cell sets and point sets."""
-    members_by_name: dict[str, list[tuple[int, Array]]] = {}
-    for key in NUMBERED:
-        for b, tag, name in _numbered_groups(given, key, parts):
-            members_by_name.setdefault(name, []).append((b, np.flatnonzero(given.cell_data[key][b] == tag)))
-    for name, members in given.cell_sets.items():
-        if name not in members_by_name and not name.startswith("gmsh:"):
-            numbered = [(b, np.asarray(m, dtype=int)) for b, m in enumerate(members) if m is not None and len(m)]
-            members_by_name[name] = numbered
-    named = {name: _cell_set(members, parts, chosen) for name, members in members_by_name.items()}
-    for name, nodes in {**given.point_sets, **_tagged_points(given)}.items():
-        numbers = np.asarray(nodes)
-        numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(int)
+    """Named sets of a meshio mesh, by name: groups of cells, and groups of nodes whose names no cells have."""
+    named = {name: _cell_set(members, parts, chosen) for name, members in cell_groups(given).items()}
+    for name, numbers in point_groups(given).items():
         named.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
     return named
-
-
-def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
-    """Block, number and name of each group of cells in ``cell_data[key]``; the number 0 is no group.
-
-    A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several dimensions use the number.
-    """
-    tags = given.cell_data.get(key, [])
-    own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
-    names = _names_of_tags(given, key)
-    dim = [dimension(kind) for kind, _ in parts]
-    bare = {(t, dim[b]) for b, t in own if not names(t, dim[b])}
-    groups = []
-    for b, t in own:
-        alone = len([1 for tag, _ in bare if tag == t]) == 1
-        groups += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
-    return groups
-
-
-def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
-    """Function that returns the names of a group by number and dimension: from gmsh, from MED (several), or none."""
-    if key == "gmsh:physical":
-        known = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
-        return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []
-    families = getattr(given, "cell_tags", None) if key == "cell_tags" else None  # set by meshio's reader of MED only
-    return lambda tag, _: list((families or {}).get(tag, []))
-
-
-def _tagged_points(given: meshio.Mesh) -> dict[str, Array]:
-    """Groups of nodes of a MED file, by name."""
-    families: Mapping[int, list[str]] = getattr(given, "point_tags", None) or {}
-    tags = given.point_data.get("point_tags")
-    names = {name for group in families.values() for name in group} if tags is not None else set()
-    return {n: np.flatnonzero(np.isin(tags, [t for t, group in families.items() if n in group])) for n in sorted(names)}
 
 
 def _pairs(rows: list[Array], width: int) -> Array:
     return np.vstack([np.zeros((0, width), dtype=int), *rows])
 
 
-def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
+def _cell_set(members: Members, parts: list[Part], chosen: list[Part]) -> NamedSet:
     """Named set of members of blocks: cells of the body, corners of its facets, or nodes."""
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
-    for b, index in members:
+    for b, index in members.items():
         kind, data = parts[b]
         if dimension(kind) == top:
             before = sum(len(d) for k, d in parts[:b] if k == kind)

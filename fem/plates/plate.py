@@ -16,6 +16,7 @@ from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.meshes.contents import refuse_left_out
+from flexph.meshes.drawings.drawing import PLAIN, MeshRequest
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
@@ -40,7 +41,7 @@ Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
 
 
-@quantities(thickness="m")
+@quantities(thickness="m", unit="m")
 @checked
 def plate(
     mesh: Source | skfem.Mesh,
@@ -59,6 +60,8 @@ def plate(
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
     omit: Sequence[str] = (),
+    select: str | None = None,
+    unit: float | None = None,
 ) -> Body:
     """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
 
@@ -119,6 +122,10 @@ def plate(
         See :class:`Damping`.
     omit : sequence of str, optional
         As in :func:`fem.solid`; masses in addition to those of the material are supported for solids only.
+    select : str, optional
+        For a file of several parts: the name of the part, instance, set or group of cells that is the plate.
+    unit : float, optional
+        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres.
 
     Returns
     -------
@@ -144,7 +151,10 @@ def plate(
     """
     check.choice("strain", strain, get_args(Strain))
     correction = check.positive("shear_correction", shear_correction)
-    given = mesh if isinstance(mesh, skfem.Mesh) else _mesh_alone(mesh, omit)
+    request = MeshRequest(select=select, unit=unit)
+    if isinstance(mesh, skfem.Mesh) and request != PLAIN:
+        raise ValueError("select and unit must be left out for a mesh of scikit-fem")
+    given = mesh if isinstance(mesh, skfem.Mesh) else _mesh_alone(mesh, omit, request)
     model = _model(given, material, thickness, theory, rotary=rotary_inertia, correction=correction)
     basis, tied_ports = free_coordinates(model, ports or {}, supports)
     full = plate_inertia(model)
@@ -169,9 +179,9 @@ def plate(
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
-def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
+def _mesh_alone(mesh: Source, omit: Sequence[str], request: MeshRequest) -> meshio.Mesh:
     """The mesh of a file. Raises ValueError for further contents that change mass or stiffness."""
-    held = read_contents(mesh, omit)
+    held = read_contents(mesh, omit, request)
     refuse_left_out(held, ("mass", "stiffness"), masses=True)
     return held.mesh
 

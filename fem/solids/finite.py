@@ -72,9 +72,10 @@ def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
         refuse_cells(name, tie, where, int(model.mesh.starts[-1]))
         if is_rigid(name, tie, at):
             rigid[name] = where.nodes
-            origins.append(tie.place(name, at.centre, rigid=True))
+            origins.append(tie.place(name, at.centre))
         elif where.nodes.size == 1 and tie.how is None:
-            tie.place(name, at.centre, rigid=False)
+            if tie.at is not None:
+                raise ValueError(f"at of port {name!r} must be left out for a single node, at whose place the port is")
             points[name] = int(where.nodes[0])
         else:
             raise ValueError(

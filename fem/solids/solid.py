@@ -6,42 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args, overload
 
-import meshio
-import numpy as np
 import skfem
 from scipy import sparse
 
 from flexph.bodies.body import Body, Momenta
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.bodies.nodal_body import NodalBody
-from flexph.meshes.contents import refuse_left_out
-from flexph.meshes.drawings.drawing import PLAIN, MeshRequest
-from flexph.meshes.files.reading import Source, read_contents
+from flexph.meshes.drawings.drawing import MeshRequest
+from flexph.meshes.files.reading import Source
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import checked, warn
+from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import compact
-from flexph.systems.nonlinear import ValidityWarning
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
-from ..materials.file_materials import file_materials, warn_of_elements, warn_of_laws
 from ..materials.hyperelastic import Hyperelastic
-from ..meshes.reading import solid_mesh
 from .elasticity import SolidElasticity
 from .finite import finite_solid
-from .inertia import solid_inertia, with_file_masses
+from .inertia import solid_inertia
 from .loads import load_port, load_ports
-from .model import SolidModel, solid_model, watched
+from .model import SolidModel, watched
+from .reading import Plane, Shape, read_solid
 from .section_maps import solid_sections
 from .ties import referred, tied
 from .view import solid_view
 
-Plane = Literal["stress", "strain"]
 Strain = Literal["linear", "finite"]
-UNDAMPED = Damping()
-LOCKING = 0.1
-"""Smallest eigenvalue of a compliance with unit diagonal (1 − 2ν if isotropic) below which degree 1 locks."""
 
 
 @overload
@@ -57,13 +48,14 @@ def solid(
     loads: Mapping[str, Any] | None = None,
     sections: Mapping[str, Any] | None = None,
     momenta: Momenta = "full",
-    damping: Damping = UNDAMPED,
+    damping: Damping | None = None,
     strain: Literal["linear"] = "linear",
     omit: Sequence[str] = (),
     size: float | None = None,
     select: str | None = None,
     unit: float | None = None,
     max_cells: int | None = None,
+    temperature: float | None = None,
 ) -> Body: ...
 
 
@@ -77,7 +69,7 @@ def solid(
     plane: Plane | None = None,
     thickness: float | None = None,
     loads: Mapping[str, Any] | None = None,
-    damping: Damping = UNDAMPED,
+    damping: Damping | None = None,
     strain: Literal["finite"],
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
     omit: Sequence[str] = (),
@@ -85,6 +77,7 @@ def solid(
     select: str | None = None,
     unit: float | None = None,
     max_cells: int | None = None,
+    temperature: float | None = None,
 ) -> NodalBody: ...
 
 
@@ -102,7 +95,7 @@ def solid(
     loads: Mapping[str, Any] | None = None,
     sections: Mapping[str, Any] | None = None,
     momenta: Momenta = "full",
-    damping: Damping = UNDAMPED,
+    damping: Damping | None = None,
     strain: Strain = "linear",
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
     omit: Sequence[str] = (),
@@ -110,6 +103,7 @@ def solid(
     select: str | None = None,
     unit: float | None = None,
     max_cells: int | None = None,
+    temperature: float | None = None,
 ) -> Body | NodalBody:
     """A linear elastic body that fills a mesh, with the axes of the mesh and P at its origin: [flex] eq. (24)-(29).
 
@@ -138,7 +132,8 @@ def solid(
         section assignments of the file (Abaqus), in its units.
     ports : mapping, optional
         Regions by port name: names in the mesh, node numbers, functions of positions x (d, N) that are true on the
-        region, or a :class:`Tie` of these, which selects a rigid or a mean tie.
+        region, or a :class:`Tie` of these, which selects a rigid or a mean tie. The name of a coupling of a file (RBE2,
+        RBE3, ``*COUPLING``, …) stands for its region, kind and reference point.
     reference : str, optional
         Condition that removes the rigid motion from the deformation: a port that is held (a rigid one itself, of a
         mean one the mean motion), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. Above 1000
@@ -158,7 +153,8 @@ def solid(
     momenta : str, optional
         See :class:`flexph.Body`.
     damping : Damping, optional
-        See :class:`Damping`; finite strain admits stiffness damping only.
+        See :class:`Damping`; finite strain admits stiffness damping only. Without it, that of the file where its
+        materials are taken, else none.
     strain : str, optional
         ``linear``, or ``finite``: displacements and rotations of any size, by Green's strain E = ½(FᵀF − 1) of the
         nodes in the world, and second Piola-Kirchhoff stresses S = D : E (St. Venant-Kirchhoff) as states. Nodes have
@@ -171,12 +167,17 @@ def solid(
     size : float, optional
         For a drawing: length of its cells [m]; smaller ones at curved faces and over thin walls.
     select : str, optional
-        For a drawing of several parts: the name of the part.
+        For a file of several parts: the name of the part, instance, set or group of cells that is the body. What joins
+        it to others (ties, contact, springs) is left out.
     unit : float, optional
         Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres; required for BREP and STL, which have none,
-        and refused for STEP and IGES, which have one. The materials of the file are then not read.
+        and refused for STEP and IGES, which have one. Densities and moduli of the file tell its units of mass and time;
+        if they fit none, its materials are not read.
     max_cells : int, optional
         For a drawing: largest number of cells, by default 100 000.
+    temperature : float, optional
+        For a file with tables of materials: the temperature, in the unit of the tables, at which they are taken,
+        linearly between entries and constant beyond their ends.
 
     Returns
     -------
@@ -203,14 +204,17 @@ def solid(
     (0.314, 36)
     """
     check.choice("strain", strain, get_args(Strain))
-    request = MeshRequest(size, select, unit, max_cells)
-    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness, omit=omit, request=request)
+    request = MeshRequest(size, select, unit, max_cells, temperature)
+    shape = Shape(degree, plane, thickness)
+    model, ties, damping = read_solid(
+        mesh, material, shape, ports=ports or {}, damping=damping, omit=omit, request=request
+    )
     if strain == "finite":
         _refuse_linear(reference, sections, momenta)
-        return finite_solid(model, ports or {}, loads or {}, damping, law)
+        return finite_solid(model, ties, loads or {}, damping, law)
     if law is not None:
         raise ValueError("law is for strain='finite': with linear strain the moduli of the material apply")
-    basis, tied_ports = tied(model, ports or {})
+    basis, tied_ports = tied(model, ties)
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
     elasticity = SolidElasticity(model, shapes)
@@ -229,34 +233,6 @@ def solid(
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
-def read_model(
-    mesh: Source | skfem.Mesh,
-    material: Elastic | Mapping[str, Elastic] | None,
-    *,
-    degree: int | None,
-    plane: Plane | None,
-    thickness: float | None,
-    omit: Sequence[str] = (),
-    request: MeshRequest = PLAIN,
-) -> SolidModel:
-    """Model of a mesh with its materials for :func:`solid`; warn of ignored contents of a file, and of locking."""
-    if plane is not None:
-        check.choice("plane", plane, get_args(Plane))
-    scikit = isinstance(mesh, skfem.Mesh)
-    held = read_contents(meshio.Mesh([], []) if scikit else mesh, omit, request)
-    refuse_left_out(held, ("mass", "stiffness"))
-    warn_of_elements(held)
-    if material is None:
-        warn_of_laws(held)
-    if scikit and request != PLAIN:
-        raise ValueError("unit must be left out for a mesh of scikit-fem: scale its points, mesh.scaled(1e-3)")
-    read = solid_mesh(mesh if scikit else held.mesh, plane=plane is not None, degree=degree)
-    model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
-    model = with_file_masses(model, held)
-    _warn_of_locking(model)
-    return model
-
-
 def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
     """Raise ValueError for options that need a floating frame or linear strain."""
     given = {"reference": reference != "mean_axis", "sections": bool(sections), "momenta": momenta != "full"}
@@ -268,16 +244,3 @@ def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
 def watched_turns(model: SolidModel, shapes: Any) -> Any:
     """Matrix of the mean ½ curl u of evenly spread cells, which are monitored in every step."""
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
-
-
-def _warn_of_locking(model: SolidModel) -> None:
-    """Warn that cells of degree 1 lock with a nearly incompressible material; incompressible ones are refused."""
-    assert len(model.compliances) == len(model.materials)
-    if model.mesh.degree > 1 or model.plane == "stress":
-        return
-    for material in model.materials.values():
-        size = np.sqrt(material.compliance.diagonal())
-        if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
-            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
-            warn(text, ValidityWarning)
-            return

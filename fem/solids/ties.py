@@ -114,8 +114,8 @@ class Tie:
     how : {"rigid", "mean"}, optional
         Kind of the tie, see above.
     at : sequence of float, optional
-        Place of the port [m] in the axes of the mesh, for a rigid tie of a solid, such as a point on the axis of a
-        bore; by default the centre of the region, weighted as above.
+        Place of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore: it
+        moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
     """
 
     region: Where
@@ -131,13 +131,9 @@ class Tie:
                 raise ValueError(f"at must be a point of the plane or of space [m], got {len(place)} numbers")
             object.__setattr__(self, "at", tuple(float(x) for x in place))
 
-    def place(self, name: str, centre: Array, *, rigid: bool) -> Array:
-        """Place of a port (d,), ``centre`` by default. Raises ValueError for a place of a tie that is not rigid."""
-        if self.at is None:
-            return centre
-        if not rigid:
-            raise ValueError(f"port {name!r} must be tied rigidly to have a place at=, a mean tie is at the centre")
-        return check.array(f"at of port {name!r}", self.at, centre.shape)
+    def place(self, name: str, centre: Array) -> Array:
+        """Place of a port (d,), ``centre`` by default."""
+        return centre if self.at is None else check.array(f"at of port {name!r}", self.at, centre.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,16 +174,24 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]
     refuse_shared({name: regions[name].nodes for name in rigid})
-    places = {name: t.place(name, motions[name].centre, rigid=name in rigid) for name, t in given.items()}
+    places = {name: t.place(name, motions[name].centre) for name, t in given.items()}
     basis, masters = _condensed(model, {name: (regions[name].nodes, places[name]) for name in rigid})
     tied_ports = {}
     for name, r in regions.items():
-        at = motions[name]
-        shape, rotation = masters[name] if name in masters else (at.shape @ basis, at.rotation(model) @ basis)
+        shape, rotation = masters[name] if name in masters else _mean(model, motions[name], places[name], basis)
         tied_ports[name] = Tied(
             r.nodes, places[name], name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
         )
     return basis, tied_ports
+
+
+def _mean(model: SolidModel, at: Measured, place: Array, basis: Any) -> tuple[Any, Any]:
+    """Matrices of displacement and rotation of a place that moves with the mean motion of a region."""
+    shape, rotation = at.shape @ basis, at.rotation(model) @ basis
+    lever = place - at.centre
+    if not lever.any():
+        return shape, rotation
+    return shape + sparse.csr_array(np.einsum("aij,j->ia", cross(model.dim), lever)) @ rotation, rotation
 
 
 def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:

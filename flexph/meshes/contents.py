@@ -1,4 +1,4 @@
-"""Contents of mesh files: mesh, regions, numbers, element types, materials, masses, and unsupported parts by line."""
+"""Contents of mesh files: mesh, regions, materials, masses, couplings, and unsupported parts by line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import meshio
 
 from ..numerics.arrays import Array
+from .materials import FileMaterial
 from .safe_reading import deck_lines, refuse_outside
 
 INCLUDED = 200
@@ -62,20 +63,6 @@ Change = Literal["mass", "stiffness", "nothing"]
 
 
 @dataclass(frozen=True)
-class FileMaterial:
-    """A material of a mesh file: density ρ and isotropic moduli E, ν in units of the file, None if not given.
-
-    ``refused`` describes data of the file that cannot be read as such moduli; ``besides`` lists data that is ignored.
-    """
-
-    density: float | None = None
-    young: float | None = None
-    poisson: float | None = None
-    refused: str = ""
-    besides: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class PointMass:
     """A mass, in units of the file, at a point of the mesh, with the name and place of its keyword."""
 
@@ -101,16 +88,45 @@ class SpreadMass:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body."""
+    """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body.
+
+    ``reach`` (k,): points of the mesh on which it acts, None if unknown; ``dim``: dimension of elements that are left
+    out because it is lower than that of the body; ``port``: the coupling as which a body takes it.
+    """
 
     name: str
     place: Place
     changes: Change
     why: str = ""
+    reach: Array | None = field(default=None, compare=False)
+    dim: int = -1
+    port: str = ""
 
     def words(self) -> str:
         """Keyword, place and reason as a text."""
         return f"{self.name} ({self.place}{f': {self.why}' if self.why else ''})"
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Coupling of a region to a reference point, which becomes a port by its name.
+
+    ``how``: ``rigid`` (RBE2, kinematic coupling, rigid body) or ``mean`` (RBE3, distributing coupling). ``region``:
+    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point.
+    """
+
+    name: str
+    how: Literal["rigid", "mean"]
+    region: str
+    points: Array = field(compare=False)
+    at: tuple[float, ...]
+    keyword: str
+    place: Place
+
+    def words(self) -> str:
+        """Name, kind, region and reference point as a text."""
+        at = ", ".join(f"{x:.6g}" for x in self.at)
+        return f"port {self.name!r} ({self.keyword}, {self.place}): {self.how}, {len(self.points)} nodes, at ({at})"
 
 
 @dataclass(frozen=True)
@@ -137,7 +153,10 @@ class MeshContents:
 
     ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
     ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts; ``ports``:
-    those that a drawing proposes; ``notes``: texts on it.
+    those that a drawing proposes; ``notes``: texts on it; ``couplings`` by name; ``aliases``: further names of groups
+    of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of sections, or why
+    they are not known; ``damping``:
+    Rayleigh's α and β of the whole file; ``unread``: why its materials are not read.
     """
 
     mesh: meshio.Mesh
@@ -150,20 +169,30 @@ class MeshContents:
     left_out: tuple[LeftOut, ...] = ()
     ports: tuple[ProposedPort, ...] = ()
     notes: tuple[str, ...] = ()
+    couplings: Mapping[str, Coupling] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    orientations: Mapping[str, Array | str] = field(default_factory=dict)
+    damping: tuple[float, float] | None = None
+    unread: str = ""
 
     def masses(self) -> tuple[PointMass | SpreadMass, ...]:
         """Additional masses, which do not come from the densities of the materials."""
         return (*self.point_masses, *self.spread_masses)
 
 
-def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses: bool = False) -> None:
+def refuse_left_out(
+    contents: MeshContents, changes: Iterable[Change], *, masses: bool = False, ports: Iterable[str] = ()
+) -> None:
     """Raise ValueError that names the unsupported parts of a file with one of the effects ``changes``.
 
-    ``masses``: the additional masses of the file are unsupported, too.
+    ``masses``: the additional masses of the file are unsupported, too. ``ports``: couplings that are taken as ports.
     """
-    wanted = set(changes)
-    parts = [part.words() for part in contents.left_out if part.changes in wanted]
-    names = [part.name for part in contents.left_out if part.changes in wanted]
+    wanted, ports = set(changes), set(ports)
+    left_out = [
+        part for part in contents.left_out if part.changes in wanted and (not part.port or part.port not in ports)
+    ]
+    parts = [part.words() for part in left_out]
+    names = [part.name for part in left_out]
     if masses:
         parts += [f"{mass.name} ({mass.place})" for mass in contents.masses()]
         names += [mass.name for mass in contents.masses()]
@@ -171,8 +200,14 @@ def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses
         unique = ", ".join(repr(name) for name in dict.fromkeys(names))
         raise ValueError(
             f"mesh must have supported parts only, got {'; '.join(shortened(parts))}: remove them from the "
-            f"file, or ignore them by omit=({unique},)"
+            f"file, or ignore them by omit=({unique},){_hint(left_out)}"
         )
+
+
+def _hint(left_out: list[LeftOut]) -> str:
+    """Text on how a body takes the first coupling among unsupported parts; empty if there is none."""
+    named = next((part.port for part in left_out if part.port), None)
+    return f", or take them as ports, such as ports={{'hub': {named!r}}}" if named else ""
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:

@@ -12,6 +12,7 @@ from flexph.bodies.body import Body
 from flexph.bodies.fields import View
 from flexph.meshes.cell_types import nodes_of, refuse_unknown
 from flexph.meshes.contents import refuse_left_out
+from flexph.meshes.drawings.drawing import MeshRequest
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
@@ -180,9 +181,17 @@ def refuse_open(cells: Cells) -> None:
             raise ValueError(f"mesh must {text.format(int(defect.sum()), len(faces))}")
 
 
-@quantities(density="kg/m^3", ports="m")
+@quantities(density="kg/m^3", ports="m", unit="m")
 @checked
-def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Sequence[str] = ()) -> Body:
+def solid(
+    mesh: Source,
+    *,
+    density: float,
+    ports: Mapping[str, Point],
+    omit: Sequence[str] = (),
+    select: str | None = None,
+    unit: float | None = None,
+) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
 
     The volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are integrated; points, lines and surfaces are
@@ -204,6 +213,10 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
         Points (3,) [m] by name, in the axes of the mesh.
     omit : sequence of str, optional
         Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``MASS``.
+    select : str, optional
+        For a file of several parts: the name of the part, instance, set or group of cells that is the body.
+    unit : float, optional
+        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres. ``ports`` are in [m].
 
     Returns
     -------
@@ -218,7 +231,7 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
         without volume.
     """
     density = check.positive("density", density, "kg/m³")
-    held = read_contents(mesh, omit)
+    held = read_contents(mesh, omit, MeshRequest(select=select, unit=unit))
     refuse_left_out(held, ("mass",), masses=True)
     points, cells = chosen(held.mesh)
     if next(iter(cells)) in VOLUME:

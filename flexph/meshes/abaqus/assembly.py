@@ -12,9 +12,12 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..axes import Axes
 from ..cell_types import FACET_SHAPE, SHAPE, dimension
-from ..contents import FileMaterial, LeftOut, MeshContents, Place
+from ..contents import LeftOut, MeshContents
+from ..materials import FileMaterial
+from .constraints import Constraints
 from .elements import FACES
 from .instances import Instance, has_set
+from .keywords import Block
 from .masses import Masses, rows_by_number
 from .parts import Elements, Part, Surface
 
@@ -39,6 +42,7 @@ class Builder:
         self.node_sets: dict[str, list[Array]] = {}
         self.cell_sets: dict[str, dict[int, list[Array]]] = {}
         self.left_out: list[LeftOut] = []
+        self.orientations: dict[str, Array | str] = {}
 
     def model(self, materials: Mapping[str, FileMaterial]) -> MeshContents:
         """The contents of the file: mesh with regions, materials, section assignments and masses."""
@@ -51,7 +55,9 @@ class Builder:
                 self._surface(self.called(one, name), surface, [(k, one.part)])
         for name, surface in self.surfaces.items():
             self._surface(name, surface, [(k, one.outer) for k, one in enumerate(self.instances)])
-        masses = Masses(self)
+        constraints = self._take_constraints()
+        masses = Masses(self, constraints.hung)
+        aliases = self._instance_regions()
         mesh = meshio.Mesh(
             np.vstack(self.points),
             self.blocks,
@@ -63,11 +69,58 @@ class Builder:
         )
         types = dict.fromkeys(e.kind for one in self.instances for e in one.part.elements)
         counted = self.numbers[0] if len(self.numbers) == 1 else np.arange(1, len(mesh.points) + 1)
-        left_out = [part for one in self.instances for part in one.part.left_out] + self.assembly.left_out
         return MeshContents(
             *(mesh, counted, tuple(types), dict(materials), tuple(sections)),
-            *(tuple(masses.points), tuple(masses.spread), (*left_out, *self.left_out, *masses.left_out)),
+            *(tuple(masses.points), tuple(masses.spread)),
+            (*constraints.left_out, *self.left_out, *masses.left_out),
+            couplings=constraints.couplings,
+            aliases=aliases,
+            orientations=self.orientations,
         )
+
+    def _take_constraints(self) -> Constraints:
+        """The constraints of the file; regions of couplings without a name become sets of nodes."""
+        constraints = Constraints(self)
+        for name, coupling in constraints.couplings.items():
+            if coupling.region == name:
+                self.node_sets.setdefault(name, []).append(coupling.points)
+        return constraints
+
+    def _instance_regions(self) -> dict[str, str]:
+        """Add the cells of each of several instances as a region; return their names by parts with one instance."""
+        if len(self.instances) < 2:
+            return {}
+        names = {name.upper() for name in self.cell_sets}
+        for k, one in enumerate(self.instances):
+            if one.name.upper() not in names:
+                blocks = range(int(self.first_block[k]), int(self.first_block[k + 1]))
+                self.cell_sets[one.name] = {b: [np.arange(len(self.blocks[b][1]))] for b in blocks}
+        parts = [one.part.name for one in self.instances]
+        return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
+
+    def rows(self, k: int, numbers: Array) -> Array:
+        """Indices of the points of nodes of instance k."""
+        return self._nodes(k, numbers)
+
+    def position(self, k: int | None, number: int) -> Array | None:
+        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+        if k is None:
+            numbers, points = self.assembly.all_nodes()
+        else:
+            numbers, points = self.numbers[k], self.points[k]
+        row = int(rows_by_number(numbers, np.array([number]))[0])
+        return None if row < 0 else points[row]
+
+    def region(self, name: str) -> tuple[str, Array] | None:
+        """Name and points of a region of cells, facets or nodes, whose name has any case; None if there is none."""
+        for own, members in self.cell_sets.items():
+            if own.upper() == name.upper():
+                nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
+                return own, _joined(nodes)
+        for own, sets in self.node_sets.items():
+            if own.upper() == name.upper():
+                return own, _joined(sets)
+        return None
 
     def row(self, k: int, number: int) -> int | None:
         """Index of the point of a node of instance k, None if no cell of the body uses the node."""
@@ -105,24 +158,37 @@ class Builder:
         names = {name.upper(): name for name in part.element_sets}
         sections = []
         for elset, material, block in part.sections:
-            dims = self._section(part, elset, block.keyword, block.place, "DENSITY" in block.parameters)
+            dims = self._section(k, elset, block)
             if material and self.dim in dims:
                 sections.append((called(names.get(elset.upper(), elset)), material))
+                self.orientations[sections[-1][0]] = self._axes(k, block.parameters.get("ORIENTATION", ""))
         return sections
 
-    def _section(self, part: Part, elset: str, word: str, place: Place, heavy: bool) -> set[int]:
+    def _axes(self, k: int, name: str) -> Array | str:
+        """Material axes (3, 3) of a section of instance k by the name of its orientation, or why they are not known."""
+        one = self.instances[k]
+        if not name:
+            turned = not np.array_equal(one.turn, np.eye(3))
+            return f"no ORIENTATION in the turned instance {one.name!r}" if turned else np.eye(3)
+        known = {key.upper(): axes for key, axes in {**self.assembly.orientations, **one.part.orientations}.items()}
+        axes = known.get(name.upper(), f"ORIENTATION={name}, which is not defined")
+        return axes if isinstance(axes, str) else one.turn @ axes
+
+    def _section(self, k: int, elset: str, block: Block) -> set[int]:
         """Dimensions of the elements of a section.
 
         Also add elements below the dimension of the body to ``left_out``.
         """
+        part, heavy, place = self.instances[k].part, "DENSITY" in block.parameters, block.place
         numbers, dims = part.element_numbers(elset), set()
         for elements in part.elements:
             if not np.isin(elements.numbers, numbers).any():
                 continue
             dims.add(dimension(elements.cell))
-            if dimension(elements.cell) < self.dim and (heavy or word != "SURFACE SECTION"):
+            if dimension(elements.cell) < self.dim and (heavy or block.keyword != "SURFACE SECTION"):
                 why = f"elements of {elset!r} of lower dimension than the body"
-                self.left_out.append(LeftOut(elements.kind, place, "mass", why))
+                reach = self._nodes(k, part.nodes_of(np.intersect1d(elements.numbers, numbers)))
+                self.left_out.append(LeftOut(elements.kind, place, "mass", why, reach, dim=dimension(elements.cell)))
         return dims
 
     def _nodes(self, k: int, numbers: Array) -> Array:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...numerics.arguments import warn
-from ..contents import FileMaterial, LeftOut, MeshContents, shortened
+from ..contents import LeftOut, MeshContents, shortened
+from ..materials import CONSTANTS, FileMaterial, Kind, Row
 from .assembly import Builder
+from .constraints import names_of
 from .instances import Instance, instance, take_assembly_set
-from .keywords import Block, keyword_blocks
+from .keywords import Block, keyword_blocks, number, pad
 from .parts import Part
-from .vocabulary import LAWS, MASS, STIFFNESS, VOCABULARY, in_full
+from .vocabulary import LAWS, MASS, VOCABULARY, in_full
 
 ELASTICITIES = (
     *("ISOTROPIC", "ORTHOTROPIC", "ENGINEERING CONSTANTS", "LAMINA", "ANISOTROPIC", "TRACTION", "COUPLED TRACTION"),
@@ -42,7 +44,7 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
 def _refuse_empty(instances: Iterable[Instance]) -> None:
     """Raise ValueError, naming the first unsupported element, if no element of the file is supported."""
     parts = [one.part for one in instances]
-    lost = [left for part in parts for left in part.left_out]
+    lost = [strange.left_out for part in parts for strange in part.strange]
     if lost and not any(part.elements for part in parts):
         raise ValueError(f"{lost[0].place}: elements of type {lost[0].name} are not supported, and there are no others")
 
@@ -81,6 +83,8 @@ class Deck:
         if self.instances:
             if self.loose.nodes:
                 raise ValueError("nodes must be in parts where there is an *ASSEMBLY, got some outside of them")
+            self.assembly.constraints += self.loose.constraints
+            self.assembly.orientations |= self.loose.orientations
             return self.instances
         if any(p.nodes for p in self.parts.values()):
             raise ValueError("parts must have an *INSTANCE in an *ASSEMBLY, got none")
@@ -99,8 +103,8 @@ class Deck:
         elif word in ("DENSITY", "ELASTIC", *LAWS):
             known = self.materials.get(self.material, FileMaterial())
             self.materials[self.material] = with_property(known, block)
-        elif word in (*STIFFNESS, *MASS):
-            self._leave_out(block, "stiffness" if word in STIFFNESS else "mass")
+        elif word in MASS:
+            self.left_out.append(LeftOut(word, block.place, "mass", names_of(block)))
         elif word == "INITIAL CONDITIONS" and in_full(block.parameters.get("TYPE", ""), ("STRESS",)):
             self.left_out.append(LeftOut(word, block.place, "stiffness", "TYPE=STRESS"))
         elif word not in VOCABULARY:
@@ -114,11 +118,6 @@ class Deck:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
             self.unknown.append(f"*MODEL CHANGE ({block.place})")
-
-    def _leave_out(self, block: Block, changes: str) -> None:
-        given = [block.parameters.get(name) for name in ("NAME", "CONSTRAINT NAME", "SURFACE", "ELSET", "NSET")]
-        why = ", ".join(repr(name) for name in given if name)
-        self.left_out.append(LeftOut(block.keyword, block.place, "mass" if changes == "mass" else "stiffness", why))
 
     def _take_in_scope(self, block: Block) -> None:
         word, scope = block.keyword, self.scope or self.loose
@@ -137,16 +136,60 @@ class Deck:
             scope.take(block)
 
 
+KINDS: dict[str, Kind] = {
+    **{"ISOTROPIC": "isotropic", "ENGINEERING CONSTANTS": "engineering constants"},
+    **{"ORTHOTROPIC": "orthotropic", "ANISOTROPIC": "anisotropic"},
+}
+"""Kinds of *ELASTIC whose constants are read."""
+PER_LINE = 8
+"""Largest number of constants in a line."""
+
+
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with the density or moduli of a block added; unsupported laws go to ``refused`` or ``besides``."""
+    """Material with the density, moduli or damping of a block; other laws go to ``refused`` or ``besides``."""
+    if block.keyword == "DAMPING":
+        return _with_damping(material, block)
     if block.keyword in LAWS:
         return replace(material, besides=(*material.besides, f"*{block.keyword} ({block.place})"))
     given = block.parameters.get("TYPE", "ISOTROPIC").upper()
-    kind = in_full(given, ELASTICITIES) or given
-    if len(block.texts) != 1 or (block.keyword == "ELASTIC" and kind != "ISOTROPIC"):
-        type_ = f", TYPE={kind}" if block.keyword == "ELASTIC" else ""
-        return replace(material, refused=f"*{block.keyword}{type_} with {len(block.texts)} lines ({block.place})")
-    values = [*block.numbers()[0], 0.0]
-    if block.keyword == "DENSITY":
-        return replace(material, density=values[0])
-    return replace(material, young=values[0], poisson=values[1])
+    name = in_full(given, ELASTICITIES) or given
+    kind = "density" if block.keyword == "DENSITY" else KINDS.get(name)
+    words = f"*{block.keyword}{f', TYPE={name}' if block.keyword == 'ELASTIC' else ''} ({block.place})"
+    if kind is None or "DEPENDENCIES" in block.parameters or not block.texts:
+        return replace(material, refused=words)
+    lines = block.numbers()
+    try:
+        return material.with_rows(_rows(kind, lines))
+    except ValueError as error:
+        return replace(material, refused=f"{words}: {error}")
+
+
+def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
+    """Constants of the lines of a block at each of its temperatures; blank constants are zero."""
+    count = CONSTANTS[kind]
+    each = -(-count // PER_LINE)
+    if len(lines) % each:
+        raise ValueError(f"it must have {each} lines for each temperature, got {len(lines)} lines")
+    rows = []
+    for first in range(0, len(lines), each):
+        row = [value for line in lines[first : first + each - 1] for value in pad(line, PER_LINE)]
+        row += pad(lines[first + each - 1], count + 1 - PER_LINE * (each - 1))
+        if len(row) > count + 1:
+            raise ValueError(f"it must have {count} constants and a temperature, got {len(row)} numbers")
+        rows.append(Row(kind, row[count], tuple(row[:count])))
+    if len({row.temperature for row in rows}) != len(rows):
+        raise ValueError("its temperatures must differ")
+    return tuple(rows)
+
+
+def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
+    """Material with Rayleigh damping by ALPHA and BETA; other damping goes to ``besides``."""
+    others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
+    if others or not block.parameters:
+        text = f"*DAMPING, {', '.join(others)} ({block.place})" if others else f"*DAMPING ({block.place})"
+        return replace(material, besides=(*material.besides, text))
+    try:
+        alpha, beta = (number(block.parameters.get(name, "")) for name in ("ALPHA", "BETA"))
+    except ValueError:
+        raise ValueError(f"{block.place}: *DAMPING must have numbers as ALPHA and BETA") from None
+    return replace(material, damping=(alpha, beta))

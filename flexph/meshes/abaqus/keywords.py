@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from ..axes import Axes, axes_by_x, cylindrical, spherical_by_elevation
+from ..axes import cylindrical, spherical_by_elevation
 from ..contents import DeckFiles, Place
 from .vocabulary import TAKEN, in_full, keyword, parameters
 
@@ -194,27 +194,6 @@ def nodes_in(block: Block) -> tuple[Array, Array]:
     if kind == "CYLINDRICAL":
         return numbers, cylindrical(values)
     return numbers, spherical_by_elevation(values) if kind == "SPHERICAL" else values
-
-
-def system(block: Block) -> Axes:
-    """Coordinate system of a *SYSTEM block: origin a, point b on x, point c in the x-y plane; global axes by default.
-
-    Without b, the axes are the global ones; without c, z is the global one, and x is the direction to b in the X-Y
-    plane.
-    """
-    values = [value for row in (pad(row, 6 - 3 * bool(k)) for k, row in enumerate(block.numbers())) for value in row]
-    a, b, c = np.array(pad(values, 9)).reshape(3, 3)
-    if not block.texts:
-        return Axes()
-    if len(block.data[0]) <= 3:
-        return Axes(a)
-    try:
-        if len(block.data) == 1:
-            level = (b - a) * (1.0, 1.0, 0.0)
-            return axes_by_x(a, a + level, a + np.array([-level[1], level[0], 0.0]))
-        return axes_by_x(a, b, c)
-    except ValueError as error:
-        raise ValueError(f"{block.place}: *SYSTEM must have axes: {error}") from None
 
 
 def pad(row: list[float], width: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, Protocol
 
 import numpy as np
@@ -34,8 +34,8 @@ class Places(Protocol):
 class Masses:
     """The additional masses of an input file: ``points`` and ``spread``; unsupported ones in ``left_out``."""
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, places: Places, hung: Mapping[tuple[int | None, int], Array]) -> None:
+        self.places, self.hung = places, hung
         self.points: list[PointMass] = []
         self.spread: list[SpreadMass] = []
         self.left_out: list[LeftOut] = []
@@ -48,7 +48,8 @@ class Masses:
             for point in part.points:
                 if point.kind == "ROTARYI":
                     why = f"at node {point.node}, {'of the assembly' if k is None else 'which has no rotation'}"
-                    self.left_out.append(LeftOut("ROTARY INERTIA", point.place, "mass", why))
+                    reach = self._reach(*self._node(k, point))
+                    self.left_out.append(LeftOut("ROTARY INERTIA", point.place, "mass", why, reach))
 
     def _parts(self) -> Iterator[tuple[int | None, Part]]:
         """Yield the parts with the numbers of their instances, and the assembly with None."""
@@ -76,19 +77,29 @@ class Masses:
             numbers = set(part.element_numbers(block.name("ELSET")).tolist())
             for point in part.points:
                 if point.kind == "MASS" and point.number in numbers and value:
-                    self._place(block, value, self._row(k, point), point)
+                    self._place(block, value, self._node(k, point), point)
 
-    def _row(self, k: int | None, point: PointElement) -> int | None:
+    def _node(self, k: int | None, point: PointElement) -> tuple[int | None, int]:
+        """Instance and number of the node of an element; −1 for a node that is no number."""
         owner, _, rest = point.node.rpartition(".")
         if owner:
             names = [one.name.upper() for one in self.places.instances]
             k = names.index(owner.upper()) if owner.upper() in names else None
-        return self.places.row(k, int(rest)) if k is not None and rest.isdecimal() else None
+        return k, int(rest) if rest.isdecimal() else -1
 
-    def _place(self, block: Block, value: float, row: int | None, point: PointElement) -> None:
+    def _row(self, k: int | None, number: int) -> int | None:
+        return None if k is None else self.places.row(k, number)
+
+    def _reach(self, k: int | None, number: int) -> Array | None:
+        """Points that move with a node: its own, or those that are coupled to it; None if there are none."""
+        row = self._row(k, number)
+        return self.hung.get((k, number)) if row is None else np.array([row])
+
+    def _place(self, block: Block, value: float, node: tuple[int | None, int], point: PointElement) -> None:
+        row = self._row(*node)
         if row is None:
             why = f"mass {value:.6g} at node {point.node}, which no cell of the body uses"
-            self.left_out.append(LeftOut("MASS", block.place, "mass", why))
+            self.left_out.append(LeftOut("MASS", block.place, "mass", why, self._reach(*node)))
         else:
             self.points.append(PointMass(row, value, "MASS", block.place))
 

@@ -13,8 +13,9 @@ from ..axes import Axes
 from ..cell_types import NODES
 from ..contents import LeftOut, Place
 from .elements import MASSLESS, POINTS, cell_type
-from .keywords import Block, element_rows, nodes_in, system
-from .vocabulary import COORDINATES, MOVING, SECTIONS
+from .keywords import Block, element_rows, fields, nodes_in
+from .systems import material_axes, system
+from .vocabulary import COORDINATES, COUPLED, MOVING, SECTIONS, STIFFNESS
 
 Member = str | range | Array
 """A member of a set: a number or the name of another set as text, a range of numbers, or an array of numbers."""
@@ -82,6 +83,14 @@ class PointElement(NamedTuple):
     place: Place
 
 
+class StrangeElements(NamedTuple):
+    """Elements of an unsupported type: their report, element set, and nodes as written in the file, by element."""
+
+    left_out: LeftOut
+    elset: str
+    nodes: list[list[str]]
+
+
 class Surface(NamedTuple):
     """A surface: pairs of an element set or number and a face label (S1, …, "" for all free faces), or of nodes."""
 
@@ -100,7 +109,8 @@ class Part:
     """Contents of a part, from *PART to *END PART, or of a file without parts.
 
     ``nodes``: numbers (k,) and positions (k, 3) of each block; sets: lists of numbers, ranges and names of other sets
-    (case-insensitive); ``masses``: blocks of *MASS and *NONSTRUCTURAL MASS.
+    (case-insensitive); ``masses``: blocks of *MASS and *NONSTRUCTURAL MASS; ``constraints``: blocks of couplings, ties
+    and the like; ``strange``: elements of unsupported types; ``orientations``: material axes, or why they are not read.
     """
 
     name: str
@@ -113,7 +123,9 @@ class Part:
     internal: set[str] = field(default_factory=set)
     points: list[PointElement] = field(default_factory=list)
     masses: list[Block] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    constraints: list[Block] = field(default_factory=list)
+    strange: list[StrangeElements] = field(default_factory=list)
+    orientations: dict[str, Array | str] = field(default_factory=dict)
     axes: Axes = field(default_factory=Axes)
 
     def take(self, block: Block) -> None:
@@ -136,12 +148,16 @@ class Part:
             kind = "COMBINE" if "COMBINE" in block.parameters else block.parameters.get("TYPE", "ELEMENT").upper()
             members = [(row[0], row[1].upper() if len(row) > 1 else "") for row in block.data]
             self.surfaces[block.name("NAME")] = Surface(kind, members, block.place)
+        elif word == "ORIENTATION":
+            self.orientations[block.name("NAME")] = material_axes(block)
         elif word == "SOLID SECTION":
             self.sections.append((block.name("ELSET"), block.name("MATERIAL"), block))
         elif word in SECTIONS and block.parameters.get("ELSET"):
             self.sections.append((block.name("ELSET"), "", block))
         elif word in ("MASS", "NONSTRUCTURAL MASS"):
             self.masses.append(block)
+        elif word in (*STIFFNESS, *COUPLED):
+            self.constraints.append(block)
 
     def _take_nodes(self, block: Block) -> None:
         numbers, at = nodes_in(block)
@@ -159,7 +175,8 @@ class Part:
         elif cell is None:
             massless = MASSLESS.fullmatch(kind) is not None
             why = "such elements are not supported"
-            self.left_out.append(LeftOut(kind, block.place, "stiffness" if massless else "mass", why))
+            left_out = LeftOut(kind, block.place, "stiffness" if massless else "mass", why)
+            self.strange.append(StrangeElements(left_out, block.parameters.get("ELSET", ""), _strange_nodes(block)))
             numbers = np.zeros(0, dtype=int)
         else:
             rows = element_rows(block, kind, 1 + len(NODES[cell]))
@@ -205,3 +222,17 @@ class Part:
         """Numbers of the nodes of elements."""
         nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
         return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
+
+
+def _strange_nodes(block: Block) -> list[list[str]]:
+    """Nodes of elements of any type as written in the file, by element; a line that ends with a comma is continued."""
+    elements: list[list[str]] = []
+    goes_on = False
+    for text in block.texts:
+        words = [word for word in fields(text) if word]
+        if goes_on:
+            elements[-1] += words
+        else:
+            elements.append(words[1:])
+        goes_on = text.rstrip().endswith(",")
+    return elements

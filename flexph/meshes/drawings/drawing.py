@@ -14,7 +14,8 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ..contents import FileMaterial, MeshContents, ProposedPort
+from ..contents import MeshContents, ProposedPort
+from ..materials import FileMaterial
 from .features import proposed_ports
 from .kernel import asked
 from .step_text import FileMaterialName, entities, length_unit, materials
@@ -40,13 +41,14 @@ NAMELESS = re.compile(r"(Open CASCADE STEP translator[\d. ]*|Shapes|SOLID|COMPOU
 class MeshRequest:
     """How the mesh of a drawing is made: cell size [m], part, unit of the file [m], largest number of cells.
 
-    ``unit`` also scales the lengths of mesh files.
+    ``unit`` and ``select`` are for mesh files, too, and so is ``temperature``, in the unit of their tables.
     """
 
     size: float | None = None
     select: str | None = None
     unit: float | None = None
     max_cells: int | None = None
+    temperature: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("size", "unit"):
@@ -54,6 +56,8 @@ class MeshRequest:
                 check.positive(name, getattr(self, name), "m")
         if self.max_cells is not None:
             check.count("max_cells", self.max_cells)
+        if self.temperature is not None:
+            check.number("temperature", self.temperature)
 
     def given(self) -> list[str]:
         """Names of the arguments that are for drawings and are given."""

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections.abc import Collection, Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +22,8 @@ from ..contents import MeshContents
 from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
 from ..nastran.deck import nastran_contents
 from ..safe_reading import guarded_mesh
+from ..selection import selected
+from ..unit_systems import in_metres
 
 VTK_NAMES = {
     **{2: "poly-vertex", 4: "poly-line", 6: "triangle strip", 11: "voxel", 36: "cubic line", 41: "convex point set"},
@@ -90,7 +91,7 @@ def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest =
     """
     if isinstance(mesh, meshio.Mesh):
         refuse_unknown((block.type, block.data) for block in mesh.cells)
-        return _in_unit(MeshContents(mesh), request)
+        return _requested(MeshContents(mesh), request)
     if not isinstance(mesh, str | os.PathLike):
         raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
     refuse_missing("mesh", mesh)
@@ -107,22 +108,19 @@ def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest =
         reason = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
         raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(reason.split())}") from error
     sys.stderr.write(warned.getvalue())  # `printed` is dropped: failed attempts at formats that share a suffix
-    return contents
+    return contents if is_drawing(Path(mesh), request) else _requested(contents, request)
 
 
-def _in_unit(contents: MeshContents, request: MeshRequest) -> MeshContents:
-    """The contents with lengths in [m]. Raises ValueError for arguments that are for drawings only."""
-    if request.given():
-        given = " and ".join(request.given())
+def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
+    """The selected contents with lengths in [m], at a temperature. Raises ValueError for arguments of drawings only."""
+    given = " and ".join(name for name in request.given() if name != "select")
+    if given:
         raise ValueError(f"{given} must be left out: the mesh has its cells already; {given} is for drawings (STEP, …)")
-    if request.unit is None or request.unit == 1.0:
-        return contents
-    if contents.masses():
-        names = ", ".join(f"{mass.name} ({mass.place})" for mass in contents.masses())
-        raise ValueError(f"unit must be left out for a file with masses in its own units: {names}")
-    mesh = copy(contents.mesh)
-    mesh.points = request.unit * np.asarray(mesh.points, dtype=float)
-    return replace(contents, mesh=mesh, materials={}, sections=())
+    if request.select is not None:
+        contents = selected(contents, request.select)
+    materials = {name: material.at(request.temperature) for name, material in contents.materials.items()}
+    contents = replace(contents, materials=materials)
+    return contents if request.unit in (None, 1.0) else in_metres(contents, float(request.unit or 1.0))
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: MeshRequest) -> MeshContents:
@@ -130,7 +128,7 @@ def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: M
     suffix = path.suffix.lower()
     if is_drawing(path, request):
         return drawing_contents(path, request)
-    return _in_unit(_mesh_contents(path, suffix, omit, warned), request)
+    return _mesh_contents(path, suffix, omit, warned)
 
 
 def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.StringIO) -> MeshContents:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import meshio
 import numpy as np
 
 from ...numerics.arrays import Array
 from ..cell_types import dimension
-from ..contents import Change, FileMaterial, LeftOut, MeshContents, PointMass
+from ..contents import LeftOut, MeshContents, PointMass
+from ..materials import FileMaterial
 from .cards import Card, bulk_cards
+from .constraints import Constraints
 from .grids import Grids
+from .materials import MATERIALS, file_material
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of bulk data without the cards ``omit``; the regions are numbered by the properties of the elements.
+    """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
 
-    MAT1 and PSOLID give the materials of volume cells. Raises ValueError, with line and card, for cards that cannot be
-    read.
+    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells. Raises ValueError, with line and card, for cards
+    that cannot be read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -39,8 +43,9 @@ class Deck:
         self.properties: dict[int, Card] = {}
         self.materials: dict[str, Card] = {}
         self.masses: list[Card] = []
-        self.left_out: list[LeftOut] = []
-        self.mass_factor = 1.0
+        self.constraints: list[tuple[Card, Literal["mass", "stiffness"]]] = []
+        self.tables: dict[str, Card] = {}
+        self.parameters = {"WTMASS": 1.0, "ALPHA1": 0.0, "ALPHA2": 0.0}
 
     def take(self, card: Card) -> None:
         """Sort a card into elements, grid points, properties, materials, masses or unsupported parts."""
@@ -54,14 +59,16 @@ class Deck:
             self.masses.append(card)
         elif card.name in SECTIONS:
             self.properties[card.whole(0)] = card
-        elif card.name == "MAT1":
+        elif card.name in MATERIALS:
             self.materials[str(card.whole(0))] = card
-        elif card.name == "PARAM" and card.field(0).upper() == "WTMASS":
-            self.mass_factor = card.real(1)
+        elif card.name == "PARAM" and card.field(0).upper() in self.parameters:
+            self.parameters[card.field(0).upper()] = card.real(1)
+        elif card.name in ("MATT1", "MATT9", "MATT11"):
+            self.tables[str(card.whole(0))] = card
         else:
             changes = change_of(card.name)
             if changes is not None:
-                self.left_out.append(LeftOut(card.name, card.place, changes))
+                self.constraints.append((card, changes))
 
     def contents(self) -> MeshContents:
         """The contents of the deck, with a mesh of all supported elements."""
@@ -73,10 +80,21 @@ class Deck:
         groups = [np.array([_group(card) for _, card in cells]) for cells in self.cells.values()]
         mesh = meshio.Mesh(points, blocks, cell_data={"nastran:ref": groups} if any(g.any() for g in groups) else {})
         top = max(dimension(kind) for kind in self.cells)
-        masses, lost = self._masses(numbers, [nodes for kind, nodes in blocks if dimension(kind) == top])
+        body = np.unique(np.concatenate([nodes.ravel() for kind, nodes in blocks if dimension(kind) == top]))
+        constraints = Constraints(numbers, points, body)
+        for card, changes in self.constraints:
+            constraints.take(card, changes)
+        masses = self._masses(constraints)
+        mesh.point_sets = dict(constraints.sets())
+        materials = {name: self._material(card) for name, card in self.materials.items()}
+        alpha, beta = self.parameters["ALPHA1"], self.parameters["ALPHA2"]
+        sections = self._sections(blocks, groups)
         return MeshContents(
-            *(mesh, numbers, tuple(self.kinds), {name: self._material(card) for name, card in self.materials.items()}),
-            *(self._sections(blocks, groups), masses, (), (*self.left_out, *self._beside(top), *lost)),
+            *(mesh, numbers, tuple(self.kinds), materials, tuple((region, name) for region, name, _ in sections)),
+            *(masses, (), (*constraints.left_out, *self._beside(top))),
+            couplings=constraints.couplings,
+            orientations={region: axes for region, _, axes in sections},
+            damping=(alpha, beta) if alpha or beta else None,
         )
 
     def _refuse_twice(self) -> None:
@@ -100,38 +118,31 @@ class Deck:
             raise ValueError(f"{cells[k][1]} must have grid points of the file, got {nodes[k, n]}")
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
-    def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> tuple[tuple[str, str], ...]:
-        """Regions of volume cells, with the names of their materials."""
+    def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> list[tuple[str, str, Array | str]]:
+        """Regions of volume cells, with the names of their materials and the axes of these."""
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
             for number in np.unique(numbers).tolist():
                 dims.setdefault(number, set()).add(dimension(kind))
         solid = {n: card for n, card in self.properties.items() if card.name == "PSOLID" and 3 in dims.get(n, ())}
-        return tuple((str(n) if dims[n] == {3} else f"volume {n}", str(card.whole(1, 0))) for n, card in solid.items())
+        return [
+            (str(n) if dims[n] == {3} else f"volume {n}", str(card.whole(1, 0)), self._axes(card))
+            for n, card in solid.items()
+        ]
+
+    def _axes(self, card: Card) -> Array | str:
+        """Axes (3, 3) of the materials of a PSOLID card that are not isotropic, or why they are not known."""
+        system = card.whole(2, 0)
+        axes = self.grids.axes(system) if system >= 0 else None
+        return f"CORDM {system} ({card}), which is no rectangular system" if axes is None else axes
 
     def _material(self, card: Card) -> FileMaterial:
-        """A material MAT1: density ρ and moduli E, G, ν, of which one may follow from the others."""
-        density: float | None = None
-        young: float | None = None
-        shear: float | None = None
-        poisson: float | None = None
-        errors = list[str]()
-        try:
-            density = self.mass_factor * card.real(4) or None
-        except ValueError as error:
-            errors.append(str(error))
-        try:
-            young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
-        except ValueError as error:
-            errors.append(str(error))
-        if errors:
-            return FileMaterial(density, refused="; ".join(errors))
-        if young is None and shear is not None and poisson is not None:
-            young = 2.0 * shear * (1.0 + poisson)
-        if poisson is None and young and shear:
-            poisson = 0.5 * young / shear - 1.0
-        refused = "" if poisson is None or not shear or not young else _defect(young, shear, poisson, card)
-        return FileMaterial(density, young, poisson or 0.0, refused)
+        """A material, whose densities are multiplied by WTMASS."""
+        material = file_material(card, self.parameters["WTMASS"])
+        table = self.tables.get(str(card.whole(0)))
+        if table is None:
+            return material
+        return replace(material, refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
     def _beside(self, top: int) -> list[LeftOut]:
         """Elements with properties that are of lower dimension than the body, as unsupported parts.
@@ -147,33 +158,27 @@ class Deck:
                         own.setdefault(card.name, LeftOut(card.name, card.place, "mass", why))
         return list(own.values())
 
-    def _masses(self, numbers: Array, body: list[Array]) -> tuple[tuple[PointMass, ...], list[LeftOut]]:
-        """Masses CONM2 at nodes of the body, and unsupported ones: with offset or inertia, or elsewhere."""
-        own = np.unique(np.concatenate([nodes.ravel() for nodes in body])) if self.masses else np.zeros(0, dtype=int)
-        rows = {int(numbers[row]): int(row) for row in own}
-        masses, lost = [], []
+    def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
+        """Masses CONM2 at nodes of the body; others become unsupported parts: with offset or inertia, or elsewhere."""
+        rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
+        masses = []
         for card in self.masses:
-            grid, mass = card.whole(1), self.mass_factor * card.real(3)
+            grid, mass = card.whole(1), self.parameters["WTMASS"] * card.real(3)
+            why = ""
             if any(card.real(k) for k in range(4, 7)) or any(card.real(k) for k in range(8, 14)):
                 why = "it has an offset or moments of inertia, and nodes of a body have no rotations"
-                lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif grid not in rows:
                 why = f"at grid point {grid}, which no cell of the body uses"
-                lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif mass:
                 masses.append(PointMass(rows[grid], mass, "CONM2", card.place))
-        return tuple(masses), lost
+            if why:
+                constraints.left_out.append(LeftOut("CONM2", card.place, "mass", why, constraints.reach(card)))
+        return tuple(masses)
 
 
 def _group(card: Card) -> int:
     """Number of the property of an element, 0 if it has none."""
     return 0 if card.name == "CONROD" else card.whole(1, 0)
-
-
-def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
-    """Message for moduli that do not satisfy G = E/(2(1 + ν)) within 1 %; empty if they do."""
-    other = 0.5 * young / (1.0 + poisson)
-    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that contradict each other ({card.place})"
 
 
 class Form(NamedTuple):
@@ -184,11 +189,11 @@ class Form(NamedTuple):
 
 
 _TRIANGLE, _QUAD, _LINE = Form({3: "triangle"}), Form({4: "quad"}), Form({2: "line"})
-_PYRAMID = Form({5: "pyramid"})
+_PYRAMID = Form({5: "pyramid", 13: "pyramid13"})
 ELEMENTS = {
     "CTETRA": Form({4: "tetra", 10: "tetra10"}),
     "CHEXA": Form({8: "hexahedron", 20: "hexahedron20"}),
-    "CPENTA": Form({6: "wedge"}),
+    "CPENTA": Form({6: "wedge", 15: "wedge15"}),
     **dict.fromkeys(("CPYRAM", "CPYRA"), _PYRAMID),
     **dict.fromkeys(("CTRIA3", "CTRIAR"), _TRIANGLE),
     "CTRIA6": Form({3: "triangle", 6: "triangle6"}),
@@ -199,6 +204,7 @@ ELEMENTS = {
 }
 ORDER = {
     "hexahedron20": (*range(12), *range(16, 20), *range(12, 16)),
+    "wedge15": (*range(9), *range(12, 15), *range(9, 12)),
 }
 """Nastran indices of the nodes in meshio order; Nastran has the nodes of vertical edges before those of the top."""
 STIFFNESS = (
@@ -235,14 +241,10 @@ OTHER = (
 """Cards that begin with C and are not elements."""
 
 
-MOST = {"CPENTA": 15, "CPYRAM": 13, "CPYRA": 13}
-"""Number of nodes of elements of second degree that are not supported."""
-
-
 def cell_of(card: Card) -> tuple[str, list[str]]:
     """Cell type and node numbers of an element. Raises ValueError, with the card, for missing nodes."""
     cells, first = ELEMENTS[card.name]
-    words = card.fields[first : first + max(MOST.get(card.name, 0), *cells)]
+    words = card.fields[first : first + max(cells)]
     while words and words[-1] in ("", "0"):
         words.pop()
     kind = cells.get(len(words))
@@ -252,7 +254,7 @@ def cell_of(card: Card) -> tuple[str, list[str]]:
     return kind, words
 
 
-def change_of(name: str) -> Change | None:
+def change_of(name: str) -> Literal["mass", "stiffness"] | None:
     """Effect on a body of ignoring a card other than elements and grid points; None for loads, output and the like."""
     if name in STIFFNESS:
         return "stiffness"

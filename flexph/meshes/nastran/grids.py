@@ -64,6 +64,17 @@ class Grids:
             at[mine] = placing.placed(system, local[mine])
         return numbers, at
 
+    def axes(self, number: int) -> Array | None:
+        """Axes of a rectangular system as columns (3, 3); None for another kind. Raises ValueError if it is unknown."""
+        if number == BASIC:
+            return np.eye(3)
+        if number in self.systems and self.systems[number].kind != "R":
+            return None
+        numbers = np.array(sorted(self.cards), dtype=int)
+        cards = [self.cards[number] for number in numbers.tolist()]
+        of = np.array([card.whole(1, self.default) for card in cards], dtype=int)
+        return _Placing(self, numbers, of, _coordinates(cards)).of_system(number).turn
+
 
 class _Placing:
     """Transformation of points from any system to the basic one; the axes of each system are computed once."""
@@ -74,12 +85,13 @@ class _Placing:
 
     def placed(self, system: int, values: Array) -> Array:
         """Positions (N, 3) in the basic system from coordinates in a given system."""
-        axes = self._axes(system)
+        axes = self.of_system(system)
         kind = self.systems[system].kind if system != BASIC else "R"
         straight = cylindrical(values) if kind == "C" else spherical_by_pole(values) if kind == "S" else values
         return axes.placed(straight)
 
-    def _axes(self, number: int) -> Axes:
+    def of_system(self, number: int) -> Axes:
+        """Axes of a system. Raises ValueError for one that is missing, or defined relative to itself."""
         if number not in self.axes:
             if number not in self.systems:
                 known = ", ".join(map(str, sorted(self.systems))) or "none"

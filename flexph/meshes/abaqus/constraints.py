@@ -1,0 +1,243 @@
+"""Constraints of Abaqus input files: couplings to reference points, and the points on which all others act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..contents import Coupling, LeftOut
+from .instances import Instance, has_set
+from .keywords import Block
+from .parts import Part, StrangeElements
+from .vocabulary import COUPLED
+
+TRANSLATIONS = {1, 2, 3}
+UNIFORM = ("", "UNIFORM")
+BY_NODES = ("MPC", "EQUATION", "KINEMATIC COUPLING", "DISTRIBUTING COUPLING")
+"""Constraints whose data lines have node numbers."""
+NAMES = ("NAME", "CONSTRAINT NAME", "SURFACE", "ELSET", "NSET")
+
+Scope = int | None
+"""Number of the instance of a part; None for the assembly."""
+
+
+class Places(Protocol):
+    """Protocol of the builder of the mesh on which constraints act."""
+
+    instances: list[Instance]
+    assembly: Part
+    of_body: Array
+
+    def rows(self, k: int, numbers: Array) -> Array:
+        """Indices of the points of nodes of instance k."""
+
+    def region(self, name: str) -> tuple[str, Array] | None:
+        """Name and points of a region of cells, facets or nodes, whose name has any case; None if there is none."""
+
+    def position(self, k: Scope, number: int) -> Array | None:
+        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+
+    def called(self, one: Instance, name: str) -> str:
+        """Region name of a set of a part."""
+
+
+class Reached(NamedTuple):
+    """Points (k,) of the mesh that a word names, and the name of their region; "" without a region."""
+
+    points: Array
+    region: str
+
+
+def names_of(block: Block) -> str:
+    """Names in a keyword line, as a text."""
+    given = [block.parameters.get(name) for name in NAMES]
+    return ", ".join(repr(name) for name in given if name)
+
+
+class Constraints:
+    """Constraints of an input file: ``couplings`` by name; ``left_out``: constraints and elements that are not read.
+
+    ``hung``: points that move with a reference node, by scope and node number.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.couplings: dict[str, Coupling] = {}
+        self.left_out: list[LeftOut] = []
+        self.hung: dict[tuple[Scope, int], Array] = {}
+        for k, part in _scopes(places):
+            pairs = zip_longest(part.constraints, part.constraints[1:])
+            used = [self._take(k, part, block, after) for block, after in pairs if block is not None]
+            for strange in part.strange:
+                if strange.elset.upper() not in {name.upper() for name in used if name}:
+                    self.left_out.append(replace(strange.left_out, reach=self._of_elements(k, strange)))
+
+    def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
+        """Add a constraint; return the element set whose elements are its reference points, or an empty text."""
+        if block.keyword in COUPLED:
+            return ""
+        kind = after if block.keyword == "COUPLING" and after is not None and after.keyword in COUPLED else None
+        found = self._as_port(k, part, block, kind)
+        if isinstance(found, Coupling):
+            own = block.keyword != "DISTRIBUTING COUPLING"
+            self.couplings[found.name] = found
+            if found.how == "rigid":
+                why = f"{names_of(block) or repr(found.name)} is rigid"
+                self.left_out.append(
+                    LeftOut(block.keyword, block.place, "stiffness", why, found.points, port=found.name)
+                )
+            return "" if own else block.parameters.get("ELSET", "")
+        reached = [r.points for word in _words(block) if (r := self._reached(k, word)) is not None]
+        reach = np.unique(np.concatenate(reached)) if reached else None
+        why = "; ".join(text for text in (names_of(block), found) if text)
+        self.left_out.append(LeftOut(block.keyword, block.place, "stiffness", why, reach))
+        return ""
+
+    def _as_port(self, k: Scope, part: Part, block: Block, kind: Block | None) -> Coupling | str:
+        """Coupling of a constraint; otherwise the reason why it is none, which may be empty."""
+        word, node = block.keyword, block.parameters.get("REF NODE", "")
+        name = block.parameters.get("CONSTRAINT NAME", f"{word} {node}")
+        if word == "COUPLING" and kind is not None:
+            how: Literal["rigid", "mean"] = "rigid" if kind.keyword == "KINEMATIC" else "mean"
+            if how == "rigid" and not _translations(kind.data, 0):
+                return "not all translations are coupled"
+            if kind.parameters.get("WEIGHTING METHOD", "").upper() not in UNIFORM:
+                return f"WEIGHTING METHOD={kind.parameters['WEIGHTING METHOD']}"
+            return self._coupling(k, block, name, how, node, [block.parameters.get("SURFACE", "")])
+        if word == "KINEMATIC COUPLING":
+            if not all(_translations([row], 1) for row in block.data):
+                return "not all translations are coupled"
+            return self._coupling(k, block, name, "rigid", node, [row[0] for row in block.data])
+        if word == "DISTRIBUTING COUPLING":
+            own = [s for s in part.strange if s.elset and s.elset.upper() == block.parameters.get("ELSET", "").upper()]
+            nodes = [nodes[0] for s in own for nodes in s.nodes if nodes]
+            if len(nodes) != 1 or len({row[1] if len(row) > 1 else "" for row in block.data}) != 1:
+                return "weights differ" if len(nodes) == 1 else ""
+            return self._coupling(k, block, f"{word} {nodes[0]}", "mean", nodes[0], [row[0] for row in block.data])
+        if word == "RIGID BODY":
+            sets = [block.parameters[p] for p in ("ELSET", "NSET", "TIE NSET", "PIN NSET") if p in block.parameters]
+            return self._coupling(k, block, name, "rigid", node, sets)
+        beams = word == "MPC" and all(row[0].upper() == "BEAM" and len(row) == 3 for row in block.data)
+        masters = {row[2].upper() for row in block.data} if beams else set()
+        if len(masters) == 1:
+            master = masters.pop()
+            return self._coupling(k, block, f"MPC {master}", "rigid", master, [row[1] for row in block.data])
+        return ""
+
+    def _coupling(
+        self, k: Scope, block: Block, name: str, how: Literal["rigid", "mean"], node: str, words: list[str]
+    ) -> Coupling | str:
+        """Coupling of the places that words name to a reference node; otherwise the reason why it is none."""
+        reached = [self._reached(k, word) for word in words]
+        at, scope, number = self._reference(k, node)
+        if not words or at is None or any(r is None for r in reached):
+            return ""
+        points = np.unique(np.concatenate([r.points for r in reached if r is not None]))
+        self.hung[scope, number] = points
+        if not len(points) or not np.isin(points, self.places.of_body).all():
+            return "it reaches beyond the body"
+        reference = None if scope is None else self._reached(scope, str(number))
+        if reference is not None and np.isin(reference.points, self.places.of_body).any():
+            return "its reference point is a node of the body"
+        first = reached[0]
+        own = k if k is None else self.places.called(self.places.instances[k], name)
+        label = _unused(own or name, self.couplings)
+        region = first.region if len(words) == 1 and first is not None and first.region else label
+        return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place)
+
+    def _reference(self, k: Scope, word: str) -> tuple[Array | None, Scope, int]:
+        """Position of a reference node given by its number or by a set of one node, and its scope and number."""
+        owner, _, rest = word.rpartition(".")
+        if owner:
+            k = self._instance(owner) if k is None else k
+        if rest.isdecimal():
+            return self.places.position(k, int(rest)), k, int(rest)
+        for scope, part in _parts_in(self.places, k):
+            if has_set(part, rest, nodes=True):
+                numbers = part.node_numbers(rest)
+                if len(numbers) == 1:
+                    return self.places.position(scope, int(numbers[0])), scope, int(numbers[0])
+        return None, k, -1
+
+    def _instance(self, name: str) -> Scope:
+        names = [one.name.upper() for one in self.places.instances]
+        return names.index(name.upper()) if name.upper() in names else None
+
+    def _reached(self, k: Scope, word: str) -> Reached | None:
+        """Points that a number, a set or a surface names in a part or in the assembly; None if it names none."""
+        owner, _, rest = word.rpartition(".")
+        if owner and k is None:
+            k = self._instance(owner)
+            return None if k is None else self._reached(k, rest)
+        if word.isdecimal():
+            return None if k is None else Reached(self.places.rows(k, np.array([int(word)])), "")
+        one = None if k is None else self.places.instances[k]
+        held = self.places.region(word if one is None else self.places.called(one, word))
+        if held is not None:
+            return Reached(held[1], held[0])
+        points = [
+            self.places.rows(scope, part.node_numbers(word) if nodes else part.nodes_of(part.element_numbers(word)))
+            for scope, part in _parts_in(self.places, k)
+            if scope is not None
+            for nodes in (True, False)
+            if has_set(part, word, nodes=nodes)
+        ]
+        return Reached(np.unique(np.concatenate(points)), "") if points else None
+
+    def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
+        """Points of elements of an unsupported type; None if some nodes are not known."""
+        words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
+        reached = [self._reached(k, word) for word in words]
+        if not words or any(r is None for r in reached):
+            return None
+        points = np.concatenate([r.points for r in reached if r is not None])
+        return np.unique(points) if len(points) else None
+
+
+def _scopes(places: Places) -> Iterator[tuple[Scope, Part]]:
+    """Yield the parts with the numbers of their instances, and the assembly with None."""
+    yield from ((k, one.part) for k, one in enumerate(places.instances))
+    yield None, places.assembly
+
+
+def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
+    """Parts that may have the sets of a scope: that of an instance, or all sets of the assembly."""
+    if k is not None:
+        return [(k, places.instances[k].part)]
+    return [(None, places.assembly), *((n, one.outer) for n, one in enumerate(places.instances))]
+
+
+def _translations(rows: list[list[str]], first: int) -> bool:
+    """True if lines 'first, last' of degrees of freedom have all translations; no lines have all."""
+    held: set[int] = set()
+    for row in rows:
+        words = row[first:]
+        if not words:
+            return True
+        if not all(word.isdecimal() for word in words[:2]):
+            return False
+        held |= set(range(int(words[0]), int(words[-1] if len(words) > 1 else words[0]) + 1))
+    return not rows or held >= TRANSLATIONS
+
+
+def _words(block: Block) -> list[str]:
+    """Words of a constraint that may name places: of its parameters but the name, and of its data lines."""
+    kept = {key: value for key, value in block.parameters.items() if key not in ("NAME", "CONSTRAINT NAME", "TYPE")}
+    if block.keyword == "EQUATION":
+        words = [row[i] for row in block.data for i in range(0, len(row), 3) if len(row) > 1]
+    else:
+        words = [word for row in block.data for word in row[: 2 if block.keyword != "MPC" else None]]
+    by_number = block.keyword in BY_NODES
+    words = [word for word in words if word and (by_number or not word.rpartition(".")[2].isdecimal())]
+    return [*(value for value in kept.values() if value), *words]
+
+
+def _unused(name: str, known: Mapping[str, Coupling]) -> str:
+    """The name, with a number if it is taken."""
+    names = [name, *(f"{name} ({n})" for n in range(2, len(known) + 3))]
+    return next(each for each in names if each not in known)

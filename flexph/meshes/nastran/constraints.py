@@ -1,0 +1,143 @@
+"""Constraints of Nastran files: rigid elements and means as couplings, and the grid points on which others act."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..contents import Coupling, LeftOut
+from .cards import Card, real
+
+GRIDS = {
+    **dict.fromkeys(("RBAR", "RBAR1", "RROD"), (1, 2)),
+    **dict.fromkeys(("CELAS1", "CELAS2", "CDAMP1", "CDAMP2", "CMASS1", "CMASS2"), (2, 4)),
+    **dict.fromkeys(("CELAS3", "CELAS4", "CDAMP3", "CDAMP4", "CBUSH", "CBUSH1D", "CGAP", "CVISC"), (2, 3)),
+    "CONM1": (1,),
+    "CONM2": (1,),
+}
+"""Fields with grid points, from 0 for the first after the name."""
+ALL = set("123456")
+TRANSLATIONS = set("123")
+
+
+@dataclass
+class Constraints:
+    """Constraints of a deck: ``couplings`` by name, and unsupported parts ``left_out``.
+
+    ``numbers`` (n,), ascending, and ``points`` (n, 3) of the grid points; ``body`` (k,): points that its cells use.
+    ``hung``: points that move with a reference point, by its number.
+    """
+
+    numbers: Array
+    points: Array
+    body: Array
+    couplings: dict[str, Coupling] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    hung: dict[int, Array] = field(default_factory=dict)
+
+    def take(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
+        """Add a card as a coupling or as an unsupported part."""
+        if card.name == "RBE2":
+            self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
+        elif card.name == "RBE3":
+            grids, defect = _mean_grids(card)
+            self._take(card, "mean", card.field(2), grids, defect)
+        else:
+            self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
+
+    def reach(self, card: Card) -> Array | None:
+        """Points on which a card acts, or that hang on its grid points; None if one is not known."""
+        reached = [self._reached(card.field(k)) for k in GRIDS.get(card.name, ()) if card.field(k) not in ("", "0")]
+        known = [points for points in reached if points is not None]
+        return np.unique(np.concatenate(known)) if known and len(known) == len(reached) else None
+
+    def _reached(self, word: str) -> Array | None:
+        if not word.isdecimal():
+            return None
+        row = self._rows([word])
+        own = row is not None and np.isin(row, self.body).all()
+        return row if own else self.hung.get(int(word))
+
+    def _rows(self, words: list[str]) -> Array | None:
+        """Indices of grid points by their numbers; None if one is not in the file."""
+        numbers = np.array([int(word) for word in words if word.isdecimal()], dtype=int)
+        rows = np.searchsorted(self.numbers, numbers)
+        known = rows < len(self.numbers)
+        if len(numbers) != len(words) or not known.all() or np.any(self.numbers[rows] != numbers):
+            return None
+        return rows
+
+    def _take(self, card: Card, how: Literal["rigid", "mean"], reference: str, grids: list[str], defect: str) -> None:
+        words = _listed(grids)
+        rows, at = self._rows(words), self._rows([reference])
+        if rows is None or at is None or not len(rows):
+            self.left_out.append(LeftOut(card.name, card.place, "stiffness", "grid points that are not in the file"))
+            return
+        points = np.unique(rows)
+        self.hung[int(reference)] = points
+        name = f"{card.name} {card.field(0)}"
+        if not defect and np.isin(at, self.body).any():
+            defect = "its reference point is one of the body"
+        if not defect and not np.isin(points, self.body).all():
+            defect = "it reaches beyond the body"
+        if defect:
+            reach = np.union1d(points, at[np.isin(at, self.body)])
+            self.left_out.append(LeftOut(card.name, card.place, "stiffness", defect, reach))
+            return
+        place = tuple(self.points[at[0]].tolist())
+        self.couplings[name] = Coupling(name, how, name, points, place, card.name, card.place)
+        if how == "rigid":
+            why = f"{name!r} is rigid"
+            self.left_out.append(LeftOut(card.name, card.place, "stiffness", why, points, port=name))
+
+    def sets(self) -> Mapping[str, Array]:
+        """Points of the couplings by name."""
+        return {name: coupling.points for name, coupling in self.couplings.items()}
+
+
+def _defect_of_rigid(card: Card) -> str:
+    return "" if set(card.field(2)) >= TRANSLATIONS else f"components {card.field(2) or 'none'}"
+
+
+def _listed(words: list[str]) -> list[str]:
+    """Numbers of grid points with ranges 'a THRU b' written out; a number with a point (ALPHA) ends them."""
+    held = [word.upper() for word in words if word]
+    listed: list[str] = []
+    for k, word in enumerate(held):
+        if "." in word or word in ("UM", "ALPHA", "TREF"):
+            break
+        if word == "THRU":
+            continue
+        if k > 1 and held[k - 1] == "THRU" and word.isdecimal() and listed[-1].isdecimal():
+            if not 0 <= int(word) - int(listed[-1]) <= 10_000_000:
+                raise ValueError(f"THRU must go from a lower to a higher number, got {listed[-1]} THRU {word}")
+            listed += [str(n) for n in range(int(listed[-1]) + 1, int(word) + 1)]
+        else:
+            listed.append(word)
+    return listed
+
+
+def _mean_grids(card: Card) -> tuple[list[str], str]:
+    """Grid points of RBE3, and why it is no mean with equal weights; empty if it is."""
+    weights, components, grids = set[float](), set[str](), list[str]()
+    words, k = [word.upper() for word in card.fields[4:] if word], 0
+    while k < len(words) and words[k] not in ("UM", "ALPHA", "TREF"):
+        if words[k].isdecimal() or words[k] == "THRU":
+            grids.append(words[k])
+            k += 1
+        else:
+            try:
+                weights.add(real(words[k]))
+            except ValueError:
+                raise ValueError(f"{card} must have weights and grid points, got {words[k]!r}") from None
+            components.add(words[k + 1] if k + 1 < len(words) else "")
+            k += 2
+    if set(card.field(3)) != ALL:
+        return grids, f"components {card.field(3) or 'none'} of its reference point"
+    if len(weights) != 1:
+        return grids, "weights differ"
+    return grids, "" if all(set(each) >= TRANSLATIONS for each in components) else "not all translations"
