@@ -17,7 +17,7 @@ from ..files.durable import staged
 from .loading import ModelFile
 from .mechanism import pose_of
 from .reading.tree import ModelError, dotted
-from .schema.runs import Study
+from .schema.studies import Optimisation, Study
 from .settings import parse_setting
 
 
@@ -34,7 +34,16 @@ def describe(model: ModelFile, *, details: bool = False) -> str:
     lines += [f"run {name}: {run.kind}" for name, run in runs.items()]
     for name, study in document.studies.items():
         lines.append(f"study {name}: run {study.run} {_samples(study)}")
+    for name, search in document.optimisations.items():
+        lines.append(f"optimisation {name}: run {search.run}, {_aim(search)}")
     return "\n".join(lines)
+
+
+def _aim(search: Optimisation) -> str:
+    """Text on the objective, the parameters and the constraints of an optimisation."""
+    least = " + ".join(name if weight == 1.0 else f"{weight:g} {name}" for name, weight in search.weights.items())
+    limits = f", with limits of {', '.join(search.constraints)}" if search.constraints else ""
+    return f"least {least} over {', '.join(search.parameters)}{limits}"
 
 
 def _samples(study: Study) -> str:

@@ -34,7 +34,7 @@ from .running import (
     invert_run,
     times_of,
 )
-from .sampling import check_study
+from .sampling import check_optimisation, check_study
 from .schema.controllers import check_driven, check_references
 from .schema.document import Document
 from .schema.entry import Builder
@@ -43,6 +43,8 @@ from .settings import with_settings
 from .validation import validated
 
 _Value = TypeVar("_Value")
+OF_MECHANISM = ("gravity", "materials", "sections", "bodies", "connections")
+"""Sections of which the mechanism is built."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,8 @@ class ModelFile:
                     check_begin(self.mechanism, entry, state, here, place)
         for name, study in self.document.studies.items():
             check_study(study, self.tree, self.runs, self.builder.at("studies", name))
+        for name, optimisation in self.document.optimisations.items():
+            check_optimisation(optimisation, self.tree, self.document.runs, self.builder.at("optimisations", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
         """Raise Misfit unless the inputs, outputs and method of a run exist."""
@@ -248,7 +252,10 @@ class ModelFile:
         ModelError
             If a path does not exist or a value does not fit.
         """
-        return model_of_tree(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
+        tree = with_settings(self.tree, settings)
+        same = all(self.tree.data.get(name) == tree.data.get(name) for name in OF_MECHANISM)
+        mechanism = self.mechanism if same else None
+        return model_of_tree(tree, self.builder.folder, trust=self.builder.trust, mechanism=mechanism)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
         """Result of a computation on the model; a Misfit in it becomes a ModelError with its line."""
@@ -292,11 +299,17 @@ def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, 
     return model_of_tree(with_settings(read_file(file), settings or {}), file.parent, trust=trust)
 
 
-def model_of_tree(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
-    """Model of a parsed tree. Raises ModelError."""
+def model_of_tree(tree: Tree, folder: Path, *, trust: bool, mechanism: Mechanism | None = None) -> ModelFile:
+    """Model of a parsed tree, with a ``mechanism`` that was built of the same sections. Raises ModelError."""
+    document, builder = document_of(tree, folder, trust=trust)
+    built = mechanism or located(tree, lambda: build_mechanism(document, builder))
+    return ModelFile(tree, document, builder, built)
+
+
+def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]:
+    """Checked sections of a parsed tree, and the builder of their entries. Raises ModelError."""
     document: Any = validated(tree)
-    builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
-    return ModelFile(tree, document, builder, located(tree, lambda: build_mechanism(document, builder)))
+    return document, Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
-"""Outputs of a model file: checks against the mechanism, and series and numbers read from a finished run."""
+"""Outputs of a model file: checks against the mechanism, and tables read from a finished run."""
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -17,54 +17,15 @@ from flexph.sensors.contacts import gaps_of
 from flexph.sensors.panel import StepPanel
 
 from ..units.words import nearest
+from .measures import quantity_of, series_of
 from .mechanism import check_port
 from .schema.entry import Builder, Entry
-from .schema.runs import Measure, Outputs, Reading
-from .schema.sensors import OF_CONTACTS, OF_JOINTS
-
-TAKE = {
-    "max": lambda x: x.max(),
-    "min": lambda x: x.min(),
-    "max_abs": lambda x: np.abs(x).max(),
-    "rms": lambda x: np.sqrt(np.mean(x**2)),
-    "mean": lambda x: x.mean(),
-    "first": lambda x: x[0],
-    "last": lambda x: x[-1],
-}
-"""Reductions of a series (k,) to one number."""
-
-
-def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
-    """Times (k,) [s] and values (k, components) of a reading."""
-    if isinstance(reading, Entry):
-        values = run.measured(reading.build(Builder(Path())))
-        return run.times, np.reshape(values, (len(values), -1))
-    if reading.what == "reaction":
-        reaction = run.reaction(reading.of)
-        columns = [reaction.force, np.reshape(reaction.torque, (len(reaction.times), -1))]
-        return reaction.times, np.hstack(columns)
-    measures = {**OF_CONTACTS, **OF_JOINTS}
-    if reading.what in measures:
-        values = run.measured(measures[reading.what](reading.of))
-        return run.times, np.reshape(values, (len(values), -1))
-    views = {"displacement": "displacement", "position": "position", "velocity": "velocity", "spin": "spin"}
-    values = run[reading.of] if reading.what == "state" else getattr(run, views[reading.what])(reading.of)
-    return run.times[-len(values) :], np.reshape(values, (len(values), -1))
+from .schema.runs import Outputs, Reading
 
 
 def headings(name: str, width: int) -> list[str]:
     """Headings of a column with one or several components."""
     return [name] if width == 1 else [f"{name} {i}" for i in range(width)]
-
-
-def number_of(run: Any, measure: Measure) -> float:
-    """Number that a measure takes from a run."""
-    _, values = series_of(run, measure.of)
-    if measure.component >= values.shape[1]:
-        raise ValueError(
-            f"component {measure.component} does not exist: the sensor has {values.shape[1]}, counted from 0"
-        )
-    return float(TAKE[measure.take](values[:, measure.component]))
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
@@ -97,6 +58,7 @@ def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder)
             )
         return
     known = {
+        "mass": list(mechanism.bodies),
         "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
@@ -116,7 +78,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
         return int(part.stop - part.start)
     if reading.what == "gap":
         return gaps_of(mechanism, reading.of).number
-    if reading.what in ("normal_force", "friction_force", "place", "place_rate"):
+    if reading.what in ("normal_force", "friction_force", "place", "place_rate", "mass"):
         return 1
     return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
 
@@ -174,6 +136,10 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
     for name, measure in outputs.measures.items():
         place = here.at("measures", name)
         check_reading(measure.of, mechanism, place.at("of"))
+        if measure.margin is not None and quantity_of(measure.of) is None:
+            raise place.at("margin").misfit(
+                f"{measure.of.what} of {measure.of.of!r} has no smooth bound: take a sensor, {{measure: …}}"
+            )
         count = components_of(measure.of, mechanism) if isinstance(measure.of, Reading) else None
         if count is not None and measure.component >= count:
             there = f"0 to {count - 1}" if count > 1 else "0 alone"

@@ -33,7 +33,8 @@ from flexph.results.solution import Solution
 from flexph.results.statics import static_solution
 from flexph.systems.inputs import Forcing
 
-from .outputs import number_of, table_of
+from .measures import number_of
+from .outputs import table_of
 from .schema.entry import Builder
 from .schema.functions import refuse_undefined
 from .schema.runs import (

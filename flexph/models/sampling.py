@@ -1,4 +1,4 @@
-"""Samples of a model file's studies, read and checked before anything is run."""
+"""Samples of a model file's studies, and parameters of its optimisations, checked before anything is run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from ..units.quantities import read_size
 from ..units.words import nearest
 from .reading.tree import ModelError, Tree, read_text
 from .schema.entry import Builder
-from .schema.runs import Study
-from .settings import with_settings
+from .schema.runs import Frequencies, InverseDynamicsRun
+from .schema.studies import Optimisation, Study
+from .settings import setting_at, with_settings
 from .validation import validated
 
+OBJECTIVE = "objective"
+"""Name of a weighted sum of measures."""
 BETWEEN = 0.381966
 """Share of an interval at which a number is tried; it is no round number, so that integer settings are detected."""
 
@@ -30,12 +33,59 @@ def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) ->
         _try([row], tree, here.at("samples", k))
     if study.table is not None:
         _try(rows_of(study, here), tree, here.at("table"))
+    sampler = here.at("latin_hypercube" if study.latin_hypercube else "sobol")
     for path, ends in study.bounds.items():
-        place = here.at("latin_hypercube" if study.latin_hypercube else "sobol", "bounds", path)
-        _try([{path: end} for end in ends], tree, place)
-        with place.refusals():
-            lower, upper = ends_of(ends)
-        _try([{path: lower + BETWEEN * (upper - lower)}], tree, place)
+        _check_bounds(path, ends, tree, sampler.at("bounds", path))
+
+
+def _check_bounds(path: str, ends: Sequence[Any], tree: Tree, here: Builder) -> tuple[float, float]:
+    """Bounds of a setting in SI units; raise Misfit unless the file accepts both, and a number between them."""
+    _try([{path: end} for end in ends], tree, here)
+    with here.refusals():
+        lower, upper = ends_of(ends)
+    _try([{path: lower + BETWEEN * (upper - lower)}], tree, here)
+    return lower, upper
+
+
+def check_optimisation(search: Optimisation, tree: Tree, runs: Mapping[str, Any], here: Builder) -> None:
+    """Raise Misfit for an unknown run or measure, and for parameters that the file's settings do not accept."""
+    if search.run not in runs:
+        raise here.at("run").misfit(f"no run {search.run!r}: {nearest(search.run, runs)}")
+    known = _figures(runs[search.run])
+    places = {name: here.at("objective") for name in search.weights}
+    for name, place in ({name: here.at("constraints", name) for name in search.constraints} | places).items():
+        if name not in known:
+            raise place.misfit(f"run {search.run!r} has no measure {name!r}: {nearest(name, known)}")
+    if OBJECTIVE in known and not isinstance(search.objective, str):
+        raise here.at("objective").misfit(f"a measure has the name {OBJECTIVE!r} of the weighted sum: rename it")
+    for path, ends in search.parameters.items():
+        _check_bounds(path, ends, tree, here.at("parameters", path))
+    with here.at("parameters").refusals():
+        start_of(search, tree)
+
+
+def _figures(run: Any) -> list[str]:
+    """Names of the summary numbers of a run that may be minimised or limited."""
+    if isinstance(run, Frequencies):
+        return [f"omega{i + 1}_rad_s" for i in range(run.count)]
+    largest = [f"largest {name}" for name in run.motion] if isinstance(run, InverseDynamicsRun) else []
+    return [*run.outputs.measures, *largest]
+
+
+def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
+    """Settings in SI units at which a search begins: those of the file, else the middle of the bounds.
+
+    Raises ValueError for a setting that is no number, or lies out of its bounds.
+    """
+    start = {}
+    for path, ends in search.parameters.items():
+        lower, upper = ends_of(ends)
+        given = setting_at(tree, path)
+        value = 0.5 * (lower + upper) if given is None else read_size(given)
+        if not lower <= value <= upper:
+            raise ValueError(f"{path} must begin within its bounds {ends[0]} and {ends[1]}, the file has {given}")
+        start[path] = value
+    return start
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], tree: Tree) -> None:

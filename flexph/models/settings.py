@@ -23,9 +23,24 @@ def with_settings(tree: Tree, settings: Mapping[str, Any]) -> Tree:
     """Parsed file with replaced values at some paths. Raises ModelError for a path that does not exist."""
     data = tree.data
     for text, value in settings.items():
-        parts = [part for part in re.split(r"\.|\[(\d+)\]", text) if part]
-        data = _replaced(data, parts, value, (), tree.name)
+        data = _replaced(data, _parts(text), value, (), tree.name)
     return replace(tree, data=data)
+
+
+def setting_at(tree: Tree, path: str) -> Any:
+    """Value of a parsed file at a path; None if the file does not give it."""
+    data = tree.data
+    for part in _parts(path):
+        if isinstance(data, list) and part.isdecimal() and int(part) < len(data):
+            data = data[int(part)]
+        else:
+            data = data.get(part) if isinstance(data, dict) else None
+    return data
+
+
+def _parts(path: str) -> list[str]:
+    """Names and numbers of which a path consists."""
+    return [part for part in re.split(r"\.|\[(\d+)\]", path) if part]
 
 
 def _replaced(data: Any, parts: list[str], value: Any, path: Path, name: str) -> Any:

@@ -18,7 +18,7 @@ from ..files.results_folder import FolderRefused
 from ..models.commands import loaded, refusals
 from ..models.loading import ModelFile, figures_of_run
 from ..models.sampling import check_grid, ends_of, rows_of
-from ..models.schema.runs import Study
+from ..models.schema.studies import Study
 from ..models.settings import parse_setting
 from ..numerics import checks as check
 from ..plot.axes import MISSING

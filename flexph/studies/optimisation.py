@@ -14,36 +14,15 @@ from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import NamedFields
 from .differentiable import Slopes, recorded
 from .execution.records import Record
-from .execution.runs import Place
+from .execution.runs import Place, progress_bar
+from .optimum import Conditions, Limits, Optimum, limit_size
 from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
 FEASIBLE = 1e-6
 """Violation of a constraint, relative to the size of its limit, up to which a run is feasible."""
-
-Limits = Mapping[str, tuple[float | None, float | None]]
-
-
-@dataclass(frozen=True)
-class Optimum(NamedFields):
-    """Best feasible run: its ``parameters``, its ``values``, and all ``runs`` (a dataset).
-
-    Attributes
-    ----------
-    parameters : mapping
-        Values by name.
-    values : mapping
-        Values of the run.
-    runs : Dataset
-        All runs.
-    """
-
-    parameters: Mapping[str, float]
-    values: Mapping[str, Array]
-    runs: Any
 
 
 @checked
@@ -61,6 +40,7 @@ def optimise(
     out: Path | None = None,
     executor: Executor | str | None = None,
     resume: bool = False,
+    progress: bool = False,
 ) -> Optimum:
     """Minimise a value within parameter bounds by a method of scipy.optimize.
 
@@ -94,11 +74,13 @@ def optimise(
         changes by a hundredth of its square.
     out, executor, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
+    progress : bool
+        True to show a progress bar in terminals, with the best objective so far.
 
     Returns
     -------
     Optimum
-        Best feasible run, and all runs.
+        Best feasible run, the limits that are active there with their multipliers, and all runs.
 
     Raises
     ------
@@ -122,13 +104,15 @@ def optimise(
     check.count("most", most, 2 + len(bounds))
     own, chosen = _with_slopes(function, method, step, constraints)
     place = Place(out, executor, None if executor else 1, resume)
-    with evaluations(own, list(bounds), place) as runs:
+    limits = dict(constraints or {})
+    conditions = Conditions(objective, limits, {name: bounds[name] for name in bounds}, tolerance)
+    with evaluations(own, list(bounds), place) as runs, progress_bar(most, shown=progress) as bar:
         sizes = dict(zip(bounds, upper - lower, strict=True))
-        search = _Search(
-            runs, objective, dict(constraints or {}), Slopes(runs, step, sizes), tuple(bounds), lower, upper
-        )
+        slopes = None if chosen == "COBYQA" else Slopes(runs, step, sizes)
+        search = _Search(runs, conditions, slopes, lower, upper)
         first = _started(start, bounds)
         search.first(first)
+        runs.watch(lambda: search.show(bar))
         minimised = search.minimised if chosen == "COBYQA" else search.descended
         return search.finished(minimised(first, chosen, (most, tolerance)), most)
 
@@ -167,12 +151,28 @@ class _Search:
     """Search for an optimum in parameters scaled to [0, 1]."""
 
     runs: Evaluations
-    objective: str
-    limits: Limits
-    slopes: Slopes
-    names: tuple[str, ...]
+    conditions: Conditions
+    slopes: Slopes | None
     lower: Array
     upper: Array
+
+    @property
+    def objective(self) -> str:
+        """Name of the value that is minimised."""
+        return self.conditions.objective
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of values."""
+        return self.conditions.limits
+
+    def show(self, bar: Any) -> None:
+        """Show the number of runs so far, and the best feasible objective."""
+        records = self.runs.finished
+        bar.failed = sum(bool(record.error) for record in records)
+        good = [self.rank(record) for record in records if self.is_feasible(record)]
+        bar.set_postfix_str(f"{self.objective} {min(good):.6g}" if good else "none feasible yet", refresh=False)
+        bar.update(len(records) - bar.n)
 
     def first(self, start: Mapping[str, float]) -> None:
         """Compute the run at the start; raise an error if it fails or lacks a value."""
@@ -187,7 +187,7 @@ class _Search:
 
     def scaled(self, start: Mapping[str, float]) -> Array:
         """Parameters scaled to [0, 1]."""
-        return (np.array([start[name] for name in self.names]) - self.lower) / (self.upper - self.lower)
+        return (np.array([start[name] for name in self.conditions.bounds]) - self.lower) / (self.upper - self.lower)
 
     def minimised(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
         """Result of a search of scipy without derivatives."""
@@ -220,7 +220,7 @@ class _Search:
             return of
 
         width = self.upper - self.lower
-        slope = within(lambda x: self.slopes(self.parameters(x), [self.objective])[self.objective][0] * width / size)
+        slope = within(lambda x: self.slope(x, self.objective)[0] * width / size)
         last = [x]
 
         def settle(x: Array, *_: Any) -> None:
@@ -251,6 +251,11 @@ class _Search:
         (values,) = self.runs.values([self.parameters(x)])
         return values
 
+    def slope(self, x: Array, name: str) -> Array:
+        """Derivatives (entries, p) of a value by parameters, at scaled ones."""
+        assert self.slopes is not None
+        return self.slopes(self.parameters(x), [name])[name]
+
     def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
         """Constraints with their derivatives, one for each entry of a value."""
         held = []
@@ -258,7 +263,7 @@ class _Search:
             size = limit_size(least, largest)
             ends = (-np.inf if least is None else least / size, np.inf if largest is None else largest / size)
             value = within(lambda x, name=name, size=size: value_of(self.smooth(x), name).ravel() / size)
-            slope = within(lambda x, name=name, size=size: self.slopes(self.parameters(x), [name])[name] * width / size)
+            slope = within(lambda x, name=name, size=size: self.slope(x, name) * width / size)
             held.append(NonlinearConstraint(value, *ends, jac=slope))
         return held
 
@@ -268,7 +273,7 @@ class _Search:
         Raises ArithmeticError if there is none or the search failed.
         """
         records = self.runs.records(self.runs.samples)
-        meeting = [record for record in records if not record.error and self.largest_excess(record) <= FEASIBLE]
+        meeting = [record for record in records if self.is_feasible(record)]
         if not meeting:
             raise ArithmeticError(f"none of {len(records)} runs satisfies the constraints: {self._nearest(records)}")
         best = min(meeting, key=self.rank)
@@ -277,7 +282,9 @@ class _Search:
                 f"the search did not converge within {most} runs; the best so far is {text_of(best.parameters)}, with "
                 f"{self.objective} = {best.values[self.objective].item():.6g}: allow more runs, or a larger tolerance"
             )
-        return Optimum(best.parameters, best.values, self.runs.dataset())
+        named = dict.fromkeys([self.objective, *self.limits])
+        slopes = None if self.slopes is None else self.slopes(best.parameters, list(named))
+        return self.conditions.optimum(best, self.runs.dataset(), slopes)
 
     def record(self, x: Array) -> Record:
         """Record of the run at scaled parameters."""
@@ -286,7 +293,7 @@ class _Search:
     def parameters(self, x: Array) -> dict[str, float]:
         """Parameters within their bounds."""
         inside = np.clip(self.lower + (self.upper - self.lower) * x, self.lower, self.upper)
-        return dict(zip(self.names, inside.tolist(), strict=True))
+        return dict(zip(self.conditions.bounds, inside.tolist(), strict=True))
 
     def value(self, x: Array) -> float:
         """Objective at scaled parameters; NaN for a failed run."""
@@ -316,17 +323,16 @@ class _Search:
         """Largest violation of a limit in a run; negative if all are satisfied."""
         return float(self.excesses(record).max(initial=-1.0))
 
+    def is_feasible(self, record: Record) -> bool:
+        """True for a run that did not fail and meets all limits."""
+        return not record.error and self.largest_excess(record) <= FEASIBLE
+
     def _nearest(self, records: list[Record]) -> str:
         done = [record for record in records if not record.error]
         nearest = min(done, key=self.largest_excess)
         worst = list(self.limits)[int(np.argmax(self.excesses(nearest))) // 2]
         values = value_of(nearest.values, worst)
         return f"at {text_of(nearest.parameters)}, {worst} runs from {values.min():.6g} to {values.max():.6g}"
-
-
-def limit_size(least: float | None, largest: float | None) -> float:
-    """Size by which the violation of a limit is divided."""
-    return max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:

@@ -132,6 +132,17 @@ class Evaluations:
     def __init__(self, runs: Runs, keep: bool) -> None:
         self._runs, self._keep = runs, keep
         self._samples: dict[str, dict[str, float]] = {}
+        self._finished: dict[str, Record] = {}
+        self._watcher: Callable[[], None] | None = None
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Call a function after each request that needed new runs."""
+        self._watcher = watcher
+
+    @property
+    def finished(self) -> list[Record]:
+        """Records of the runs so far."""
+        return list(self._finished.values())
 
     @property
     def samples(self) -> list[dict[str, float]]:
@@ -145,8 +156,13 @@ class Evaluations:
     def records(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
         """Records of samples; missing ones are computed concurrently."""
         plain = [{name: float(value) for name, value in sample.items()} for sample in samples]
-        self._samples |= {key(sample): sample for sample in plain}
-        return self._runs.records(plain)
+        keys = [key(sample) for sample in plain]
+        self._samples |= dict(zip(keys, plain, strict=True))
+        if new := [sample for name, sample in zip(keys, plain, strict=True) if name not in self._finished]:
+            self._finished |= {key(record.parameters): record for record in self._runs.records(new)}
+            if self._watcher is not None:
+                self._watcher()
+        return [self._finished[name] for name in keys]
 
     def values(self, samples: Sequence[Mapping[str, float]]) -> list[Mapping[str, Array]]:
         """Values at samples; raises ArithmeticError if a run fails."""

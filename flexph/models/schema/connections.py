@@ -13,7 +13,7 @@ from pydantic import Discriminator, Field, Tag
 from ... import contacts, joints
 from ...contacts import laws, shapes
 from .entry import Entry, one_of
-from .fields import TAG, Angle, Direction, End, File, Length, Matrix, Port, by_shape
+from .fields import TAG, Angle, Direction, End, File, Matrix, Port, by_shape
 from .from_signature import entry_of
 from .functions import AngleFunction, Driven, Factor, LengthFunction, PlaceFunction, SpeedFunction, Turned
 from .laws import ELASTIC
@@ -88,8 +88,8 @@ SPECIAL: dict[str, dict[str, Any]] = {
         "axes": by_shape("an angle, or a rotation", scalar=Angle, sequence=Matrix, mapping=RotationValue),
     },
     "rope": {"path": Annotated[list[ROPE_POINT], Field(min_length=2)], "length": LengthFunction},
-    "spring_damper": {"length": Length},
-    "torsion_spring": {"angle": Angle},
+    "spring_damper": {"length": LengthFunction},
+    "torsion_spring": {"angle": AngleFunction},
 }
 """Field types and settings of arguments by the name of the function."""
 MAKERS = sorted((name for name in joints.__all__ if name[0].islower()), key=lambda name: (name != "hinge", name))

@@ -12,7 +12,8 @@ from .bodies import BODIES, Reduced
 from .connections import Connection
 from .entry import Entry, one_of
 from .fields import RESERVED, Acceleration, wrong
-from .runs import Run, Start, Study
+from .runs import Run, Start
+from .studies import Optimisation, Study
 
 GROUP = "flexph.model_files"
 """Entry-point group under which packages register :class:`Kinds`."""
@@ -50,7 +51,7 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$"), AfterValidato
 
 
 class Document(Entry):
-    """A mechanism with its runs and studies; all numbers are in SI units or have a unit."""
+    """A mechanism with its runs, studies and optimisations; all numbers are in SI units or have a unit."""
 
     flexph: Literal[1] = 1
     description: str = ""
@@ -59,6 +60,7 @@ class Document(Entry):
     start: Start = Field(default_factory=Start)
     runs: dict[FileName, Run] = Field(default_factory=dict)
     studies: dict[FileName, Study] = Field(default_factory=dict)
+    optimisations: dict[FileName, Optimisation] = Field(default_factory=dict)
 
 
 @cache

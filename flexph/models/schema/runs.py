@@ -1,9 +1,8 @@
-"""Runs of a model file: start, method, inputs and outputs; studies, which repeat a run for samples of its settings."""
+"""Runs of a model file: start, method, inputs and outputs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
@@ -19,7 +18,7 @@ from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import File, Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
+from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry
@@ -70,7 +69,9 @@ class MethodEntry(Entry):
             return by_name(self.name, **given)
 
 
-_WORDS = "displacement|position|velocity|reaction|spin|state|gap|normal_force|friction_force|place|place_rate"
+_WORDS = "displacement|position|velocity|reaction|spin|state|gap|normal_force|friction_force|place|place_rate|mass"
+EXTREMES = ("max", "min", "max_abs")
+"""Extremes of a reading, which have smooth bounds."""
 READING = re.compile(rf"({_WORDS}) of (\S.*)")
 
 
@@ -89,7 +90,8 @@ def _reading(given: Any) -> Reading:
             f"got {shown(given)}: write e.g. 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
             "'spin of' a body, 'reaction of' a joint, 'gap of' a contact, 'normal_force of' or 'friction_force of' a "
             "contact or a joint with CoulombFriction, "
-            "'place of' or 'place_rate of' a point_on_curve, 'state of' a part of the state such as rod.stress, or a "
+            "'place of' or 'place_rate of' a point_on_curve, 'mass of' a body, 'state of' a part of the state such as "
+            "rod.stress, or a "
             "sensor such as {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}"
         )
     return Reading(*match.groups())
@@ -99,15 +101,35 @@ _Text = Annotated[Reading, Reads(_reading, (("type", "string"), ("pattern", READ
 ReadingText: Any = by_shape("such as 'position of rod.tip', or a sensor", scalar=_Text, mapping=SensorEntry)
 
 
-class Measure(Entry):
-    """One number of a run for its summary and for studies: an extreme or a mean of one component of a reading.
+def _size(given: Any) -> float:
+    return read_size(given)
 
-    It is taken ``of`` a reading such as ``position of rod.tip``, or of a sensor as those of controllers.
+
+Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
+"""Number with any unit, in SI units."""
+
+
+class Measure(Entry):
+    """One number of a run, for its summary, studies and optimisations: an extreme or a mean of one component.
+
+    It is taken ``of`` a reading such as ``position of rod.tip``, of a sensor as those of controllers, or is the ``mass
+    of`` a body. ``target`` is subtracted from the readings. With a ``margin`` the extremes are bounds that are smooth
+    and lie beyond the readings by the margin at most (:class:`flexph.gradients.Peak`).
     """
 
     of: ReadingText
     component: Annotated[int, Field(ge=0)] = 0
-    take: Literal["max", "min", "max_abs", "rms", "mean", "first", "last"] = "max"
+    take: Literal["max", "min", "max_abs", "rms", "mean", "first", "last", "increase", "integral"] = "max"
+    target: Size = 0.0
+    margin: Size = None
+
+    @model_validator(mode="after")
+    def _check_margin(self) -> Self:
+        if self.margin is not None and self.take not in EXTREMES:
+            raise wrong(f"margin goes with take: {', '.join(EXTREMES)}")
+        if self.margin is not None and not self.margin > 0.0:
+            raise wrong(f"margin must be positive, got {self.margin:g}")
+        return self
 
 
 class Outputs(Entry):
@@ -273,52 +295,3 @@ def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
 def motion_of(run: InverseDynamicsRun, builder: Builder) -> dict[str, Any]:
     """Prescribed motion of a run by external port, as functions of time."""
     return {name: as_function(value) for name, value in builder.of(run.motion, "motion").items()}
-
-
-Ends = Annotated[list[Any], Field(min_length=2, max_length=2)]
-Values = Annotated[list[Any], Field(min_length=1)]
-Row = Annotated[dict[str, Any], Field(min_length=1)]
-
-
-class RandomSamples(Entry):
-    """``count`` points of a box with bounds by the path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
-
-    count: Annotated[int, Field(ge=1)]
-    bounds: Annotated[dict[str, Ends], Field(min_length=1)]
-    seed: Annotated[int, Field(ge=0)] = 0
-
-
-class Study(Entry):
-    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``; its results are measures.
-
-    Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table`` of comma-separated values
-    with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
-    """
-
-    run: str
-    vary: Annotated[dict[str, Values], Field(min_length=1)] = None
-    samples: Annotated[list[Row], Field(min_length=1)] = None
-    table: File = None
-    latin_hypercube: RandomSamples = None
-    sobol: RandomSamples = None
-
-    @model_validator(mode="after")
-    def _refuse_several(self) -> Study:
-        given = [name for name in SOURCES if name in self.model_fields_set]
-        if len(given) != 1:
-            message = f"got {' and '.join(given)}" if given else "got none of them"
-            raise wrong(f"{message}: write one of {', '.join(SOURCES)}")
-        count = self.sobol.count if self.sobol is not None else 1
-        if count & (count - 1):
-            raise wrong(f"count of sobol must be a power of two such as {1 << count.bit_length()}, got {count}")
-        return self
-
-    @property
-    def bounds(self) -> Mapping[str, Ends]:
-        """Bounds of random samples as written in the file; none for other studies."""
-        drawn = self.latin_hypercube or self.sobol
-        return {} if drawn is None else drawn.bounds
-
-
-SOURCES = ("vary", "samples", "table", "latin_hypercube", "sobol")
-"""Fields that define the samples."""

@@ -1,0 +1,141 @@
+"""Measures of a run: single numbers of its readings, and functionals of the same value whose gradients are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from flexph import sensors as make
+from flexph.gradients.functionals import Functional, Increase, Integral, Last, Peak
+from flexph.numerics.arrays import Array
+from flexph.sensors.quantities import Quantity
+
+from .schema.entry import Builder, Entry
+from .schema.runs import Measure, Reading
+from .schema.sensors import OF_CONTACTS, OF_JOINTS
+
+MEASURED: Mapping[str, Callable[..., Quantity]] = {**OF_CONTACTS, **OF_JOINTS}
+"""Sensors by the words of readings that are measured by them."""
+SENSORS = {**MEASURED, "position": make.position, "velocity": make.velocity}
+"""Sensors by the words of readings that have one."""
+SIDES: Mapping[str, Literal["largest", "least", "size"]] = {"max": "largest", "min": "least", "max_abs": "size"}
+"""Sides of smooth bounds by the extreme that they replace."""
+EXTREMES: Mapping[str, Callable[[Array], Any]] = {"max": np.max, "min": np.min, "max_abs": lambda x: np.abs(x).max()}
+"""Extremes of a series (k,), which are no smooth functions of it."""
+
+
+@dataclass(frozen=True)
+class First(Functional):
+    """Reading at the first time, Φ = s₀."""
+
+    def value(self, times: Array, readings: Array) -> float:
+        """First reading."""
+        return float(readings[0])
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """One at the first time, else zero."""
+        out = np.zeros_like(readings)
+        out[0] = 1.0
+        return out
+
+
+@dataclass(frozen=True)
+class Mean(Functional):
+    """Mean of the readings, Φ = Σ sₖ/n."""
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Mean."""
+        return float(readings.mean())
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Equal weights."""
+        return np.full_like(readings, 1.0 / readings.size)
+
+
+@dataclass(frozen=True)
+class RootMeanSquare(Functional):
+    """Root mean square of the readings, Φ² = Σ sₖ²/n."""
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Root mean square."""
+        return float(np.sqrt(np.mean(readings**2)))
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Readings over n Φ; zero where Φ = 0."""
+        return np.asarray(readings / (readings.size * (self.value(times, readings) or 1.0)))
+
+
+@dataclass(frozen=True)
+class Shifted(Functional):
+    """Functional of the readings less a target."""
+
+    of: Functional = field(kw_only=True)
+    target: float = field(kw_only=True)
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Value of the functional."""
+        return self.of.value(times, readings - self.target)
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Derivatives of the functional."""
+        return self.of.slopes(times, readings - self.target)
+
+
+FUNCTIONALS: Mapping[str, Callable[[Quantity, int], Functional]] = {
+    **{"first": First, "last": Last, "mean": Mean},
+    **{"rms": RootMeanSquare, "increase": Increase, "integral": Integral},
+}
+"""Functionals of measures that are smooth functions of the readings."""
+NO_SENSOR = make.energy("total")
+"""Sensor of functionals that are given their readings."""
+
+
+def quantity_of(reading: Reading | Entry) -> Quantity | None:
+    """Sensor of a reading; None for readings that are no sensors, such as a displacement or a reaction."""
+    if isinstance(reading, Entry):
+        built: Quantity = reading.build(Builder(Path()))
+        return built
+    return SENSORS[reading.what](reading.of) if reading.what in SENSORS else None
+
+
+def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
+    """Functional of the same value as a measure of a sensor; None for extremes without a margin."""
+    if measure.take in FUNCTIONALS:
+        own = FUNCTIONALS[measure.take](quantity, measure.component)
+    elif measure.margin is None:
+        return None
+    else:
+        own = Peak(quantity, measure.component, margin=measure.margin, side=SIDES[measure.take])
+    return Shifted(quantity, measure.component, of=own, target=measure.target) if measure.target else own
+
+
+def number_of(run: Any, measure: Measure) -> float:
+    """Number that a measure takes from a run."""
+    times, values = series_of(run, measure.of)
+    if measure.component >= values.shape[1]:
+        raise ValueError(
+            f"component {measure.component} does not exist: the sensor has {values.shape[1]}, counted from 0"
+        )
+    functional, own = functional_of(measure), values[:, measure.component]
+    if functional is None:
+        return float(EXTREMES[measure.take](own - measure.target))
+    return functional.value(times, own)
+
+
+def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
+    """Times (k,) [s] and values (k, components) of a reading."""
+    if isinstance(reading, Reading) and reading.what == "mass":
+        return run.times, np.full((len(run.times), 1), run.mechanism.bodies[reading.of].mass)
+    if isinstance(reading, Reading) and reading.what == "reaction":
+        reaction = run.reaction(reading.of)
+        columns = [reaction.force, np.reshape(reaction.torque, (len(reaction.times), -1))]
+        return reaction.times, np.hstack(columns)
+    if isinstance(reading, Entry) or reading.what in MEASURED:
+        values = run.measured(quantity_of(reading))
+        return run.times, np.reshape(values, (len(values), -1))
+    values = run[reading.of] if reading.what == "state" else getattr(run, reading.what)(reading.of)
+    return run.times[-len(values) :], np.reshape(values, (len(values), -1))

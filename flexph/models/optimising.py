@@ -1,0 +1,234 @@
+"""Optimisations of model files: measures of a run as a function of settings by path, with gradients where it has them.
+
+The gradients are those of the measures that objective and constraints name, by :class:`flexph.gradients.Responses`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flexph.gradients.functionals import Functional
+from flexph.gradients.problems import problem_of
+from flexph.gradients.responses import Responses
+from flexph.integration.methods.exact import Exact
+from flexph.numerics.arrays import Array
+
+from .loading import ModelFile, document_of, model_of_tree
+from .measures import functional_of, quantity_of
+from .reading.tree import Tree
+from .running import times_of
+from .sampling import OBJECTIVE, ends_of, start_of
+from .schema.runs import Integrate, Measure, Reading, inputs_of
+from .schema.studies import Optimisation
+from .settings import with_settings
+
+STEP = 1e-2
+"""Step of differences of masses, relative to a setting; of polynomials up to the fourth degree they are exact."""
+UNRELATED = ("optimisations", "studies", "description")
+"""Sections of a file on which a run does not depend."""
+
+
+class Search(NamedTuple):
+    """Search for the optimum of a model file: arguments of :func:`flexph.studies.optimise`.
+
+    ``obstacle`` is the reason why the function has no gradients, empty if it has.
+    """
+
+    function: FiguresOfRun
+    objective: str
+    bounds: dict[str, tuple[float, float]]
+    constraints: dict[str, tuple[float | None, float | None]]
+    start: dict[str, float]
+    obstacle: str
+
+
+def search_of(model: ModelFile, name: str) -> Search:
+    """Search for an optimisation of a file. Raises ModelError."""
+    model.check()
+    entry: Optimisation = model.document.optimisations[name]
+    here = model.builder.at("optimisations", name)
+    obstacle = model.located(lambda: _obstacle(model, entry))
+    if obstacle and entry.step is None and entry.method not in ("auto", "COBYQA"):
+
+        def refuse() -> None:
+            raise here.at("method").misfit(f"{entry.method} needs derivatives, and {obstacle}: add a step, or omit it")
+
+        model.located(refuse)
+    settings = (str(Path(model.tree.name).resolve()), name, json.dumps(model.tree.data), model.builder.trust)
+    kind = FiguresOfRun if obstacle else ResponsesOfRun
+    return Search(
+        kind(*settings),
+        entry.objective if isinstance(entry.objective, str) else OBJECTIVE,
+        {path: ends_of(ends) for path, ends in entry.parameters.items()},
+        {key: (least, largest) for key, (least, largest) in entry.constraints.items()},
+        start_of(entry, model.tree),
+        obstacle,
+    )
+
+
+@dataclass(frozen=True)
+class FiguresOfRun:
+    """Summary numbers of a run as a function of settings by path, and the objective; workers receive the file's data.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    name : str
+        Optimisation of the file.
+    data : str
+        Data of the file as JSON, with the values that were set.
+    trust : bool
+        True to call Python functions that the file names.
+    """
+
+    path: str
+    name: str
+    data: str
+    trust: bool
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Function of the settings, for its signature and its source."""
+        return self.__call__
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """Objective, run and mechanism: records of others are not resumed, those of another end of the search are."""
+        data = {key: own for key, own in json.loads(self.data).items() if key not in UNRELATED}
+        return self.entry.run, json.dumps(dict(self.entry.weights)), json.dumps(data, sort_keys=True)
+
+    @property
+    def model(self) -> ModelFile:
+        """Model of the file."""
+        return _model_of(self.path, self.data, self.trust)
+
+    @property
+    def entry(self) -> Optimisation:
+        """Entry of the optimisation."""
+        own: Optimisation = self.model.document.optimisations[self.name]
+        return own
+
+    def __call__(self, **settings: float) -> dict[str, Any]:
+        """Summary numbers at settings."""
+        return self.with_objective(self.model.with_settings(settings).run(self.entry.run).figures())
+
+    def with_objective(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values with the weighted sum that is minimised, if there are weights."""
+        entry = self.entry
+        if isinstance(entry.objective, str):
+            return dict(values)
+        return {**values, OBJECTIVE: sum(weight * values[name] for name, weight in entry.weights.items())}
+
+
+@dataclass(frozen=True)
+class ResponsesOfRun(FiguresOfRun):
+    """Summary numbers of a run that knows the derivatives of those that objective and constraints name."""
+
+    def derivatives(self, **settings: float) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Values of the named measures at settings, with the objective, and their derivatives by value and setting."""
+        measures = _measures(self.model, self.entry)
+        values: dict[str, Any] = {}
+        by: dict[str, dict[str, Any]] = {}
+        functionals = {name: own for name, own in measures.items() if isinstance(own, Functional)}
+        if functionals:
+            values, by = Responses(self.made, _times(self.model, self.entry), functionals).derivatives(**settings)
+        masses = {name: own for name, own in measures.items() if isinstance(own, str)}
+        if masses:
+            own, slopes = self._masses(masses, settings)
+            values, by = {**values, **own}, {**by, **slopes}
+        whole = {path: self.with_objective({name: by[name][path] for name in measures}) for path in settings}
+        return self.with_objective(values), {
+            name: {path: whole[path][name] for path in settings} for name in self.with_objective(values)
+        }
+
+    def made(self, **settings: float) -> tuple[Any, Any, Any]:
+        """Mechanism, start and inputs at settings."""
+        return _made(self.model.with_settings(settings), self.entry.run)
+
+    def _masses(self, bodies: Mapping[str, str], settings: Mapping[str, float]) -> tuple[dict[str, Any], Any]:
+        """Masses of bodies by measure, and their derivatives, by differences of fourth order."""
+
+        def masses(at: Mapping[str, float]) -> dict[str, float]:
+            tree = with_settings(self.model.tree, at)
+            document, builder = document_of(tree, self.model.builder.folder, trust=self.trust)
+            return {
+                name: float(builder.of(document.bodies[body], "bodies", body).mass) for name, body in bodies.items()
+            }
+
+        slopes: dict[str, dict[str, float]] = {name: {} for name in bodies}
+        for path, value in settings.items():
+            step = STEP * (abs(value) or 1.0)
+            rows = {k: masses({**settings, path: value + k * step}) for k in (-2, -1, 1, 2)}
+            for name in bodies:
+                near, far = rows[1][name] - rows[-1][name], rows[2][name] - rows[-2][name]
+                slopes[name][path] = (8.0 * near - far) / (12.0 * step)
+        return masses(settings), slopes
+
+
+@lru_cache(maxsize=4)
+def _model_of(path: str, data: str, trust: bool) -> ModelFile:
+    """Model of a file with the data that it had when the search began."""
+    return model_of_tree(Tree(path, json.loads(data)), Path(path).parent, trust=trust)
+
+
+def _made(model: ModelFile, run: str) -> tuple[Any, Any, Any]:
+    """Mechanism, start and inputs of a run in time."""
+    start, _, _, entry = model.prepared(run)
+    return model.mechanism, start, inputs_of(entry, model.builder.at("runs", run))
+
+
+def _times(model: ModelFile, entry: Optimisation) -> Array:
+    """Times of the run [s]."""
+    run: Any = model.document.runs[entry.run]
+    start = model.document.start if run.start is None else run.start
+    return times_of(run, start.time)
+
+
+def _measures(model: ModelFile, entry: Optimisation) -> dict[str, Functional | str]:
+    """Functionals of the measures that an optimisation names, and bodies of those that are masses.
+
+    Raises ValueError for a measure without derivatives.
+    """
+    run: Any = model.document.runs[entry.run]
+    return {name: _differentiable(name, run.outputs.measures[name]) for name in entry.measures}
+
+
+def _differentiable(name: str, measure: Measure) -> Functional | str:
+    """Functional of a measure, or the body whose mass it is."""
+    if isinstance(measure.of, Reading) and measure.of.what == "mass":
+        return measure.of.of
+    quantity = quantity_of(measure.of)
+    if quantity is None:
+        raise ValueError(f"measure {name!r} is no sensor with derivatives")
+    functional = functional_of(measure, quantity)
+    if functional is None:
+        raise ValueError(f"measure {name!r} takes the {measure.take} without a margin, which is not smooth")
+    return functional
+
+
+def _obstacle(model: ModelFile, entry: Optimisation) -> str:
+    """Reason why a run has no gradients; empty if it has. Raises Misfit."""
+    run: Any = model.document.runs[entry.run]
+    if not isinstance(run, Integrate):
+        return f"a run of kind {run.kind} has no gradients"
+    if run.controllers or run.changes:
+        return f"runs with {'controllers' if run.controllers else 'changes'} have no gradients"
+    chosen = model.builder.of(run.method, "method") or Exact()
+    if chosen != Exact():
+        return f"runs by {chosen} have no gradients here"
+    for path in entry.parameters:
+        if re.fullmatch(rf"(runs\.{re.escape(entry.run)}\.(end|times\b.*|start\.time)|start\.time)", path):
+            return f"{path} changes the times of the run"
+    try:
+        _measures(model, entry)
+        problem_of(lambda: _made(model, entry.run), {}, _times(model, entry))
+    except (ValueError, ImportError) as error:
+        return str(error)
+    return ""

@@ -1,0 +1,134 @@
+"""Report of an optimisation: the optimum, its history, its active limits, and the sensitivities as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from ..plot.panels import Curve, Panel
+from .page import Block, Chart, Html, Section, Table, Text, write_page
+from .reports import REPORT
+
+COLOURS = {True: "#d62728", False: "#1f77b4"}
+"""Colours of bars of positive and of negative derivatives."""
+ROW, NAMES, BARS, NUMBERS = 22, 300, 420, 90
+"""Height of a row of bars, and widths of its name, its bar and its number [px]."""
+
+
+def write_search_report(folder: Path, title: str, best: Any, told: Mapping[str, Any]) -> Path:
+    """Write the report of an optimisation into its folder; return the path.
+
+    ``best`` is a :class:`flexph.studies.Optimum`. ``told`` has the ``command``, what is ``said`` of the optimum, the
+    command of a ``run`` with it, the name of the ``objective``, and the ``limits`` and ``bounds`` of the search.
+    """
+    command = [Text(told["command"], "code")] if told["command"] else []
+    again = [Text("A run with the optimal settings:"), Text(told["run"], "code")]
+    sections = [
+        Section("Optimum", [*command, Text(told["said"]), _parameters(best, told["bounds"]), *again]),
+        Section("History", [Chart(_history(best.runs, told))]),
+        Section("Limits", _limits(best, told["limits"])),
+        Section("Sensitivities", _sensitivities(best, told["objective"], told["bounds"])),
+    ]
+    shown = [section for section in sections if section.blocks]
+    return write_page(folder / REPORT, title, shown, subtitle=f"Least {told['objective']} of a run.")
+
+
+def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
+    """Table of the parameters with their bounds."""
+    head = ("parameter", "optimum", "at the start", "lower bound", "upper bound", "at its bound")
+    rows = [
+        (name, float(value), float(best.runs[name].values[0]), *bounds[name], best.active.get(name, ""))
+        for name, value in best.parameters.items()
+    ]
+    return Table(head, rows)
+
+
+def _history(runs: Any, told: Mapping[str, Any]) -> list[Panel]:
+    """Panels of the objective, of limited values over the size of their limits, and of parameters within bounds."""
+    numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
+    objective = told["objective"]
+
+    def curve(values: Array, label: str) -> Curve:
+        return Curve(numbers, np.asarray(values, dtype=float), label)
+
+    panels = [Panel((curve(runs[objective].values, objective),), objective, over="run")]
+    over = []
+    for name, (least, largest) in told["limits"].items():
+        size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
+        rows = runs[name].values.reshape(numbers.size, -1) / size
+        over.append(curve(rows.min(axis=1) if largest is None else rows.max(axis=1), f"{name} / {size:.4g}"))
+    panels += [Panel(tuple(over), "value over its limit", over="run")] if over else []
+    inside = [curve((runs[name].values - low) / (up - low), name) for name, (low, up) in told["bounds"].items()]
+    return [*panels, Panel(tuple(inside), "parameter, 0 and 1 at its bounds", over="run")]
+
+
+def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) -> list[Block]:
+    """Table of the limits of values, with the derivative of the optimal objective by each active one."""
+    head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
+    rows = []
+    for name, ends in limits.items():
+        own, side = np.ravel(best.values[name]), best.active.get(name, "")
+        value = float(own.max() if side != "least" else own.min())
+        told = tuple("" if end is None else float(end) for end in ends)
+        rows.append((name, value, *told, side, best.multipliers.get(name, "")))
+    if not rows:
+        return []
+    balance = (
+        ""
+        if np.isnan(best.imbalance)
+        else f" They balance the gradient of the objective to {best.imbalance:.1g} of it."
+    )
+    return [Table(head, rows), Text(f"{len(best.active)} limits and bounds are active.{balance}")]
+
+
+def _sensitivities(best: Any, objective: str, bounds: Mapping[str, tuple[float, float]]) -> list[Block]:
+    """Bars of the derivatives of the objective and of limited values, times the widths of bounds, over the values."""
+    if not best.derivatives:
+        return [Text("The search takes no derivatives.")]
+    blocks: list[Block] = [
+        Text("Derivatives times the widths of the bounds of the parameters, in per cent of the value.")
+    ]
+    for name, by in best.derivatives.items():
+        own = np.ravel(best.values[name])
+        if own.size == 1 and own[0]:
+            shares = {
+                key: 100.0 * float(np.ravel(by[key])[0]) * (up - low) / abs(own[0]) for key, (low, up) in bounds.items()
+            }
+            blocks += [Text("The objective" if name == objective else name), Html(bars(shares, "%"))]
+    return blocks
+
+
+def bars(shares: Mapping[str, float], unit: str) -> str:
+    """HTML of a picture of bars to both sides of a line, the largest first."""
+    ordered = sorted(shares.items(), key=lambda item: -abs(item[1]))
+    largest = max((abs(value) for value in shares.values()), default=0.0) or 1.0
+    rows = "".join(_bar(k, name, value, largest, unit) for k, (name, value) in enumerate(ordered))
+    width, height = NAMES + BARS + NUMBERS, ROW * len(ordered)
+    middle = NAMES + 0.5 * BARS
+    line = f'<line x1="{middle}" y1="0" x2="{middle}" y2="{height}" stroke="currentColor" stroke-width="1"/>'
+    return (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" style="max-width:100%" role="img" '
+        f'font-size="13" fill="currentColor">{rows}{line}</svg>'
+    )
+
+
+def _bar(row: int, name: str, value: float, largest: float, unit: str) -> str:
+    """SVG of the name, the bar and the number of a row."""
+    size, y = 0.5 * BARS * abs(value) / largest, ROW * row
+    start = NAMES + 0.5 * BARS - (size if value < 0.0 else 0.0)
+    text = f'y="{y + 0.7 * ROW:.1f}"'
+    return (
+        f'<text x="{NAMES - 8}" {text} text-anchor="end">{escape(_shortened(name))}</text>'
+        f'<rect x="{start:.1f}" y="{y + 3}" width="{size:.1f}" height="{ROW - 6}" fill="{COLOURS[value > 0.0]}"/>'
+        f'<text x="{NAMES + BARS + 8}" {text}>{value:.3g} {escape(unit)}</text>'
+    )
+
+
+def _shortened(name: str, most: int = 42) -> str:
+    """Name with its end, where paths differ, if it is long."""
+    return name if len(name) <= most else f"…{name[1 - most :]}"

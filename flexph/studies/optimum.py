@@ -1,0 +1,121 @@
+"""Optima: the best run of a search, the limits that are active there, and what the optimum would gain by others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..numerics.arrays import Array
+from ..numerics.memo import NamedFields
+from .execution.records import Record
+from .parameter_study import value_of
+
+Limits = Mapping[str, tuple[float | None, float | None]]
+Side = Literal["least", "largest"]
+
+
+@dataclass(frozen=True)
+class Optimum(NamedFields):
+    """Best feasible run of a search, with its active limits and their multipliers.
+
+    At an optimum the gradient of the objective f is balanced by those of the active limits, ∇f + Σ λ ∇g = 0 with
+    multipliers λ of one sign (Karush, Kuhn and Tucker). They are found by least squares.
+
+    Attributes
+    ----------
+    parameters : mapping
+        Values by name.
+    values : mapping
+        Values of the run.
+    runs : Dataset
+        All runs.
+    active : mapping
+        "least" or "largest" by constraint or parameter that lies at this limit, within the tolerance of the search.
+    derivatives : mapping
+        Derivatives of the objective and of constraints by parameter, ``derivatives[value][parameter]``; empty for
+        COBYQA.
+    multipliers : mapping
+        Derivative of the optimal objective by each active limit; of arrays, by one limit of all entries.
+    imbalance : float
+        Part of the gradient of the objective that active limits do not balance, relative, in parameters scaled by
+        their bounds: zero at an optimum; NaN for COBYQA.
+    """
+
+    parameters: Mapping[str, float]
+    values: Mapping[str, Array]
+    runs: Any
+    active: Mapping[str, Side] = field(default_factory=dict)
+    derivatives: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+    imbalance: float = float("nan")
+
+
+def limit_size(least: float | None, largest: float | None) -> float:
+    """Size by which the violation of a limit is divided."""
+    return max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
+
+
+class Conditions(NamedTuple):
+    """Objective, limits of values, and bounds of parameters (lower, upper) of a search."""
+
+    objective: str
+    limits: Limits
+    bounds: Mapping[str, tuple[float, float]]
+    tolerance: float
+
+    def optimum(self, best: Record, runs: Any, slopes: Mapping[str, Array] | None) -> Optimum:
+        """Optimum at a run, with derivatives (entries, p) of objective and constraints by value, if they are known."""
+        at_bounds = {
+            name: side
+            for name, (lower, upper) in self.bounds.items()
+            if (side := self._side(best.parameters[name], lower, upper, upper - lower))
+        }
+        rows = {name: self._active_entries(name, value_of(best.values, name).ravel()) for name in self.limits}
+        active: dict[str, Side] = {name: own[0][1] for name, own in rows.items() if own} | at_bounds
+        if slopes is None:
+            return Optimum(best.parameters, best.values, runs, active)
+        by = {
+            name: {key: own[:, k].reshape(np.shape(best.values[name])) for k, key in enumerate(self.bounds)}
+            for name, own in slopes.items()
+        }
+        multipliers, imbalance = self._balanced(rows, at_bounds, slopes)
+        return Optimum(best.parameters, best.values, runs, active, by, multipliers, imbalance)
+
+    def _side(self, value: float, least: float | None, largest: float | None, size: float) -> Side | None:
+        """Limit at which a value lies, if any."""
+        if largest is not None and value >= largest - self.tolerance * size:
+            return "largest"
+        return "least" if least is not None and value <= least + self.tolerance * size else None
+
+    def _active_entries(self, name: str, values: Array) -> list[tuple[int, Side]]:
+        """Entries of a value that lie at a limit."""
+        least, largest = self.limits[name]
+        sides = [self._side(float(value), least, largest, limit_size(least, largest)) for value in values]
+        return [(i, side) for i, side in enumerate(sides) if side is not None]
+
+    def _balanced(
+        self, rows: Mapping[str, list[tuple[int, Side]]], at_bounds: Mapping[str, Side], slopes: Mapping[str, Array]
+    ) -> tuple[dict[str, float], float]:
+        """Multipliers of all active limits by least squares, and the relative part that remains."""
+        widths = np.array([upper - lower for lower, upper in self.bounds.values()])
+        free = np.array([name not in at_bounds for name in self.bounds])
+        own = slopes[self.objective][0] * widths
+        listed = [(name, i, side) for name, entries in rows.items() for i, side in entries]
+        signs = np.array([1.0 if side == "largest" else -1.0 for _, _, side in listed])
+        sizes = np.array([limit_size(*self.limits[name]) for name, _, _ in listed])
+        normals = np.array([slopes[name][i] for name, i, _ in listed]).reshape(-1, widths.size) * widths
+        scaled = (normals * (signs / sizes)[:, None]).T if listed else np.zeros((widths.size, 0))
+        amounts = nnls(scaled[free], -own[free])[0] if listed and free.any() else np.zeros(len(listed))
+        rest = own + scaled @ amounts
+        multipliers: dict[str, float] = {}
+        for (name, _, _), amount, sign, size in zip(listed, amounts, signs, sizes, strict=True):
+            multipliers[name] = multipliers.get(name, 0.0) - float(sign * amount / size)
+        for k, name in enumerate(self.bounds):
+            if name in at_bounds:
+                multipliers[name] = float(rest[k] / widths[k])
+        wrong = np.where(free, rest, 0.0)
+        return multipliers, float(np.linalg.norm(wrong) / (np.linalg.norm(own) or 1.0))

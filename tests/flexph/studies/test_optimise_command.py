@@ -1,0 +1,192 @@
+"""`flexph optimise`: optima of model files against closed forms, gradients of measures, records, and mistakes."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from flexph.models import ModelError, load_model
+from flexph.models.optimising import search_of
+from flexph.numerics.loops.built import are_compiled
+from flexph.report.searches import bars
+from flexph.studies.optimise_command import command
+
+xarray = pytest.importorskip("xarray")
+pytestmark = pytest.mark.skipif(not are_compiled(), reason="gradients need compiled loops")
+
+PUSHED = """
+bodies:
+  ball: {kind: point, mass: 2 kg}
+connections:
+  - {kind: force, port: ball.point, name: push}
+start: {fixed: {ball: [0, 0, 0]}}
+runs:
+  go:
+    end: 1 s
+    steps: 4
+    inputs: {push: [1.5, 0]}
+    outputs:
+      measures:
+        weight: {of: mass of ball}
+        way: {of: position of ball.point, take: last}
+        farthest: {of: position of ball.point}
+optimisations:
+  lighter:
+    run: go
+    objective: {weight: 3}
+    parameters: {"bodies.ball.mass": [0.5 kg, 5 kg], "runs.go.inputs.push[0]": [1 N, 3 N]}
+    constraints: {way: [null, 400 mm]}
+    tolerance: 1e-6
+  heavier:
+    run: go
+    objective: {weight: -1}
+    parameters: {bodies.ball.mass: [0.5, 5]}
+    constraints: {farthest: [0.2, null]}
+"""
+SWING = """
+gravity: [0, -9.81]
+bodies:
+  bar: {kind: bar, length: 50 cm, mass: 2 kg}
+connections:
+  - {kind: hinge, first: bar.root, second: ground}
+  - {kind: torsion_spring, first: bar.root, second: ground, stiffness: 3, damping: 0.4, angle: "0.5*sin(3*t)"}
+start: {fixed: {bar: [0, 0, 0.3]}}
+runs:
+  swing:
+    end: 0.5
+    steps: 50
+    outputs:
+      measures:
+        weight: {of: mass of bar}
+        MEASURES
+optimisations:
+  it: {run: swing, objective: TERMS, parameters: {"connections[1].damping": [0.1, 1], bodies.bar.mass: [1, 3]}}
+"""
+TAKEN = {
+    **{
+        take: f"{{of: position of bar.tip, component: 1, take: {take}, target: 5 cm}}"
+        for take in ("rms", "mean", "last")
+    },
+    "first": "{of: {measure: energy, of: total}, take: first}",
+    "increase": "{of: {measure: energy, of: total}, take: increase}",
+    "integral": "{of: {measure: angle, port: bar.root}, take: integral, target: 10 deg}",
+    "largest": "{of: {measure: angle, port: bar.root}, take: max, margin: 1 deg}",
+    "least": "{of: velocity of bar.tip, component: 1, take: min, margin: 0.1}",
+    "size": "{of: velocity of bar.tip, component: 1, take: max_abs, margin: 0.1}",
+}
+
+
+@pytest.fixture
+def call(tmp_path):
+    def run(text, *arguments, out="o"):
+        (tmp_path / "m.yaml").write_text(text)
+        return CliRunner().invoke(command, [str(tmp_path / "m.yaml"), "--out", str(tmp_path / out), *arguments])
+
+    return run
+
+
+def test_the_lightest_ball_is_that_of_the_closed_form(call, tmp_path):
+    done = call(PUSHED, "--report")
+    assert done.exit_code == 0, done.output
+    best = json.loads((tmp_path / "o" / "optimum.json").read_text())
+    # x(T) = F T²/(2 m), which the scheme meets exactly: m = F T²/(2 x)
+    assert best["parameters"]["bodies.ball.mass"] == pytest.approx(1.0 / 0.8, rel=1e-6)
+    assert best["parameters"]["runs.go.inputs.push[0]"] == 1.0
+    assert best["active"] == {"way": "largest", "runs.go.inputs.push[0]": "least"}
+    slopes = best["multipliers"]  # 3 dm/dx = −3 F T²/(2 x²), 3 dm/dF = 3 T²/(2 x)
+    assert slopes["way"] == pytest.approx(-3.0 / (2.0 * 0.4**2), rel=1e-5)
+    assert slopes["runs.go.inputs.push[0]"] == pytest.approx(3.0 / 0.8, rel=1e-5)
+    assert best["imbalance"] < 1e-8
+    assert "objective 3.75, at the start 6, after" in done.output
+    assert "--set bodies.ball.mass=1.25" in done.output
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "Sensitivities" in page and "<svg" in page and "flexph run" in page
+
+
+def test_a_search_goes_on_with_more_runs_and_repeats_none(call, tmp_path):
+    short = call(PUSHED.replace("tolerance: 1e-6", "most: 4"), "--no-report")
+    assert short.exit_code == 1 and "did not converge within 4 runs" in short.output
+    again = call(PUSHED, "--no-report")
+    assert again.exit_code == 2 and "--resume" in again.output
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "o" / "samples").glob("*.npz")}
+    done = call(PUSHED, "--resume", "--no-report")
+    assert done.exit_code == 0, done.output
+    assert len(kept) == 4 and all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    runs = xarray.load_dataset(tmp_path / "o" / "study.nc")
+    assert runs.sizes["sample"] == len(list((tmp_path / "o" / "samples").glob("*.npz")))
+    other = call(PUSHED.replace("end: 1 s", "end: 2 s"), "--resume")
+    assert other.exit_code == 2 and "another study" in other.output
+
+
+def test_measures_that_are_not_smooth_take_no_gradients(call, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr("flexph.studies.optimise_command.log.warning", lambda text, *given: told.append(text % given))
+    done = call(PUSHED, "--optimisation", "heavier", "--no-report")
+    assert done.exit_code == 0, done.output
+    (words,) = told
+    assert "takes the max without a margin" in words and "COBYQA" in words
+    best = json.loads((tmp_path / "o" / "optimum.json").read_text())
+    assert best["parameters"]["bodies.ball.mass"] == pytest.approx(1.5 / 0.4, rel=2e-3)  # the tolerance of the search
+    assert best["multipliers"] == {} and best["imbalance"] is None
+
+
+def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
+    named = "\n        ".join(f"{name}: {text}" for name, text in TAKEN.items())
+    terms = "{" + ", ".join([f"{name}: 1" for name in TAKEN] + ["weight: 2"]) + "}"
+    (tmp_path / "m.yaml").write_text(SWING.replace("MEASURES", named).replace("TERMS", terms))
+    search = search_of(load_model(tmp_path / "m.yaml"), "it")
+    assert search.obstacle == "" and search.start == {"connections[1].damping": 0.4, "bodies.bar.mass": 2.0}
+    values, by = search.function.derivatives(**search.start)
+    figures = search.function(**search.start)
+    assert {*values} == {*TAKEN, "weight", "objective"}
+    for name, value in values.items():
+        assert value == pytest.approx(figures[name], rel=1e-12), name
+    for path, at in search.start.items():
+        step = 1e-4 * at
+        above, below = (search.function(**{**search.start, path: at + sign * step}) for sign in (1.0, -1.0))
+        for name in values:
+            difference = (above[name] - below[name]) / (2.0 * step)  # the error is of the order of step²
+            assert by[name][path] == pytest.approx(difference, rel=1e-6, abs=1e-8), (name, path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{weight: 3}", "{wight: 3}", "run 'go' has no measure 'wight': did you mean 'weight'"),
+        ("constraints: {way:", "constraints: {wy:", "optimisations.lighter.constraints.wy: run 'go' has no measure"),
+        ("    run: go\n    objective", "    run: gone\n    objective", "no run 'gone'"),
+        ("[null, 400 mm]", "[1, 400 mm]", "must have the lower limit first, got 1, 0.4"),
+        ("[null, 400 mm]", "[null, null]", "has no limit"),
+        ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must begin within its bounds 3 kg and 5 kg, the file has 2 kg"),
+        ("[0.5 kg, 5 kg]", "[5 kg, 0.5 kg]", "write the lower end first"),
+        ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
+        ('"bodies.ball.mass"', '"bodies.bal.mass"', "no such setting"),
+        ("tolerance: 1e-6", "method: Nelder", "got 'Nelder'"),
+        ("take: last}", "take: last, margin: 1 mm}", "margin goes with take: max, min, max_abs"),
+        ("weight: {of: mass of ball}", "weight: {of: mass of bull}", "no mass of 'bull'"),
+        ("farthest: {of: position", "objective: {of: position", "a measure has the name 'objective'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(old, new, message, tmp_path):
+    assert PUSHED.count(old) >= 1
+    (tmp_path / "m.yaml").write_text(PUSHED.replace(old, new, 1))
+    with pytest.raises(ModelError, match=r"m\.yaml:\d+:\d+: ") as error:
+        load_model(tmp_path / "m.yaml").check()
+    assert message in str(error.value)
+
+
+def test_methods_with_derivatives_say_why_there_are_none(call):
+    wrong = PUSHED + "    method: SLSQP\n"
+    refused = call(wrong, "--optimisation", "heavier")
+    assert refused.exit_code == 1 and "SLSQP needs derivatives, and measure 'farthest' takes the max" in refused.output
+    assert "no optimisation 'lightest'" in call(PUSHED, "--optimisation", "lightest").output
+    none = call(PUSHED[: PUSHED.index("optimisations")])
+    assert none.exit_code == 1 and "has no optimisation" in none.output
+
+
+def test_bars_stand_on_both_sides_the_largest_first():
+    picture = bars({"a": 1.0, "<b>": -2.0, "c": 0.5}, "%")
+    assert picture.index("&lt;b&gt;") < picture.index(">a<") < picture.index(">c<")
+    widths = [float(part.split('"')[0]) for part in picture.split(' width="')[2:]]
+    np.testing.assert_allclose(widths, widths[0] * np.array([1.0, 0.5, 0.25]))
