@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -11,18 +10,13 @@ from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind, I
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import BodyVector, Direction, Ground, Vector, along, fitting
 from ..numerics import checks as check
-from ..numerics.arguments import checked, warn
+from ..numerics.arguments import checked
 from .laws import Compliant, ContactLaw
+from .parts import check_slender, parts_of
 from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
-from .surfaces import Box, Capsule, Surface
+from .surfaces import Surface
 
-SLENDER = 400.0
-"""Largest half length of edges over the sum of their radii.
-
-The distance of edges is too large by ε(W² + U²)/2R at both ends, with half lengths W and U, the sum R of radii and
-ε = 1e-6 (:mod:`flexph.kernels.surfaces.segments`): here by 0.08 R.
-"""
 POINTS = "two points have no side from which they touch: give one of them a radius"
 
 
@@ -39,8 +33,8 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
         each shape of the first is in contact with each of the second: the nodes of a rod against a plane.
 
         Boxes, capsules and meshes touch planes, cylinders, holes and each other, too: by the corners of boxes, the ends
-        of capsules and the nodes of meshes, and in space by the edges of boxes with a ``round`` and of capsules. Their
-        forces add up where several of them touch.
+        of capsules and the nodes of meshes, and in space by the edges of boxes and capsules, of which one has a radius.
+        Their forces add up where several of them touch.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -136,7 +130,7 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     ordered = [_ordered(*pair) for pair in pairs]
 
     def make(dim: int) -> Form:
-        gaps = tuple(_gap(a, b, dim, law) for pair in ordered for a, b in _parts(*pair))
+        gaps = tuple(_gap(a, b, dim, law) for pair in ordered for a, b in parts_of(*pair))
         return Form(gaps=gaps, signs=_signs(ordered, dim))
 
     ports = tuple(dict.fromkeys(shape.port for pair in ordered for shape in pair))
@@ -171,7 +165,6 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     if _are_bodies(first, second):
         if isinstance(first.port, Ground) and isinstance(second.port, Ground):
             raise ValueError("at least one shape of a contact must be on a body, got both on the ground")
-        _warn_of_flush_sides(first, second)
         return (first, second) if isinstance(first, Surface) else (second, first)
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
     if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
@@ -190,43 +183,12 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     return first, second
 
 
-def _warn_of_flush_sides(first: Shape, second: Shape) -> None:
-    """Warn of two boxes without round edges that have equal lengths."""
-    if not (isinstance(first, Box) and isinstance(second, Box)) or first.round or second.round:
-        return
-    if set(first.size) & set(second.size):
-        warn(
-            f"boxes of {first.port} and {second.port} have equal lengths and sharp edges: where their sides are flush "
-            "they pass through each other; give them round=, or lengths that differ"
-        )
-
-
 def _are_bodies(first: Shape, second: Shape) -> bool:
     """True if one shape is a box, a capsule or a mesh, and the other is no ball."""
     kinds = Surface | Plane | Round
     return (isinstance(first, Surface) and isinstance(second, kinds)) or (
         isinstance(second, Surface) and isinstance(first, kinds)
     )
-
-
-def _parts(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Pairs of balls, edges and others by which two shapes of an ordered pair touch."""
-    if not isinstance(first, Surface):
-        return [(first, second)]
-    if not isinstance(second, Surface):
-        return [(spot, second) for spot in first.spots()]
-    lines: list[tuple[Shape, Shape]] = [
-        (a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0
-    ]
-    if isinstance(first, Capsule) and isinstance(second, Capsule):
-        if not lines:
-            raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
-        return lines  # their ends are part of the distance
-    pairs: list[tuple[Shape, Shape]] = []
-    for shape, other in ((first, second), (second, first)):
-        if not (isinstance(other, Capsule) and shape.edges()):  # whose edges touch it with their ends
-            pairs += [(spot, other) for spot in shape.spots()]
-    return pairs + lines
 
 
 def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
@@ -266,9 +228,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             driven=second.driven,
         )
     if isinstance(first, Edge) and isinstance(second, Edge):
-        if not isinstance(law, Compliant):
-            raise ValueError("edges and capsules touch each other by a compliant law: take Hertz or KelvinVoigt")
-        _check_slender(first, second)
+        check_slender(first, second)
         halves = (along(shape.port, fitting("axis", shape.half, dim)) for shape in (first, second))
         return Gap(
             "segments", (apart, *halves), 1.0, first.radius + second.radius, law, sides, (first.radius, second.radius)
@@ -293,16 +253,6 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             raise ValueError(f"a {type(second).__name__.lower()} in space needs an axis")
         kind, axis = "axial", along(second.port, fitting("axis", tuple(second.axis), dim))
     return Gap(kind, (apart, axis, none), sign, offset, law, sides, radii)
-
-
-def _check_slender(first: Edge, second: Edge) -> None:
-    """Raise ValueError for edges so thin that their ends would pass through each other."""
-    length, radius = math.hypot(*first.half, *second.half), first.radius + second.radius
-    if length > SLENDER * radius:
-        raise ValueError(
-            f"edges must be thicker, or capsules shorter: half lengths of {length:.3g} m together must be at most "
-            f"{SLENDER:g} times the sum of the radii, {radius:.3g} m"
-        )
 
 
 def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap:

@@ -79,8 +79,9 @@ class Box(Surface):
     """A box about a port, in the plane a rectangle, with faces, edges and corners.
 
     A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
-    ``round`` its edges and corners are round, and its edges touch those of other boxes and capsules. Boxes of equal
-    size that lie on each other need it: sharp corners push out through the nearest face, which is a side there.
+    ``round`` its edges and corners are round. Edges touch capsules and edges of other boxes. Where two sharp boxes
+    touch, the first has round edges, with 1/100 of the shortest length of both as radius; of two boxes of equal
+    ``round`` the second has half of it, so that flush edges do not touch beside the corners.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ class Box(Surface):
 
     def edges(self) -> tuple[Edge, ...]:
         """See :class:`Surface`."""
-        if len(self.size) == 2 or not self.round:
+        if len(self.size) == 2 or not self.encloses:
             return ()
         axes, half, edges = np.array(self.directions(3)), self._half, []
         for k in range(3):

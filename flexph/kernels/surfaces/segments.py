@@ -33,6 +33,8 @@ EVEN = cython.declare(cython.double, 1e-6)
 """The number ε: closest points of segments within 1e-3 rad of parallel pass from end to end."""
 SAME = cython.declare(cython.double, 1e-8)
 """Change of the products, relative to them, up to which gradients at both ends of a step are averaged only."""
+NOISE = cython.declare(cython.double, 1e-15)
+"""Round-off of D relative to the sum of its terms, which the gradients do not correct."""
 
 
 def closest_points(first: float, second: float, x: Array, out: Array) -> None:
@@ -114,6 +116,7 @@ def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> No
     It is that of O. Gonzalez with the mean of the gradients at both ends (J. Nonlinear Sci. 6 (1996) 449).
     """
     defect = last[SQUARE] - first[SQUARE]
+    noise = NOISE * (_terms(x, first) + _terms(y, last))
     square = 0.0
     size = 0.0
     for i in range(4):
@@ -124,7 +127,7 @@ def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> No
         size = larger(size, larger(fabs(x[i]), fabs(y[i])))
         for j in range(4):
             out[1 + i][j] = 0.5 * last[BEND + 4 * i + j]
-    if square <= (SAME * size) ** 2:
+    if fabs(defect) <= noise or square <= (SAME * size) ** 2:
         return
     weight = defect / square
     for j in range(4):
@@ -136,6 +139,13 @@ def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> No
             out[1 + i][j] += (y[i] - x[i]) * by + (weight if i == j else 0.0)
     for i in range(4):
         out[0][i] += weight * (y[i] - x[i])
+
+
+def _terms(x: Array, near: Array) -> float:
+    """Sum of the terms of D without their signs."""
+    s = fabs(near[FIRST])
+    t = fabs(near[SECOND])
+    return x[0] + 2.0 * s * fabs(x[1]) + 2.0 * t * fabs(x[2]) + 2.0 * s * t * fabs(x[3])
 
 
 def squares(sizes: Any, products: Any, out: Any, bent: Any) -> None:

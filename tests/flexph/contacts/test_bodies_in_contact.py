@@ -1,6 +1,5 @@
 """Boxes, capsules and meshes that touch each other: by corners, nodes and edges."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Box, Capsule, Cylinder, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
-from flexph.contacts.pairs import SLENDER
+from flexph.contacts.parts import SLENDER
 from flexph.kernels.surfaces.segments import squares
 from flexph.methods import Decaying, Exact
 from flexph.models import load_model, write_model
@@ -19,6 +18,7 @@ from flexph.sensors import gap
 
 LAW = KelvinVoigt(1e4)
 ROUGH = KelvinVoigt(1e4, damping=2.0, friction=0.4)
+HARD = Rigid(restitution=0.5, friction=0.3)
 ROUND_OFF = 1e-12
 TETRAHEDRON = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) * 0.1
 FACES = [(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)]
@@ -49,19 +49,19 @@ def thrown(first, second, law, seed, turn=None):
     return mechanism, mechanism.consistent_state(mechanism.assemble(places), velocities=velocities)
 
 
-@pytest.mark.parametrize("law", [LAW, Hertz(1e6), ROUGH], ids=["linear", "hertz", "rough"])
+@pytest.mark.parametrize("law", [LAW, Hertz(1e6), ROUGH, HARD], ids=["linear", "hertz", "rough", "rigid"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair))
 def test_balance_and_momenta(pair, law):
     touched = 0.0
     for seed in range(2):  # of which one touches
         mechanism, start = thrown(*pair, law, seed)
         run = integrate(mechanism, start, np.linspace(0.0, 0.3, 151))
-        touched += run.ledger.impulses["touch: normal"].sum()
+        touched += sum(own.sum() for name, own in run.ledger.impulses.items() if name.startswith("touch: normal"))
         assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
         for momentum in (run.linear_momentum(), run.angular_momentum()):
             assert np.ptp(momentum, axis=0).max() < 1e-11 * np.abs(momentum).max()
-        if law is ROUGH:
-            assert run.ledger.dissipation["touch"].min() > -1e-12 * run.ledger.scale
+        if law in (ROUGH, HARD):
+            assert all(own.min() > -1e-12 * run.ledger.scale for own in run.ledger.dissipation.values())
     assert touched > 0.0
 
 
@@ -167,7 +167,6 @@ ROD = Capsule("a.own", 2.0, 1e-3, (1.0, 0.0, 0.0))
         (lambda: Box("a.own", (0.2, 0.3), round=-0.1), "round must not be negative"),
         (lambda: contact(CAPSULE, Capsule("b.own", 1.0, 0.0, (1, 0, 0)), LAW).formed(3), "pass through each other"),
         (lambda: contact(ROD, replace(ROD, port="b.own"), LAW, name="rods").formed(3), "rods: edges must be thicker"),
-        (lambda: contact(SHAPES["capsules"]("a.own"), SHAPES["capsules"]("b.own"), Rigid()).formed(3), "compliant law"),
         (lambda: contact(Box(GROUND.at(0, 0), (1, 1)), Box(GROUND.at(0, 3), (1, 1)), LAW), "both on the ground"),
         (lambda: contact(Plane(GROUND.at(0, 0), (0, 1)), Cylinder("a.own", 0.1), LAW), "needs a point or sphere"),
     ],
@@ -195,24 +194,78 @@ def test_the_thinnest_edges_touch_with_their_ends():
     assert 0.0 < gaps[0] < 0.081 * 2.0 * radius and gaps[1] < 0.0
 
 
-def test_equal_boxes_with_round_edges_lie_on_each_other():
-    """Corners of sharp ones lie in the sides of the other box and push to the side, or not at all."""
+@pytest.mark.parametrize("radius", [0.0, 0.01])
+def test_equal_boxes_lie_on_each_other_with_four_corners(radius):
+    """In closed form: the depth is mg/4k, since flush edges and the corners of the other box do not touch."""
     size, damped = (0.1, 0.1, 0.1), KelvinVoigt(1e4, damping=100.0)
-    upper, lower = Box("a.own", size, round=0.01), Box(GROUND.at(0.0, 0.0, 0.0), size, round=0.01)
+    upper, lower = Box("a.own", size, round=radius), Box(GROUND.at(0.0, 0.0, 0.0), size, round=radius)
     block = rigid.body(1.0, inertia=(2e-3,) * 3, ports={"own": (0.0, 0.0, 0.0)})
     stack = connect({"a": block}, [contact(upper, lower, damped, name="touch")], gravity=(0.0, 0.0, -9.81))
     start = stack.consistent_state(stack.assemble({"a": ((0.0, 0.0, 0.1), np.eye(3))}))
     run = integrate(stack, start, np.linspace(0.0, 0.3, 301))
-    assert run.ledger.impulses["touch: normal"][-50:].sum() == pytest.approx(9.81 * 0.05, rel=1e-3)
-    assert 0.0 < 0.1 - run["a.centre"][-1, 2] < 9.81 / 1e4 / 4.0
+    assert 0.1 - run["a.centre"][-1, 2] == pytest.approx(9.81 / 1e4 / 4.0, rel=1e-6)  # after 60 decay times
 
 
-def test_sharp_boxes_of_equal_lengths_are_warned_of():
-    """Their corners lie in the sides of the other box, where the nearest face is a side: nothing carries them."""
-    sharp = [Box("a.own", (0.2, 0.3)), Box("b.own", (0.2, 0.4))]
-    with pytest.warns(UserWarning, match=r"boxes of a\.own and b\.own have equal lengths and sharp edges"):
-        contact(*sharp, LAW)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        contact(replace(sharp[0], round=0.01), sharp[1], LAW)
-        contact(replace(sharp[0], size=(0.21, 0.3)), sharp[1], LAW)
+def stacked(count, law, twist=0.0, drop=0.0, turn=None):
+    """Equal sharp cubes of 0.2 m and 1 kg on each other, each turned relative to the one below."""
+    turn, size, names = np.eye(3) if turn is None else turn, 0.2, [f"cube {k}" for k in range(count)]
+    cube = rigid.body(1.0, inertia=(size**2 / 6.0,) * 3, ports={"own": (0.0, 0.0, 0.0)})
+    boxes = [Box(f"{name}.own", (size,) * 3) for name in names]
+    floor = Plane(GROUND.at(0.0, 0.0, 0.0), tuple(turn[:, 2]))
+    joints = [contact(boxes[0], floor, law, name="floor")]
+    joints += [contact(boxes[k], boxes[k + 1], law, name=f"touch {k}") for k in range(count - 1)]
+    mechanism = connect(dict.fromkeys(names, cube), joints, gravity=tuple(-9.81 * turn[:, 2]))
+    heights = [0.5 * size + k * (size + drop) for k in range(count)]
+    frames = [turn @ Rotation.from_rotvec((0.0, 0.0, k * twist)).as_matrix() for k in range(count)]
+    places = {name: (turn[:, 2] * heights[k], frames[k]) for k, name in enumerate(names)}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(places))
+
+
+@pytest.mark.parametrize(
+    ("count", "twist", "drop", "law"),
+    [
+        (3, 0.0, 0.0, Rigid(friction=0.3)),
+        (3, 0.0, 0.01, Rigid(friction=0.3, restitution=0.2)),
+        (2, np.pi / 4.0, 0.01, Rigid(friction=0.3)),  # no corner is above the other cube: edges carry
+        (3, 0.3, 0.01, Rigid()),
+    ],
+)
+def test_equal_sharp_cubes_stand_rigidly(count, twist, drop, law):
+    """They come to rest with balance, complementarity, no penetration, and the weights that are above each contact."""
+    mechanism, start = stacked(count, law, twist, drop)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.3, 151), method=Exact(contact="steps"))
+    assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+    assert run.ledger.complementarity_residual.max() < 1e-10
+    names = ["floor", *(f"touch {k}" for k in range(count - 1))]
+    for k, name in enumerate(names):
+        assert run.contact(name).gap.min() > -1e-12
+        weight = 9.81 * (count - k) * 0.002 * 20.0
+        pressed = run.ledger.impulses[f"{name}: normal"][-20:].sum()
+        assert pressed == pytest.approx(weight, rel=1e-3)  # they have come to rest nearly
+    # crossing edges lie deeper by the error of their distance, at most ε (W² + U²)/2R with R = 2 mm
+    assert run[f"cube {count - 1}.centre"][-1, 2] == pytest.approx(0.2 * count - 0.1, abs=(count - 1) * 5e-6)
+
+
+def test_stacks_in_a_turned_world_and_by_events():
+    turn, ends = Rotation.from_rotvec((0.4, -0.8, 0.5)).as_matrix(), []
+    for axes in (np.eye(3), turn):
+        mechanism, start = stacked(2, Rigid(friction=0.3), drop=0.01, turn=axes)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.1, 51), method=Exact(contact="events"))
+        assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+        ends.append(run["cube 1.centre"][-1] @ axes)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ends[0], (0.0, 0.0, 0.3), rtol=0, atol=1e-9)
+
+
+def test_a_square_slides_off_another_one_rigidly():
+    """In the plane, along the line of their flush sides: the friction is μmg, no corner catches at the other square."""
+    law = Rigid(friction=0.2)
+    upper, lower = Box("a.own", (0.2, 0.2)), Box(GROUND.at(0.0, 0.0), (0.2, 0.2))
+    block = rigid.body(1.0, inertia=1e-2, ports={"own": (0.0, 0.0)})
+    mechanism = connect({"a": block}, [contact(upper, lower, law, name="touch")], gravity=(0.0, -9.81))
+    place = mechanism.assemble({"a": (0.0, 0.2, 0.0)})
+    start = mechanism.consistent_state(place, velocities={"a": (0.4, 0.0, 0.0)})
+    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 401))
+    assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+    assert run["a.centre"][-1, 0] == pytest.approx(0.4**2 / (2.0 * 0.2 * 9.81), rel=1e-5)
+    assert run["a.centre"][-1, 1] == pytest.approx(0.2, abs=1e-12)

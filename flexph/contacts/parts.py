@@ -1,0 +1,91 @@
+"""Parts by which two shapes touch: corners of boxes, nodes of meshes, ends of capsules, and edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..numerics.arguments import warn
+from .shapes import Edge, Shape
+from .surfaces import Box, Capsule, Surface
+
+SHARP = 0.01
+"""Radius of the edges of a sharp box that touches another one, relative to the shortest length of both."""
+SLENDER = 400.0
+"""Largest half length of edges over the sum of their radii.
+
+The distance of edges is too large by ε(W² + U²)/2R at both ends, with half lengths W and U, the sum R of radii and
+ε = 1e-6 (:mod:`flexph.kernels.surfaces.segments`): here by 0.08 R.
+"""
+APART = 0.75
+"""Largest ratio of the radii of two boxes by which their flush edges and corners are apart."""
+
+
+def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
+    """Pairs of balls, edges and others by which two shapes of an ordered pair touch."""
+    if not isinstance(first, Surface):
+        return [(first, second)]
+    if not isinstance(second, Surface):
+        return [(spot, second) for spot in first.spots()]
+    if isinstance(first, Box) and isinstance(second, Box):
+        return _parts_of_boxes(first, second)
+    lines = _lines(first, second)
+    if isinstance(first, Capsule) and isinstance(second, Capsule):
+        if not lines:
+            raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
+        return [*lines]  # their ends are part of the distance
+    pairs: list[tuple[Shape, Shape]] = []
+    for own, other in ((first, second), (second, first)):
+        if not (isinstance(other, Capsule) and own.edges()):  # whose edges touch it with their ends
+            pairs += [(spot, other) for spot in own.spots()]
+    return pairs + lines
+
+
+def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
+    """Pairs of edges of which at least one has a radius."""
+    return [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
+
+
+def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
+    """Corners and edges of two boxes; long edges of sharp ones are left out with a warning."""
+    one, other = _rounded(first, second)
+    lines = _lines(one, other)
+    if not (first.round or second.round):
+        kept = [pair for pair in lines if not _too_slender(*pair)]
+        if len(kept) < len(lines):
+            warn(
+                f"boxes of {first.port} and {second.port}: their longest edges pass through each other, as they are "
+                f"too long for the radius {one.round:.3g} m that sharp edges have; give one of the boxes a round="
+            )
+        lines = kept
+    return [*((spot, other) for spot in one.spots()), *((spot, one) for spot in other.spots()), *lines]
+
+
+def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
+    """Give two boxes edges of different radii.
+
+    Where boxes of equal lengths lie on each other, the centres of the smaller roundings are outside of those of the
+    larger ones, which keeps them apart: four corners carry in place of sixteen corners and edges at the same places.
+    """
+    if not (first.encloses and second.encloses):
+        return first, second
+    one, other = first.round, second.round
+    if not (one or other):
+        one = SHARP * min(*first.size, *second.size)
+    elif min(one, other) > APART * max(one, other):
+        other = 0.5 * one
+    return replace(first, round=one), replace(second, round=other)
+
+
+def _too_slender(first: Edge, second: Edge) -> bool:
+    return math.hypot(*first.half, *second.half) > SLENDER * (first.radius + second.radius)
+
+
+def check_slender(first: Edge, second: Edge) -> None:
+    """Raise ValueError for edges so thin that their ends would pass through each other."""
+    if _too_slender(first, second):
+        length, radius = math.hypot(*first.half, *second.half), first.radius + second.radius
+        raise ValueError(
+            f"edges must be thicker, or capsules shorter: half lengths of {length:.3g} m together must be at most "
+            f"{SLENDER:g} times the sum of the radii, {radius:.3g} m"
+        )
