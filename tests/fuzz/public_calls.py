@@ -282,7 +282,7 @@ def _bodies() -> dict[str, Call]:
         "rigid.sphere": Call(rigid.sphere, {"radius": 0.1, "density": 1e3, "ports": {"a": (0.0, 0.0, 0.0)}}),
         "rigid.point": Call(rigid.point, {"mass": 1.0, "dim": 2}),
         "rigid.solid": Call(rigid.solid, {"mesh": tetrahedron(), "density": 1e3, "ports": {"a": (0.0, 0.0, 0.0)},
-                                          "omit": ()}),
+                                          "omit": (), "select": None, "unit": None}),
         "Body.with_mass": Call(body.with_mass, {"port": "tip", "mass": 0.1, "inertia": 0.0}),
         "bodies.body_basis": Call(bodies.body_basis, {"body": body, "modes": 1, "derivatives": 0, "static": ("tip",),
                                                       "inertia": False}),
