@@ -8,7 +8,7 @@ from pydantic import Field
 
 from flexph.models.schema.bodies import BodyEntry
 from flexph.models.schema.document import Kinds
-from flexph.models.schema.fields import Density, File, Inertia, Length, Mass, Point, by_shape
+from flexph.models.schema.fields import Density, File, Inertia, Length, Mass, Name, Point, by_shape
 
 from .bodies.bodies import bar, body, box, cylinder, point, sphere
 from .bodies.solid import solid
@@ -84,15 +84,15 @@ class Sphere(BodyEntry):
 
 
 class RigidSolid(BodyEntry):
-    """A homogeneous rigid body that fills a mesh."""
+    """A homogeneous rigid body that fills a mesh, or a part of a drawing."""
 
     makes: ClassVar = staticmethod(solid)
     kind: Literal["rigid_solid"]
     mesh: File
-    density: Density
-    ports: Ports
+    density: Density = None
+    ports: dict[str, by_shape("a place [x, y, z], or the name of a port of the drawing", scalar=Name, sequence=Point)]
     omit: list[str] = Field(default_factory=list)
-    select: str = None
+    select: Name = None
     unit: Length = None
 
 

@@ -29,7 +29,7 @@ PAGES = sorted(
     and re.search(r"^```(python|\{code-cell\})", page.read_text(encoding="utf-8"), re.M)
 )
 
-NEEDS = {"how-to/drawings.md": "gmsh"}
+NEEDS = {"how-to/drawings.md": "gmsh", "tutorials/from-a-drawing.md": "gmsh"}
 """Packages of extras that a page needs."""
 
 SLOW = {  # programs of some seconds, most of which the build of the site executes too

@@ -17,8 +17,7 @@ from ..plot.stress_extremes import StressExtremes, reported_quantities, stress_e
 from ..plot.time_histories import ledger_panels, motion_panels
 from ..results.result import Result
 from ..results.solution import Solution
-from ..scenes.of_motion import motion_scene
-from ..scenes.of_results import frames_of
+from ..scenes.of_results import run_scene
 from ..scenes.scene import Scene
 from ..view.html import html_fragment
 from .page import Block, Chart, Section, Table, Text, View
@@ -106,7 +105,7 @@ def _view(run: Solution, name: str) -> list[Block]:
     """3-D view of a run, or a sentence on why there is none."""
     if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
-    return [scene_view(motion_scene(run, frames=frames_of(run), forces=True), name or "motion")]
+    return [scene_view(run.once(run_scene), name or "motion")]
 
 
 def scene_view(scene: Scene, title: str = "") -> Block:

@@ -22,6 +22,7 @@ from ..mechanisms.poses.reactions import Motion, Reaction, motion_before, reacti
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import Memo
 from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Solution(MotionByName, Result):
+class Solution(MotionByName, Result, Memo):
     """Result of a mechanism's run: k + 1 saved times, states by part name, multipliers at midpoints, energy ledger.
 
     ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a named constraint.

@@ -58,7 +58,7 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
-    return {name: motion_scene(run, frames=frames_of(run), forces=True) for name, run in list(runs.values())[:RUNS]}
+    return {name: run.once(run_scene) for name, run in list(runs.values())[:RUNS]}
 
 
 def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
@@ -77,10 +77,15 @@ def frames_of(run: Solution) -> int:
     return int(np.clip(POINTS // max(points, 1), FEWEST, FRAMES))
 
 
+def run_scene(run: Solution) -> Scene:
+    """Scene of a run with forces, for its file, the view of its folder and its report: ``run.once(run_scene)``."""
+    return motion_scene(run, frames=frames_of(run), forces=True)
+
+
 def keep_scene(run: Solution, file: h5py.File) -> None:
     """Write the scene of a run to its file (entry-point group ``flexph.saved``); nothing if no body has a view."""
     if any(body.view is not None for body in run.mechanism.bodies.values()):
-        put_scene(file, motion_scene(run, frames=frames_of(run), forces=True))
+        put_scene(file, run.once(run_scene))
 
 
 def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:

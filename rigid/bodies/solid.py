@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import meshio
@@ -10,9 +12,11 @@ import numpy as np
 
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
+from flexph.files.reading import refuse_missing
 from flexph.meshes.cell_types import nodes_of, refuse_unknown
 from flexph.meshes.contents import refuse_left_out
-from flexph.meshes.drawings.drawing import MeshRequest
+from flexph.meshes.drawings.drawing import KERNEL_FORMATS, MeshRequest
+from flexph.meshes.drawings.surfaces import part_surface
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
@@ -186,37 +190,40 @@ def refuse_open(cells: Cells) -> None:
 def solid(
     mesh: Source,
     *,
-    density: float,
-    ports: Mapping[str, Point],
+    density: float | None = None,
+    ports: Mapping[str, Point | str],
     omit: Sequence[str] = (),
     select: str | None = None,
     unit: float | None = None,
 ) -> Body:
-    """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
+    """A homogeneous spatial body that fills a mesh, or a part of a drawing; its axes are the body axes, lengths in [m].
 
-    The volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are integrated; points, lines and surfaces are
+    The volume cells of a mesh (tetra, hexahedron, wedge, pyramid) are integrated; points, lines and surfaces are
     ignored. Without volume cells the surface cells (triangle, quad) are used; these must be closed and consistently
     oriented: every edge belongs to two faces that run along it in opposite directions, with coincident points merged.
     All normals may point in or out; those of a cavity point into it. Cells of higher order are reduced to their
     corners, with a warning: curved edges become straight.
 
     Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (by the divergence theorem for a surface); a
-    warped quadrilateral is treated as four triangles around its mean.
+    warped quadrilateral is treated as four triangles around its mean. Those of a drawing (STEP, IGES, BREP) are of its
+    exact faces by gmsh (extra ``cad``); its triangles are for pictures only.
 
     Parameters
     ----------
     mesh : meshio.Mesh or path
-        A mesh, or a file that meshio reads.
-    density : float
-        ρ [kg/m³].
+        A mesh, a file that meshio reads, or a drawing.
+    density : float, optional
+        ρ [kg/m³]; None takes that of a STEP file, if it has one.
     ports : mapping
-        Points (3,) [m] by name, in the axes of the mesh.
+        Points (3,) [m] by name, in the axes of the mesh; for a drawing also names of its proposed ports, such as
+        ``hole1``, whose centres are taken (``flexph mesh FILE --ports`` lists them).
     omit : sequence of str, optional
         Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``MASS``.
     select : str, optional
         For a file of several parts: the name of the part, instance, set or group of cells that is the body.
     unit : float, optional
-        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres. ``ports`` are in [m].
+        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres; ``ports`` are in [m]. Required for BREP,
+        which has none, and refused for STEP and IGES, which have one.
 
     Returns
     -------
@@ -228,9 +235,21 @@ def solid(
     ValueError
         For a file that cannot be read or contains additional masses, a mesh without such cells or with others, a
         surface that is open or not consistently oriented, volume cells that are inverted or repeated, and a mesh
-        without volume.
+        without volume; for an unknown part or port of a drawing, and a density that is missing.
+    ImportError
+        For a drawing, if gmsh or libraries that it needs are missing.
     """
-    density = check.positive("density", density, "kg/m³")
+    if density is not None:
+        density = check.positive("density", density, "kg/m³")
+    if isinstance(mesh, str | os.PathLike) and Path(mesh).suffix.lower() in KERNEL_FORMATS:
+        if omit:
+            raise ValueError(f"omit must be left out for a drawing: it is for solver decks, got {list(omit)}")
+        return _of_drawing(Path(mesh), density, ports, select=select, unit=unit)
+    if density is None:
+        raise ValueError("density must be given in kg/m³, such as 7850 for steel: meshes have none")
+    named = [name for name, at in ports.items() if isinstance(at, str)]
+    if named:
+        raise ValueError(f"ports of a mesh must be points (3,) [m], got {ports[named[0]]!r} for {named[0]!r}")
     held = read_contents(mesh, omit, MeshRequest(select=select, unit=unit))
     refuse_left_out(held, ("mass",), masses=True)
     points, cells = chosen(held.mesh)
@@ -240,7 +259,30 @@ def solid(
         points, cells = merged(points, cells)
         refuse_open(cells)
     volume, centre, second = _integral(points, cells)
-    return spatial(density * volume, centre, density * second, ports, view=_view(points, cells))
+    places: dict[str, Any] = dict(ports)
+    return spatial(density * volume, centre, density * second, places, view=_view(points, cells))
+
+
+def _of_drawing(
+    path: Path, density: float | None, ports: Mapping[str, Point | str], *, select: str | None, unit: float | None
+) -> Body:
+    """Body of a part of a drawing, with the mass and inertia of its faces."""
+    refuse_missing("mesh", path)
+    try:
+        part, points, triangles = part_surface(path, select=select, unit=unit)
+    except ValueError as error:
+        raise ValueError(f"mesh cannot be read from {os.fspath(path)!r}: {error}") from error
+    density = part.density if density is None else density
+    if density is None:
+        raise ValueError(f"density must be given in kg/m³: part {part.name!r} of {path.name} has none")
+    known = {port.name: port for port in part.ports}
+    places: dict[str, Any] = {
+        name: check.lookup("port", at, known, f"ports: part {part.name!r}").centre if isinstance(at, str) else at
+        for name, at in ports.items()
+    }
+    second = 0.5 * np.trace(part.inertia) * np.eye(3) - part.inertia
+    view = _view(points, {"triangle": triangles})
+    return spatial(density * part.volume, part.centre, density * second, places, view=view)
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:

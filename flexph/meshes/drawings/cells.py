@@ -11,6 +11,8 @@ from .walls import FINEST, MEAN_CELL, refine_walls, surface_of
 
 PER_TURN = 12
 """Cells around a full circle."""
+PICTURE = 0.1
+"""Triangles of plane faces in pictures, relative to the diagonal of the drawing."""
 TETRA10 = (0, 1, 2, 3, 4, 5, 6, 7, 9, 8)
 """Order of the nodes of gmsh's ten-node tetrahedra in that of VTK."""
 EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
@@ -51,6 +53,16 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     folded = _without_folds(gmsh)
     points, cells, facets, owners = _arrays(gmsh, 2)
     return {**_written(answer, points, cells[:, TETRA10], facets, owners), "walls": walls, "folded": folded}
+
+
+def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
+    """Triangles of all faces for pictures, finer at curved ones, with their arrays written."""
+    low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
+    gmsh.option.setNumber("Mesh.MeshSizeMax", PICTURE * float(np.linalg.norm(high - low)))
+    gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 2 * PER_TURN)
+    gmsh.model.mesh.generate(2)
+    points, _, facets, owners = _arrays(gmsh, 1)
+    return _written(answer, points, np.zeros((0, 4), dtype=int), facets, owners)
 
 
 def _refuse_many(cells: float, most: int, size: float, volume: float | None) -> None:

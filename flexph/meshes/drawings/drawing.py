@@ -17,7 +17,7 @@ from ...numerics.arrays import Array
 from ..contents import MeshContents, ProposedPort
 from ..materials import FileMaterial
 from .features import proposed_ports
-from .kernel import asked
+from .kernel import Answer, asked
 from .step_text import FileMaterialName, entities, length_unit, materials
 from .triangles import closed_surface
 
@@ -26,6 +26,8 @@ FORMATS = {
     **{".brep": "brep", ".stl": "stl"},
 }
 """Formats by suffix."""
+KERNEL_FORMATS = tuple(suffix for suffix, kind in FORMATS.items() if kind != "stl")
+"""Suffixes of drawings with solids; STL has triangles only."""
 WITHOUT_UNIT = ("brep", "stl")
 MM = 1e-3
 REMESHING = 30.0
@@ -72,7 +74,8 @@ class Part:
     """A solid of a drawing, in [m].
 
     ``volume`` [m³]; ``centre`` (3,); ``inertia`` (3, 3) about it for density one [m⁵]; ``ports`` proposed; ``density``
-    [kg/m³] and ``material``, the name of a material, as far as the file has them; ``colour`` as #rrggbb.
+    [kg/m³] and ``material``, the name of a material, as far as the file has them; ``colour`` as #rrggbb; ``faces`` in
+    the unit ``scale`` of the kernel [m].
     """
 
     name: str
@@ -87,13 +90,15 @@ class Part:
     faces: tuple[Mapping[str, Any], ...] = ()
     tag: int = 0
     free_form: int = 0
+    scale: float = MM
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """Parts of a drawing, with the ``unit`` of its file in words and the unit ``scale`` of the kernel [m].
 
-    ``touching``: numbers of two plane faces on each other and the middle (3,) of their common places [m].
+    ``touching``: numbers of two plane faces on each other and the middle (3,) of their common places [m];
+    ``overlaps``: names of two parts that penetrate each other, and the common volume [m³].
     """
 
     path: Path
@@ -101,6 +106,7 @@ class Drawing:
     unit: str
     scale: float = MM
     touching: tuple[tuple[int, int, Array], ...] = field(default=())
+    overlaps: tuple[tuple[str, str, float], ...] = field(default=())
 
     def part(self, select: str | None) -> Part:
         """The part of a name; without a name the only part. Raises ValueError for an unknown or missing name."""
@@ -119,22 +125,30 @@ def is_drawing(path: Path, request: MeshRequest) -> bool:
 
 
 def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = False) -> Drawing:
-    """Parts of a drawing; with ``assembly`` also the plane faces that lie on each other.
+    """Parts of a drawing; with ``assembly`` also the plane faces that lie on each other, and parts that overlap.
 
     Raises ValueError for a file that cannot be read or a unit that is missing or given twice; ImportError without gmsh.
     """
     kind = FORMATS[path.suffix.lower()]
-    scale = _scale(kind, unit)
     if kind == "stl":
         raise ValueError("a drawing with parts must be STEP, IGES or BREP, got STL, which has triangles only")
-    answer = asked({"task": "assembly" if assembly else "describe", "file": str(path.resolve()), "format": kind})
+    return answered(path, kind, unit, "assembly" if assembly else "describe")[0]
+
+
+def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
+    """Drawing with its parts, and the answer to a task of the kernel from which it is made."""
+    scale = _scale(kind, unit)
+    answer = asked({"task": task, "file": str(path.resolve()), "format": kind})
     held = entities(path) if kind == "step" else {}
     known = materials(held)
     names = _names([solid["name"] for solid in answer["solids"]])
     parts = [_part(s, n, known, scale) for s, n in zip(answer["solids"], names, strict=True)]
     word = length_unit(held) if kind == "step" else None
     touching = [(t["first"], t["second"], scale * np.array(t["at"])) for t in answer.get("touching", [])]
-    return Drawing(path, tuple(parts), word or ("as given" if unit else "of the file"), scale, tuple(touching))
+    numbers = {solid["tag"]: name for solid, name in zip(answer["solids"], names, strict=True)}
+    shared = [(numbers[o["first"]], numbers[o["second"]], scale**3 * o["volume"]) for o in answer.get("overlaps", [])]
+    said = word or ("as given" if unit else "of the file")
+    return Drawing(path, tuple(parts), said, scale, tuple(touching), tuple(shared)), answer
 
 
 def _scale(kind: str, unit: float | None) -> float:
@@ -178,6 +192,7 @@ def _part(solid: dict[str, Any], name: str, known: Mapping[str, FileMaterialName
         size=(scale * points.min(axis=0), scale * points.max(axis=0)),
         faces=tuple(solid["faces"]),
         tag=solid["tag"],
+        scale=scale,
         free_form=sum("axis" not in f and "normal" not in f and f["kind"] not in KNOWN for f in solid["faces"]),
     )
 

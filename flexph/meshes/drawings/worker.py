@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .cells import RefusedError, meshed
+from .cells import RefusedError, meshed, triangulated
 from .faces import described, touching
+from .overlaps import overlaps
 
 SEWING = (1e-6, 1e-4, 1e-2)
 """Gaps up to which faces are sewn to solids [mm], tried in turn."""
@@ -83,6 +84,9 @@ def main(request_file: str, answer_file: str) -> None:
         answer = described(gmsh, discrete="surface" in request) if request["task"] != "mesh" else {}
         if request["task"] == "assembly":
             answer["touching"] = touching(gmsh, answer["solids"])
+            answer["overlaps"] = overlaps(gmsh, answer["solids"])
+        if request["task"] == "surfaces":
+            answer |= triangulated(gmsh, Path(answer_file))
         if request["task"] == "mesh":
             answer = meshed(gmsh, request, Path(answer_file))
     except RefusedError as error:

@@ -1,7 +1,8 @@
 """Joint of two parts: the motions that all of their contacts leave.
 
 A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided: a pin in a bore leaves
-the turn about and the slide along its axis, planes leave two slides and the turn about the normal, a ball three turns.
+the turn about and the slide along its axis, planes leave two slides and the turn about the normal, a ball three turns,
+a pin in a slot the turn about and slide along itself, the slide along the slot and the turn about its normal.
 The motions that all contacts leave are the null space of their conditions; its form is that of a lower pair
 (F. Reuleaux, Theoretische Kinematik, 1875).
 """
@@ -25,7 +26,8 @@ RANK = 1e-3
 class Pair:
     """A joint: place (3,) [m], direction (3,), number of freedoms, and kind.
 
-    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, or other.
+    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, slot with the direction of the slot as its axis, or
+    other.
     """
 
     kind: str
@@ -41,13 +43,27 @@ def pair_of(touches: Sequence[Touch]) -> Pair:
     conditions = np.vstack([_conditions(t, (t.at - middle) / scale) for t in touches])
     _, values, rows = np.linalg.svd(np.vstack([conditions, np.zeros((6, 6))]))
     free = rows[values <= RANK]
-    return _classified(free, middle, scale)
+    pair = _classified(free, middle, scale)
+    slots = [t for t in touches if t.kind == "slot"]
+    return _in_slot(slots[0], pair) if len(slots) == 1 and pair.kind == "other" else pair
+
+
+def _in_slot(slot: Touch, pair: Pair) -> Pair:
+    """Pin in a slot if the contacts leave its turn and its way along the slot, and at most those of the slot alone."""
+    assert slot.normal is not None
+    if pair.freedoms not in (2, 3, 4):
+        return pair
+    return Pair("slot", slot.at, upwards(_cleaned(np.cross(slot.normal, slot.axis))), pair.freedoms)
 
 
 def _conditions(touch: Touch, place: Array) -> Array:
     """Rows (k, 6) over (ω, v) that vanish for the motions that a contact leaves."""
     if touch.kind == "ball":
         return _velocity(place)
+    if touch.kind == "slot":  # the line of contact stays in the middle plane of the slot
+        assert touch.normal is not None
+        tilt = np.hstack([np.cross(touch.normal, touch.axis), np.zeros(3)])
+        return np.vstack([tilt, touch.normal @ _velocity(place)])
     across = np.linalg.svd(touch.axis[None])[2][1:]
     turns = np.hstack([across, np.zeros((2, 3))])
     if touch.kind == "plane":

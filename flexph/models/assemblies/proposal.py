@@ -34,13 +34,14 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Ground part and its reason, joints, parts that are one with another, contacts that are left out, free parts."""
+    """Ground part and its reason, joints, contacts that are left out, free parts, and overlaps of two parts [m³]."""
 
     ground: str
     reason: str
     joints: tuple[ProposedJoint, ...]
     left_out: tuple[ProposedJoint, ...]
     free: tuple[str, ...]
+    overlaps: tuple[tuple[str, str, float], ...] = ()
 
 
 def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
@@ -67,7 +68,7 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
             left_out.remove(joint)
             held |= {joint.first, joint.second}
     free = tuple(name for name in names if name not in held and name != ground)
-    return Proposal(ground, reason, (*welds, *joints), tuple(left_out), free)
+    return Proposal(ground, reason, (*welds, *joints), tuple(left_out), free, drawing.overlaps)
 
 
 def _weld(pair: Pair) -> Pair:
@@ -129,7 +130,7 @@ def _between(
         if not own:
             continue
         pair = pair_of(own)
-        main = min(own, key=lambda t: ("ball", "pin", "bores", "plane").index(t.kind))
+        main = min(own, key=lambda t: ("slot", "ball", "pin", "bores", "plane").index(t.kind))
         joint = ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
         (left_out if pair.kind in ("other", "planar") else joints).append(joint)
     return joints, left_out
@@ -139,6 +140,8 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
     remarks = []
     if any(t.kind == "bores" for t in touches):
         remarks.append("likely: no pin or screw is in the bores")
+    if pair.kind == "slot":
+        remarks.append("the slider leaves all turns free: other joints must keep the parts parallel")
     if pair.kind == "cylindrical":
         remarks.append("nothing in the drawing holds it along its axis: a hinge if something does")
     if pair.kind == "weld" and not any(t.kind == "bores" for t in touches):

@@ -18,10 +18,12 @@ from .proposal import Proposal, ProposedJoint, direction, loops
 from .touching import SURE
 
 ENDS = {"hinge": ("first", "second"), "prismatic": ("port", "rail"), "cylindrical": ("first", "second")}
-ENDS |= {"spherical": ("first", "second"), "weld": ("first", "second")}
+ENDS |= {"spherical": ("first", "second"), "weld": ("first", "second"), "slot": ("port", "rail")}
+WRITTEN = {"slot": "slider"}
+"""Kinds of connections for pairs with another name."""
 PLAIN = re.compile(r"(?!(?:null|true|false|yes|no|on|off|y|n)$)[^\W\d][\w./-]*", re.IGNORECASE)
 """Texts that YAML reads as texts without quotes."""
-DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction"}
+DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction", "slot": "direction"}
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,12 @@ def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder
             raise ValueError(f"flexible must be a part that moves, got {flexible!r}, the ground")
         if flexible in proposal.free:
             raise ValueError(f"flexible must be a part with a joint, got {flexible!r}, which nothing holds")
-    moving = [part for part in drawing.parts if part.name != proposal.ground]
-    _refuse_light(moving, choices)
+    _refuse_light([part for part in drawing.parts if part.name != proposal.ground], choices)
     ports = _Ports(choices.flexible)
     joints = [line for joint in proposal.joints for line in _joint(joint, proposal, ports)]
-    bodies = [line for part in moving for line in _body(part, ports, choices, _mesh(drawing, choices, folder))]
+    joints = [*_weld_to_ground(known[proposal.ground], proposal, ports), *joints]
+    mesh = _mesh(drawing, choices, folder)
+    bodies = [line for part in drawing.parts for line in _body(part, ports, choices, mesh=mesh, proposal=proposal)]
     return "\n".join(
         [
             *_head(drawing, proposal, name),
@@ -76,13 +79,13 @@ def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder
             "bodies:",
             *bodies,
             "",
-            "connections:" if joints else "connections: []",
+            "connections:",
             *joints,
             *_left_out(proposal),
             "",
             "start:",
             "  guess:                       # all parts have the axes of the drawing",
-            *(f"    {part.name}: [0, 0, 0]" for part in moving),
+            *(f"    {part.name}: [0, 0, 0]" for part in drawing.parts),
             "",
             *_runs(proposal),
             "",
@@ -97,11 +100,14 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
         raise ValueError(f"density must be given, the drawing has none for {names}: --density 7850 for steel [kg/m³]")
 
 
-def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str:
+def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
+    """Path of the drawing relative to the folder of the model; None for one outside, which a model cannot name."""
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
-    if choices.flexible and path.startswith(".."):
+    if not path.startswith(".."):
+        return Path(path).as_posix()
+    if choices.flexible:
         raise ValueError(f"the model must be written in the folder of the drawing or above, got {str(folder)!r}")
-    return Path(path).as_posix()
+    return None
 
 
 def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
@@ -109,7 +115,6 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
         f"# Proposed by the drawing {drawing.path.name} (unit {drawing.unit}). Look at each joint: a drawing has",
         "# surfaces, and does not say what slides or is glued. Lengths are in m, axes are those of the drawing.",
         f"#   flexph check {name}       flexph show {name}       flexph run {name}",
-        f"# Ground: {proposal.ground}, {proposal.reason}.",
         "",
         f"description: {json.dumps(f'{len(drawing.parts)} parts of {drawing.path.name}', ensure_ascii=False)}",
         "",
@@ -134,23 +139,43 @@ def _materials(drawing: Drawing, choices: Choices) -> list[str]:
     return [*lines, ""]
 
 
-def _body(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterator[str]:
-    density = part.density if choices.density is None else choices.density
-    assert density is not None
-    source = "given" if choices.density is not None else f"of {part.material or 'its material'} in the drawing"
+def _body(part: Part, ports: _Ports, choices: Choices, *, mesh: str | None, proposal: Proposal) -> Iterator[str]:
+    density, source = _density(part, choices, is_ground=part.name == proposal.ground)
     yield f"  {part.name}:  # {1e6 * part.volume:.6g} cm³, density {density:.6g} kg/m³ ({source})"
     if part.name in choices.flexible:
+        assert mesh is not None
         yield from _flexible(part, ports, choices, mesh)
         return
+    if mesh is None:
+        yield from _numbers(part, density)
+    else:
+        yield "    kind: rigid_solid"
+        yield f"    mesh: {_text(mesh)}"
+        yield f"    select: {_text(part.name)}"
+        yield f"    density: {density:.10g} kg/m^3"
+    places = ports.places.get(part.name, {"middle": part.centre})
+    yield "    ports:"
+    yield from (f"      {name}: {_list(at)}" for name, at in places.items())
+
+
+def _density(part: Part, choices: Choices, *, is_ground: bool) -> tuple[float, str]:
+    """Density of a part [kg/m³], and its source in words."""
+    if choices.density is not None:
+        return choices.density, "given"
+    if part.density is not None:
+        return part.density, f"of {part.material or 'its material'} in the drawing"
+    assert is_ground
+    return 1000.0, "a guess without effect, as it stands still"
+
+
+def _numbers(part: Part, density: float) -> Iterator[str]:
+    """Body by mass and inertia, without the shape of the part."""
     yield "    kind: rigid_body"
     yield f"    mass: {density * part.volume:.12g}"
     yield "    inertia:"
     inertia = density * part.inertia
     yield from (f"      - {_list(row, scale=np.abs(inertia).max())}" for row in inertia)
     yield f"    centre: {_list(part.centre)}"
-    places = ports.places.get(part.name, {"middle": part.centre})
-    yield "    ports:"
-    yield from (f"      {name}: {_list(at)}" for name, at in places.items())
 
 
 def _flexible(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterator[str]:
@@ -176,20 +201,31 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
     first, second = joint.first, joint.second
     main = next((t for t in joint.touches if {t.first, t.second} == {first, second}), joint.touches[0])
     names = {main.first: main.ports[0], main.second: main.ports[1]}
-    if first == proposal.ground:
+    if first == proposal.ground and joint.pair.kind != "slot":  # the port of a slider is the pin
         first, second = second, first
     place = joint.pair.at
     kind = joint.pair.kind
     one, two = ENDS[kind]
-    other = proposal.ground if second == proposal.ground else second
-    start = ports.add(first, other, place, names.get(first, ""))
-    end = f"{{ground: {_list(place)}}}"
-    if second != proposal.ground:
-        end = _text(ports.add(second, first, place, names.get(second, "")))
+    start = ports.add(first, second, place, names.get(first, ""))
+    end = _text(ports.add(second, first, place, names.get(second, "")))
     along = f", {DIRECTION[kind]}: {_list(direction(joint.pair.axis))}" if kind in DIRECTION else ""
     yield f"  # {_sureness(joint)}: {'; '.join(t.words() for t in joint.touches)}"
     yield from (f"  #   {remark}" for remark in joint.remarks)
-    yield f"  - {{kind: {kind}, {one}: {_text(start)}, {two}: {end}{along}}}"
+    along += ", turning: true" if kind == "slot" else ""
+    yield f"  - {{kind: {WRITTEN.get(kind, kind)}, {one}: {_text(start)}, {two}: {end}{along}}}"
+
+
+def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
+    """Weld of the part that stands still."""
+    port = ports.add(part.name, "ground", part.centre, "")
+    return [
+        f"  # the ground: {part.name}, {proposal.reason}",
+        f"  - {{kind: weld, first: {_text(port)}, second: {{ground: {_list(part.centre)}}}}}",
+    ]
+
+
+def _kind(joint: ProposedJoint) -> str:
+    return "pin in a slot" if joint.pair.kind == "slot" else joint.pair.kind
 
 
 def _sureness(joint: ProposedJoint) -> str:
@@ -207,7 +243,16 @@ def _left_out(proposal: Proposal) -> list[str]:
         why = "others hold them already" if planar else f"no joint here has these {count} freedoms"
         lines.append(f"  # left out: {what} ({why})")
     lines += [f"  # nothing holds {name}: it is free" for name in proposal.free]
+    lines += [f"  # {words}" for words in _overlaps(proposal)]
     return lines
+
+
+def _overlaps(proposal: Proposal) -> list[str]:
+    """Sentence on each pair of parts that penetrate each other."""
+    return [
+        f"{one} and {two} overlap by {1e9 * volume:.4g} mm³: a press fit, or drawn in a wrong place"
+        for one, two, volume in proposal.overlaps
+    ]
 
 
 def _runs(proposal: Proposal) -> list[str]:
@@ -236,6 +281,7 @@ def summary(proposal: Proposal) -> list[str]:
     """Ground, joints and free parts, a line each."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
-        *(f"{_sureness(joint)}: {joint.pair.kind} of {joint.first} and {joint.second}" for joint in proposal.joints),
+        *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),
         *(f"nothing holds {name}" for name in proposal.free),
+        *_overlaps(proposal),
     ]

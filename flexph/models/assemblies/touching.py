@@ -1,4 +1,4 @@
-"""Contacts between the parts of a drawing: pins in bores, bores in line, balls in sockets, planes on each other."""
+"""Contacts between the parts of a drawing: pins in bores and slots, bores in line, balls, planes on each other."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ TIGHT = 1e-3
 NEIGHBOURS = 0.1
 """Gap along the axis, relative to the radius, up to which bores in line belong together."""
 
-SURE = {"pin": "sure", "ball": "sure", "plane": "sure", "bores": "likely"}
+SURE = {"pin": "sure", "ball": "sure", "slot": "likely", "plane": "sure", "bores": "likely"}
 
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A contact of two parts: kind (pin, bores, ball, plane), place (3,) [m], axis or normal (3,), ports of both."""
+    """A contact of two parts: kind (pin, bores, slot, ball, plane), place (3,) [m], axis or normal (3,), ports of both.
+
+    A pin in a slot also has the ``normal`` (3,) of the sides of the slot.
+    """
 
     kind: str
     first: str
@@ -36,6 +39,7 @@ class Touch:
     at: Array
     axis: Array
     ports: tuple[str, str]
+    normal: Array | None = None
 
     def words(self) -> str:
         """Contact in words."""
@@ -44,6 +48,7 @@ class Touch:
             "pin": f"{one} and {two} are coaxial and fit",
             "bores": f"{one} and {two} are bores in line, without a pin in the drawing",
             "ball": f"{one} and {two} are a ball in its socket",
+            "slot": f"{one} and {two} are a pin between the sides of a slot",
             "plane": f"{one} and {two} lie on each other",
         }[self.kind]
 
@@ -68,6 +73,42 @@ def _of_pair(one: Part, two: Part) -> Iterator[Touch]:
                 continue
             if touch is not None:
                 yield replace(touch, first=one.name, second=two.name)
+    for owner, other in ((one, two), (two, one)):
+        yield from _slots(owner, other)
+
+
+def _slots(owner: Part, other: Part) -> Iterator[Touch]:
+    """Pins of a part between two parallel plane faces of another, which face each other and touch the pin."""
+    sides = [port for port in other.ports if port.kind == "plane"]
+    extents = {port.name: _places(other, port) for port in sides}
+    for pin in (port for port in owner.ports if port.kind == "pin"):
+        for a, b in combinations(sides, 2):
+            normal, axis = np.array(a.axis), np.array(pin.axis)
+            if abs(normal @ axis) > PARALLEL or normal @ b.axis > -1.0 + PARALLEL:
+                continue
+            gap = float(np.subtract(b.centre, a.centre) @ normal)
+            away = float(np.subtract(pin.centre, a.centre) @ normal)
+            assert pin.radius is not None
+            if not _fits(pin.radius, 0.5 * gap) or abs(away - 0.5 * gap) > COAXIAL * pin.radius:
+                continue
+            if all(_beside(pin, extents[side.name], np.cross(normal, axis)) for side in (a, b)):
+                yield Touch("slot", owner.name, other.name, np.array(pin.centre), axis, (pin.name, a.name), normal)
+
+
+def _places(part: Part, port: ProposedPort) -> Array:
+    """Places (k, 3) on the faces of a plane port [m]."""
+    held = [np.reshape(face["points"], (-1, 3)) for face in part.faces if face["tag"] in port.faces]
+    return part.scale * np.vstack(held)
+
+
+def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
+    """True if a pin is beside a plane face: within its extent along the slot, and overlapping it along the pin."""
+    assert pin.radius is not None and pin.length is not None
+    away = places - np.array(pin.centre)
+    along, across = away @ direction, away @ np.array(pin.axis)
+    half = 0.5 * pin.length
+    inside = along.min() - pin.radius <= 0.0 <= along.max() + pin.radius
+    return bool(inside and across.min() < half and across.max() > -half)
 
 
 def _fits(inner: float, outer: float) -> bool:

@@ -1,5 +1,7 @@
 """Scenes in files, those of modes, and arrows: against the run, against the modes of mesh viewers, and as read back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from flexph import GROUND, connect, hinge, integrate, modes, spring_damper, weld
 from flexph.drawing import box_shape
 from flexph.export.modes import mode_displacements
 from flexph.files.vtkhdf import Block, Frames, read_vtkhdf, write_vtkhdf
-from flexph.scenes import mode_scene, motion_scene, pose_scene, read_scene, write_scene
+from flexph.report.runs import sections_of
+from flexph.scenes import mode_scene, motion_scene, of_results, pose_scene, read_scene, write_scene
 from flexph.scenes.of_results import scene_files, scenes_of, write_scenes
 
 NYLON = fem.Material(young=2e9, density=1100.0)
@@ -32,6 +35,16 @@ def vibration():
     mechanism = connect({"beam": beam}, joints)
     pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)})
     return mechanism, pose, modes(mechanism.linearize(pose), 2)
+
+
+def test_a_run_is_drawn_once_for_its_file_its_view_and_its_report(solution, tmp_path, monkeypatch):
+    """A run of its own, as the scene is kept with it."""
+    own, drawn = replace(solution), []
+    monkeypatch.setattr(of_results, "motion_scene", lambda run, **given: drawn.append(1) or motion_scene(run, **given))
+    own.save(tmp_path / "run.h5")
+    (scene,) = scenes_of(own).values()
+    sections_of(own)
+    assert drawn == [1] and own.once(of_results.run_scene) is scene
 
 
 def part_of(scene, name):
