@@ -31,7 +31,7 @@ from flexph.view.html import html_fragment
 from flexph.view.looks import shown_field
 from flexph.view.packing import telling_row, with_triangles
 from flexph.view.pictures import write_film
-from flexph.view.stage import still
+from flexph.view.stage import still_image
 
 LIMIT = 1200
 """Seconds after which a case is given up."""
@@ -165,7 +165,7 @@ def keep_motion(name: str, folder: Path, cover: Cover) -> None:
     shown = with_triangles(scene)
     field = shown_field(shown, None)
     row = telling_row(shown) if cover.at is None else int(np.abs(scene.times - cover.at).argmin())
-    (folder / "cover.png").write_bytes(still(near(shown, row), 0, field, size=COVER, towards=cover.towards))
+    (folder / "cover.png").write_bytes(still_image(near(shown, row), 0, field, size=COVER, towards=cover.towards))
     if len(scene.times) > 1:
         size = COVER[0] // 2, COVER[1] // 2
         options: dict[str, Any] = {"size": size, "background": "transparent", "towards": cover.towards, "title": ""}
