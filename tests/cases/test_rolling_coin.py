@@ -153,7 +153,7 @@ def test_a_run_writes_its_files(tmp_path):
     assert summary["slip_max_m_s"] < 1e-12
     assert summary["jacobi_sum"] == pytest.approx(1.0, abs=1e-9)
     assert summary["wobble_height_drift_m"] < 1e-15
-    with open(tmp_path / "case.csv", newline="", encoding="utf-8") as file:
+    with open(tmp_path / "motions.csv", newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     table = dict(zip(header, np.array(rows, dtype=float).T, strict=True))
     np.testing.assert_array_equal(table["x_both_exact"], result.motions["both"].exact[:, 0])

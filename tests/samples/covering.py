@@ -14,17 +14,15 @@ def covering_part(choices: Sequence[tuple], strength: int) -> set[tuple]:
     """
     places = list(combinations(range(len(choices[0])), strength))
 
-    def covered(choice):
-        return {(place, tuple(choice[k] for k in place)) for place in places}
-
     def worth(choice):
-        return len(covered(choice) & missing), -sum(taken[place] for place in enumerate(choice))
+        return len(covered[choice] & missing), -sum(taken[place] for place in enumerate(choice))
 
-    missing, part, taken = set().union(*map(covered, choices)), set(), Counter()
+    covered = {choice: {(place, tuple(choice[k] for k in place)) for place in places} for choice in choices}
+    missing, part, taken = set().union(*covered.values()), set(), Counter()
     while missing:
         best = max(choices, key=worth)
         part.add(best)
-        missing -= covered(best)
+        missing -= covered[best]
         taken.update(enumerate(best))
     return part
 

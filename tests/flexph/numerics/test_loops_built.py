@@ -121,19 +121,21 @@ def test_checked_loops_end_at_an_index_out_of_range(compiled):
 
 
 @NEEDS_COMPILER
-@pytest.mark.parametrize("name", ["flexph/sums.py", "flexph/entry.pxd", "flexph/numerics/loops/views.hpp"])
-def test_loops_older_than_a_source_are_refused(compiled, name):
-    text = (compiled / name).read_text(encoding="utf-8")
+def test_loops_older_than_a_source_are_refused(compiled):
     expected = answer(compiled)
-    try:
-        (compiled / name).write_text(text + "\n", encoding="utf-8")
-        refused = answer(compiled)
-        assert f"{name} has changed since loops were compiled" in refused and f'pip install -e "{compiled}"' in refused
-        assert answer(compiled, FLEXPH_LOOPS="none") == ["False", expected[1]]
-        (compiled / name).unlink()
-        assert f"{name} has changed" in answer(compiled)
-    finally:
-        (compiled / name).write_text(text, encoding="utf-8")
+    for name in ("flexph/sums.py", "flexph/entry.pxd", "flexph/numerics/loops/views.hpp"):
+        text = (compiled / name).read_text(encoding="utf-8")
+        try:
+            (compiled / name).write_text(text + "\n", encoding="utf-8")
+            refused = answer(compiled)
+            assert f"{name} has changed since loops were compiled" in refused
+            assert f'pip install -e "{compiled}"' in refused
+            if name.endswith(".hpp"):
+                assert answer(compiled, FLEXPH_LOOPS="none") == ["False", expected[1]]
+            (compiled / name).unlink()
+            assert f"{name} has changed" in answer(compiled)
+        finally:
+            (compiled / name).write_text(text, encoding="utf-8")
     assert answer(compiled) == expected  # written anew with what it held: as git does when branches are changed
 
 

@@ -108,15 +108,15 @@ def test_announced_memory_is_that_of_the_factors(solver, monkeypatch):
 
 
 def test_a_matrix_with_a_dense_row_is_factored(monkeypatch):
-    """An arrow takes the entries that it has, not the square of its size: of 400 001 rows 32 MB."""
-    n = 100_001
+    """An arrow takes the entries that it has, not the square of its size: of 20 001 rows 1 MB."""
+    n = 20_001
     rows, ones = np.arange(1, n), np.ones(n - 1)
     tip = sparse.csr_array((ones, (0 * rows, rows)), shape=(n, n))
     arrow = sparse.diags_array([2.0 * n, *(2.0 * ones)], format="csr") + tip + tip.T
     said = []
     monkeypatch.setattr(symmetric_factor, "announced_cost", lambda size, cost, *_: said.append(cost) or nullcontext())
     solve = positive._superlu(arrow)
-    assert said[0].memory == pytest.approx(symmetric_factor.BYTES * (2 * n - 1)) and said[0].memory < 9e6
+    assert said[0].memory == pytest.approx(symmetric_factor.BYTES * (2 * n - 1)) and said[0].memory < 2e6
     assert said[0].operations == pytest.approx(2.0 * (4 * (n - 1) + 1))
     load = np.sin(np.arange(n))
     assert arrow @ solve(load) == pytest.approx(load, abs=1e-9)
