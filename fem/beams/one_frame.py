@@ -293,4 +293,4 @@ def _compliance(stress: Field) -> Any:
 
 
 def _product(left: Any, weights: Array, right: Any) -> Any:
-    return sparse.csr_array(left.T @ sparse.diags_array(weights) @ right)
+    return sparse.csr_array(scaled(left, weights).T @ right)

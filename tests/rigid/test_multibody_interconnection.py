@@ -164,11 +164,11 @@ def test_systems_side_by_side_move_as_alone():
     xs = [start(s, 3.0, seed=k) for k, s in enumerate((alone, other))]
     (z1, v1, *_), (z2, v2, *_) = (s.split(x) for s, x in zip((alone, other), xs, strict=True))
     x = whole.state(np.concatenate([z1, z2]), np.concatenate([v1, v2]))
-    together = whole.split(run(whole, x, until=0.4, steps=80).states)
+    together = whole.split(run(whole, x, until=0.15, steps=30).states)
     for k, (s, own) in enumerate(zip((alone, other), xs, strict=True)):
-        apart = s.split(run(s, own, until=0.4, steps=80).states)
+        apart = s.split(run(s, own, until=0.15, steps=30).states)
         span = slice(3 * k, 3 * k + 3)
-        np.testing.assert_allclose(together.positions[:, span], apart.positions, atol=1e-11)  # 80 steps
+        np.testing.assert_allclose(together.positions[:, span], apart.positions, atol=1e-11)  # 30 steps
         np.testing.assert_allclose(together.velocities[:, span], apart.velocities, atol=1e-11)
 
 

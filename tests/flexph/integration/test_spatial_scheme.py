@@ -6,6 +6,7 @@ Ten seconds, as the mechanisms have a joint, force and body of every kind.
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -152,6 +153,13 @@ def start_of(mechanism, seed=0, scale=1.0):
     }
     pose = mechanism.assemble(guess=guess)
     return mechanism.consistent_state(pose, velocities=random_velocities(mechanism, seed, scale))
+
+
+@cache
+def moving():
+    """The mechanism with its start, which is made once."""
+    mechanism = everything()
+    return mechanism, start_of(mechanism)
 
 
 CASES = [("linear", "full", 1.0), ("von_karman", "full", 0.0), ("von_karman", "constant", 1.0)]
@@ -653,8 +661,7 @@ def test_a_planar_problem_posed_in_space_has_the_planar_answer(name):
 
 @pytest.fixture(scope="module")
 def equations():
-    mechanism = everything()
-    state = start_of(mechanism)
+    mechanism, state = moving()
     return mechanism, state, mechanism.phdae(state)
 
 
@@ -811,10 +818,9 @@ def test_the_centre_of_mass_form_is_a_system_transformation(name, seed):
 
 
 def test_a_saved_run_continues_to_the_same_bits(tmp_path):
-    mechanism = everything()
-    times = np.linspace(0.0, 0.1, 6)
-    whole = integrate(mechanism, start_of(mechanism), times, inputs=INPUTS)
-    first = integrate(mechanism, start_of(mechanism), times[:4], inputs=INPUTS)
+    (mechanism, start), times = moving(), np.linspace(0.0, 0.1, 6)
+    whole = integrate(mechanism, start, times, inputs=INPUTS)
+    first = integrate(mechanism, start, times[:4], inputs=INPUTS)
     first.save(tmp_path / "run.h5")
     read = Solution.load(tmp_path / "run.h5", everything())
     assert np.array_equal(read.states, first.states)
