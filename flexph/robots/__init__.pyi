@@ -3,6 +3,7 @@
 from .joint_control import computed_torque as computed_torque
 from .kinematics import Kinematics as Kinematics
 from .kinematics import Place as Place
+from .links.actuators import Actuator as Actuator
 from .links.denavit_hartenberg import Link as Link
 from .links.denavit_hartenberg import denavit_hartenberg as denavit_hartenberg
 from .links.joints import RobotJoint as RobotJoint

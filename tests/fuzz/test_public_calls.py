@@ -37,7 +37,7 @@ RESULTS = {
     "CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw", "ScheduledRelation",
     "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
-    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Place", "StepAccount",
+    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Actuator", "Place", "StepAccount",
     "InverseDynamics", "ForwardSensitivities", "OptimalControl", "NormSensitivities", "PoleSensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...robots.links.actuators import Actuator
 from ...robots.links.elements import FIXED, JointElement, LinkElement
 
 
@@ -20,12 +22,14 @@ class Spring(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Links by name, joints of the tree, springs at them, and joints that close loops."""
+    """Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors."""
 
     links: Mapping[str, LinkElement]
     joints: Sequence[JointElement]
     springs: Sequence[Spring] = ()
     loops: Sequence[JointElement] = ()
+    actuators: Mapping[str, Actuator] = MappingProxyType({})
+    rotors: Mapping[str, float] = MappingProxyType({})
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:

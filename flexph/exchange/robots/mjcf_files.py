@@ -28,14 +28,18 @@ from ...robots.links.elements import (
     several,
 )
 from .contents import Contents, Spring, anchor, unused
+from .mjcf_actuators import ActuatorReader
 
 WORLD = "world"
 FILES = re.compile("file.*|.*dir|content_type")
 """Attributes of an MJCF file that name files and folders, such as ``file``, ``fileright`` and ``meshdir``."""
 
 
-def read_contents(path: Path) -> Contents:
-    """Links, joints, springs and loops of an MJCF file; ValueError with MuJoCo's reason for a file that is none."""
+def read_contents(path: Path, *, rotors: bool) -> Contents:
+    """Links, joints, springs, loops and actuators of an MJCF file, and the armature of its joints as ``rotors``.
+
+    Raises ValueError with MuJoCo's reason for a file that is none.
+    """
     try:
         import mujoco
     except ModuleNotFoundError:
@@ -46,7 +50,7 @@ def read_contents(path: Path) -> Contents:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is no MJCF file that MuJoCo compiles: {error}") from error
-    return _Reader(mujoco, model).contents()
+    return _Reader(mujoco, model, rotors).contents()
 
 
 def _refuse_outside(path: Path) -> None:
@@ -78,8 +82,9 @@ def _root(path: Path) -> ElementTree.Element:
 class _Reader:
     """Translation of a compiled model, body by body."""
 
-    def __init__(self, mujoco: Any, model: Any) -> None:
+    def __init__(self, mujoco: Any, model: Any, with_rotors: bool) -> None:
         self.kinds, self.types, self.model = mujoco.mjtJoint, mujoco.mjtEq, model
+        self.with_rotors, self.acting = with_rotors, ActuatorReader(mujoco, model)
         self.body_kind = int(mujoco.mjtObj.mjOBJ_BODY)
         self.links: dict[str, LinkElement] = {WORLD: LinkElement(WORLD)}
         self.joints: list[JointElement] = []
@@ -95,8 +100,11 @@ class _Reader:
         for body in range(1, model.nbody):
             self._add_body(body)
         loops = [self._loop(number) for number in self._active(self.types.mjEQ_CONNECT)]
-        self._warn_of_rest()
-        return Contents(self.links, self.joints, list(self._springs()), loops)
+        rotors, others = self._armature()
+        actuators, left = self.acting.actuators(self.joint_names)
+        self._warn_of_rest([*others, *([] if self.with_rotors else rotors)], left)
+        own = rotors if self.with_rotors else {}
+        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own)
 
     def _add_body(self, body: int) -> None:
         """Append a body with its joints.
@@ -184,19 +192,31 @@ class _Reader:
             rest = float(model.qpos_spring[model.jnt_qposadr[number]])
             yield Spring(name, float(model.jnt_stiffness[number]), rest)
 
-    def _warn_of_rest(self) -> None:
-        """Warn of contents without a counterpart."""
+    def _armature(self) -> tuple[dict[str, float], list[str]]:
+        """Inertias of rotors by joint with one freedom, and the names of others that have some."""
+        model, single, others = self.model, {}, []
+        for number in range(model.njnt):
+            name, first = self.joint_names[number], model.jnt_dofadr[number]
+            several_ = int(model.jnt_type[number]) in (int(self.kinds.mjJNT_FREE), int(self.kinds.mjJNT_BALL))
+            inertia = float(model.dof_armature[first])
+            if inertia > 0.0 and several_:
+                others.append(name)
+            elif inertia > 0.0:
+                single[name] = inertia
+        return single, others
+
+    def _warn_of_rest(self, heavy: list[str], idle: list[str]) -> None:
+        """Warn of contents without a counterpart, of joints with armature and of actuators that are left out."""
         model, types = self.model, self.types
         others = model.neq - sum(1 for _ in self._active(types.mjEQ_CONNECT, types.mjEQ_JOINT))
-        armature = model.dof_armature[: model.nv] > 0.0
-        heavy = sorted({self.joint_names[joint] for joint in model.dof_jntid[armature]})
+        tight = self.acting.tight_tendons()
         curved = model.dof_dampingpoly[: model.nv].any() or model.jnt_stiffnesspoly[: model.njnt].any()
         collide = np.count_nonzero(model.geom_contype | model.geom_conaffinity) if model.ngeom else 0
         left = {
-            f"armature (inertia of rotors) of joints {several(heavy)}": bool(heavy),
+            f"armature (rotors=True makes bodies of it) of joints {several(heavy)}": bool(heavy),
             "higher powers of stiffness and damping": bool(curved),
-            f"{model.nu} actuators: give inputs, springs or drives": bool(model.nu),
-            f"{model.ntendon} tendons": bool(model.ntendon),
+            f"actuators {several(idle)}: give inputs, springs or drives": bool(idle),
+            f"spatial tendons, and springs, dampers, friction and limits of fixed ones: {several(tight)}": bool(tight),
             f"{others} inactive or other equality constraints than connect and joint": bool(others),
             f"contacts of {collide} shapes": bool(collide),
             "compensation of gravity": bool(model.body_gravcomp.any()),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
+from ...numerics.memo import Named
+from ...robots.links.actuators import efforts_of
 from ...robots.links.assembly import Options, assembled
 from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
@@ -73,6 +75,7 @@ def read_urdf(
 def read_mjcf(
     path: str | Path,
     *,
+    rotors: bool = False,
     flexible: Mapping[str, Flexible] | None = None,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
@@ -81,13 +84,16 @@ def read_mjcf(
 
     MuJoCo compiles the file, so that defaults, units of angles and inertias of shapes are its own. Several joints of
     one body become a chain, whose links between them have a mass and moments of 1e-9 of what they carry. Equality
-    constraints ``connect`` become spherical joints, linear ones of two joints become gears. Armature, actuators,
-    tendons and contacts are left out with a warning. Gravity is that of :func:`flexph.connect`.
+    constraints ``connect`` become spherical joints, linear ones of two joints become gears. Actuators at joints and
+    fixed tendons follow commands by :meth:`flexph.robots.Robot.actuated`. Contacts, spatial tendons and actuators with
+    activation are left out with a warning. Gravity is that of :func:`flexph.connect`.
 
     Parameters
     ----------
     path : path
         MJCF file; it must not name files outside of its folder.
+    rotors : bool
+        Make bodies of the ``armature`` of joints, see :meth:`flexph.robots.Robot.with_rotors`.
     flexible : mapping, optional
         Functions that make flexible links, as in :func:`read_urdf`.
     friction_speed : float, optional
@@ -108,7 +114,7 @@ def read_mjcf(
         For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
         of joints that are not linear, and springs of ball and free joints.
     """
-    read = mjcf_files.read_contents(Path(path))
+    read = mjcf_files.read_contents(Path(path), rotors=rotors)
     return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
 
 
@@ -175,7 +181,11 @@ def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
         for spring in read.springs
         if spring.joint in robot.joints
     ]
-    return replace(robot, connections=(*robot.connections, *springs)) if springs else robot
+    acting = {name: own for name, own in read.actuators.items() if all(joint in robot.joints for joint in own.gears)}
+    ports = efforts_of(robot.joints, acting)
+    robot = replace(robot, connections=(*robot.connections, *springs, *ports), actuators=Named(acting, "actuators"))
+    rotors = {name: inertia for name, inertia in read.rotors.items() if name in robot.joints}
+    return robot.with_rotors(rotors) if rotors else robot
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:

@@ -87,7 +87,7 @@ def _empty(link: str) -> str:
     return f"link {link!r} and all that hangs at it have neither mass nor inertia"
 
 
-ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort")
+ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort", "rotor")
 """Prefixes of the names of elements at a joint."""
 
 

@@ -18,7 +18,7 @@ from ...numerics.rotations import cross
 from .carriers import WORLD
 from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
 from .masses import LEAST, Masses
-from .robot import link_poses
+from .poses import link_poses
 from .tree import Coupling
 
 SHARE = 1e-9

@@ -2,95 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...bodies.body import Body
+from ...control.state_feedback import StateFeedback
 from ...joints.rows.connection import Connection
-from ...joints.rows.vectors import PortName, frame_about
-from ...numerics import checks as check
+from ...joints.rows.vectors import PortName
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
-from ...numerics.rotations import rotation_matrix
+from ...numerics.memo import Named
 from ...sensors.quantities import Quantity
-from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, Mimic
+from .actuators import Actuator, feedback_of
+from .elements import SLIDING, TURNING, JointElement, Limit, Mimic
 from .joints import RobotJoint
-
-
-def coordinates(
-    joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Coordinates of all joints: given ones, or zero; followers obey the law of their leader."""
-    names = {joint.name: joint for joint in joints}
-    for name in given:
-        joint = check.lookup("joint", name, names, "the robot")
-        if name in followers:
-            raise ValueError(f"joint {name!r} follows {followers[name].leader!r}: give that one")
-        if joint.kind == FIXED:
-            raise ValueError(f"joint {name!r} is {joint.kind}, got {check.shown(given[name])}")
-    values = {name: given.get(name, 0.0) for name in names}
-    for name, law in followers.items():
-        values[name] = law.multiplier * check.number(f"joints[{law.leader!r}]", values[law.leader]) + law.offset
-    return values
-
-
-def link_poses(
-    root: str, joints: Sequence[JointElement], values: Mapping[str, Any], *, base: Array | None = None
-) -> dict[str, Array]:
-    """Poses (4, 4) of the links with the root at the origin or at ``base``; joints must be in tree order."""
-    poses = {root: np.eye(4) if base is None else base}
-    for joint in joints:
-        poses[joint.child] = poses[joint.parent] @ joint.origin @ moved(joint, values[joint.name])
-    return poses
-
-
-def moved(joint: JointElement, value: Any) -> Array:
-    """Motion (4, 4) of a joint's child by an angle or displacement; by (x, y, angle) for planar joints.
-
-    The axes x and y of a planar joint form a right-handed frame with its normal, see
-    :func:`flexph.joints.rows.vectors.frame_about`. Floating joints take a position and a rotation, ball joints a
-    rotation.
-    """
-    pose, name = np.eye(4), f"joints[{joint.name!r}]"
-    if joint.kind in TURNING:
-        pose[:3, :3] = Rotation.from_rotvec(check.number(name, value) * joint.axis).as_matrix()
-    elif joint.kind in SLIDING:
-        pose[:3, 3] = check.number(name, value) * joint.axis
-    elif joint.kind == PLANAR and not _is_zero(value):
-        x, y, angle = check.array(name, value, (3,))
-        pose[:3, 3] = np.array(frame_about(tuple(joint.axis.tolist()))).T @ (x, y)
-        pose[:3, :3] = Rotation.from_rotvec(angle * joint.axis).as_matrix()
-    elif joint.kind == BALL and not _is_zero(value):
-        pose[:3, :3] = rotation_matrix(name, value)
-    elif joint.kind == FLOATING and not _is_zero(value):
-        return rigid_motion(name, value)
-    return pose
-
-
-def rigid_motion(name: str, given: Any) -> Array:
-    """Rigid motion (4, 4) to a given position and rotation."""
-    try:
-        position, rotation = given
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a position and a rotation, got {check.shown(given)}") from None
-    pose = np.eye(4)
-    pose[:3, 3] = check.array(f"position in {name}", position, (3,))
-    pose[:3, :3] = rotation_matrix(f"rotation in {name}", rotation)
-    return pose
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int | float) and value == 0.0
+from .poses import coordinates, link_poses, rigid_motion
+from .rotors import rotors_of
 
 
 class Placing(NamedTuple):
     """Data for poses: root, joints in tree order, followers, and by body its link and frame.
 
-    ``lost`` gives the reason for each joint that moves no body.
+    ``lost`` gives the reason for each joint that moves no body, ``rotors`` are the bodies of rotors.
     """
 
     root: str
@@ -99,6 +36,7 @@ class Placing(NamedTuple):
     followers: Mapping[str, Mimic]
     frames: Mapping[str, tuple[str, Array]]
     lost: Mapping[str, str]
+    rotors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +58,8 @@ class Robot:
         Port or ground point at the origin of each link.
     limits : mapping
         Limits of joints in the file; they are not enforced.
+    actuators : mapping of Actuator
+        Actuators of the file by name, for :meth:`actuated`.
     """
 
     bodies: Mapping[str, Body]
@@ -128,6 +68,7 @@ class Robot:
     ports: Mapping[str, PortName]
     limits: Mapping[str, Limit]
     _placing: Placing
+    actuators: Mapping[str, Actuator] = field(default_factory=dict)
 
     @property
     def coordinates(self) -> dict[str, Quantity]:
@@ -154,7 +95,7 @@ class Robot:
         dict
             Position and rotation by body.
         """
-        root, is_free, elements, followers, frames, lost = self._placing
+        root, is_free, elements, followers, frames, lost, rotors = self._placing
         for name in (joints or {}).keys() & lost.keys():
             raise ValueError(f"joint {name!r} moves no body: {lost[name]}; omit it")
         if base is not None and not is_free:
@@ -162,4 +103,61 @@ class Robot:
         origin = np.eye(4) if base is None else rigid_motion("base", base)
         links = link_poses(root, elements, coordinates(elements, followers, joints or {}), base=origin)
         poses = {name: links[link] @ frame for name, (link, frame) in frames.items()}
+        poses |= dict.fromkeys(rotors, np.eye(4))
         return {name: (pose[:3, 3], Rotation.from_matrix(pose[:3, :3])) for name, pose in poses.items()}
+
+    @checked
+    def with_rotors(self, rotors: Mapping[str, float]) -> Robot:
+        """Robot with rotors of motors at its joints: each adds J to the inertia of its joint, with the energy ½Jq̇².
+
+        A rotor is a body ``rotor JOINT`` that turns about an axis of the ground and is geared to the joint. The spin of
+        the link that carries the motor does not move it: with a gearbox of ratio n and a rotor of inertia J_r this is
+        J = n²J_r for large n. :class:`Kinematics` refuses these gears, take a robot without rotors there.
+
+        Parameters
+        ----------
+        rotors : mapping
+            Inertia J by joint with one freedom [kg m²], of sliding joints [kg].
+
+        Returns
+        -------
+        Robot
+            The robot with more bodies and connections.
+
+        Raises
+        ------
+        ValueError
+            For unknown joints, joints of several freedoms, and inertias that are not positive.
+        """
+        if self._placing.rotors:
+            raise ValueError("the robot has rotors already: give all of them at once")
+        bodies, connections = rotors_of(self.joints, rotors, self.bodies)
+        placing = self._placing._replace(rotors=tuple(bodies))
+        whole = Named({**self.bodies, **bodies}, "robot.bodies", getattr(self.bodies, "why", {}))
+        return replace(self, bodies=whole, connections=(*self.connections, *connections), _placing=placing)
+
+    @checked
+    def actuated(
+        self, commands: Mapping[str, float | Callable[[float], float]], *, period: float | None = None
+    ) -> StateFeedback:
+        """Controller of all actuators, whose forces follow commands, see :class:`Actuator`.
+
+        Parameters
+        ----------
+        commands : mapping
+            Command u by actuator, a number or a function of time; others have zero.
+        period : float, optional
+            Time between two calls [s]; by default the forces act within the steps.
+
+        Returns
+        -------
+        StateFeedback
+            Controller for :func:`flexph.integrate`: ``controllers={"actuators": robot.actuated({...})}``.
+
+        Raises
+        ------
+        ValueError
+            For unknown actuators, and robots without any.
+        """
+        law, sensors, ports = feedback_of(self.joints, self.actuators, commands)
+        return StateFeedback(function=law, sensors=sensors, ports=ports, period=period)

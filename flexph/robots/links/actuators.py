@@ -1,0 +1,128 @@
+"""Actuators of robots: forces along joint coordinates, or along sums of them, that follow commands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...joints.forces.load import force
+from ...joints.rows.connection import Connection
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .elements import SLIDING, TURNING
+from .joints import RobotJoint
+
+Command = float | Callable[[float], float]
+UNBOUNDED = -math.inf, math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Actuator:
+    """Actuator of a robot, with the law of MuJoCo's actuators without activation:
+
+        f = k u + b₀ + b₁ ℓ + b₂ ℓ̇,   ℓ = Σ γ_j q_j,   τ_j = γ_j f,
+
+    of the command u within its range and the force f within its bounds. A motor has k = 1, a position servo b₁ = −k and
+    b₂ = −k_v, a velocity servo b₂ = −k. With several joints it pulls a fixed tendon of the length ℓ.
+
+    Attributes
+    ----------
+    gears : mapping
+        Ratios γ by joint.
+    gain : float
+        k: force [N, N m] by the command.
+    bias : tuple of float
+        b₀, b₁ and b₂.
+    range : tuple of float
+        Lower and upper end of the command.
+    force : tuple of float
+        Lower and upper bound of the force [N, N m].
+    """
+
+    gears: Mapping[str, float]
+    gain: float = 1.0
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    range: tuple[float, float] = UNBOUNDED
+    force: tuple[float, float] = UNBOUNDED
+
+
+def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator]) -> list[Connection]:
+    """External ports by which actuators move their joints, each with its reaction on the other side."""
+    made: list[Connection] = []
+    for name in _driven(actuators):
+        joint = joints[name]
+        if joint.kind in TURNING:
+            made.append(joint.effort())
+            continue
+        ports = zip((joint.port, joint.reference), _ports(joint), strict=False)
+        made += [force(str(port), axes="section", name=own) for port, own in ports]
+    return made
+
+
+def _driven(actuators: Mapping[str, Actuator]) -> list[str]:
+    """Names of the joints that actuators move."""
+    return list(dict.fromkeys(name for own in actuators.values() for name in own.gears))
+
+
+def _ports(joint: RobotJoint) -> list[str]:
+    """Names of the external ports of an actuated joint."""
+    own = f"effort {joint.label}"
+    return [own, f"{own} reaction"] if joint.kind in SLIDING and isinstance(joint.reference, str) else [own]
+
+
+def _directions(joint: RobotJoint) -> list[tuple[float, ...]]:
+    """Inputs of the ports at a unit effort."""
+    return [tuple(joint.axis), tuple(-x for x in joint.second_axis)][: len(_ports(joint))]
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatorLaw:
+    """Inputs of all actuated joints by time and readings, which are coordinates and rates of the joints in turn.
+
+    ``ratios`` (a, j) are γ, ``laws`` (a, 8) have k, b₀, b₁, b₂ and both pairs of bounds, ``limits`` (j,) the largest
+    efforts of the joints, and ``inputs`` (m, j) the inputs at unit efforts.
+    """
+
+    commands: Sequence[Command]
+    ratios: Array
+    laws: Array
+    limits: Array
+    inputs: Array
+
+    def __call__(self, time: float, readings: Array) -> Array:
+        """Inputs at a time and readings."""
+        given = [command(time) if callable(command) else command for command in self.commands]
+        k, b0, b1, b2, least, most, weakest, strongest = self.laws.T
+        length, rate = self.ratios @ readings[0::2], self.ratios @ readings[1::2]
+        pull = np.clip(k * np.clip(given, least, most) + b0 + b1 * length + b2 * rate, weakest, strongest)
+        return np.asarray(self.inputs @ np.clip(self.ratios.T @ pull, -self.limits, self.limits))
+
+
+def feedback_of(
+    joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator], commands: Mapping[str, Command]
+) -> tuple[ActuatorLaw, dict[str, Any], list[str]]:
+    """Law of the actuators, its sensors by name, and the ports that it sets; actuators without a command have zero."""
+    if not actuators:
+        raise ValueError("the robot has no actuators: give inputs to its ports, or drives and springs to its joints")
+    for name, command in commands.items():
+        check.lookup("actuator", name, actuators, "the robot")
+        if not callable(command):
+            check.number(f"commands[{name!r}]", command)
+    driven = [joints[name] for name in _driven(actuators)]
+    ratios = np.array([[own.gears.get(joint.name, 0.0) for joint in driven] for own in actuators.values()])
+    laws = np.array([(own.gain, *own.bias, *own.range, *own.force) for own in actuators.values()])
+    limits = np.array([math.inf if joint.limit is None else joint.limit.effort for joint in driven])
+    unit = [np.concatenate(_directions(joint)) for joint in driven]
+    inputs, row = np.zeros((sum(map(len, unit)), len(driven))), 0
+    for k, own in enumerate(unit):
+        inputs[row : row + len(own), k] = own
+        row += len(own)
+    sensors: dict[str, Any] = {}
+    for joint in driven:
+        sensors |= {joint.name: joint.coordinate, f"{joint.name} rate": joint.rate}
+    law = ActuatorLaw([commands.get(name, 0.0) for name in actuators], ratios, laws, limits, inputs)
+    return law, sensors, [port for joint in driven for port in _ports(joint)]
