@@ -34,7 +34,10 @@ from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
 
-IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0}
+IDEAL = {
+    **{"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0},
+    **{"wedge": np.sqrt(0.75), "pyramid": np.sqrt(0.5)},
+}
 """Jacobian of a cell with edges of length one."""
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
+from ..blocks import BESIDE
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
@@ -141,6 +142,10 @@ def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.St
         with contextlib.redirect_stderr(warned):
             mesh = guarded_mesh(path)
     except KeyError as error:
+        if error.args[:1] in [(kind,) for kind in BESIDE]:
+            raise ValueError(
+                f"meshio does not read cells of type {error.args[0]}: give them as .inp, .bdf or .unv"
+            ) from error
         refuse_gmsh_type(path, error)
         raise
     refuse_skipped(path, warned.getvalue())
