@@ -90,7 +90,7 @@ def mesh_report(
     """
     request, sized = with_size(mesh, request)
     drawn = isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request)
-    held = read_contents(mesh, omit, request if drawn else replace(request, unit=None))
+    held = read_contents(mesh, omit, request if drawn or request.unit is None else replace(request, unit=1.0))
     unit = 1.0 if drawn or request.unit is None else request.unit
     refuse_left_out(held, ("mass",))
     if unit != 1.0 and density is None and told(held, unit):

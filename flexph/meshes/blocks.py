@@ -15,7 +15,8 @@ class _Block(meshio.CellBlock):
     """A block of cells of a type without an entry in the table of dimensions of meshio: wedge15, pyramid13."""
 
     def __init__(self, kind: str, nodes: Any) -> None:
-        self.type, self.data, self.dim, self.tags = kind, np.asarray(nodes), dimension(kind), []
+        self.type, self.data, self.dim = kind, np.asarray(nodes), dimension(kind)
+        self.tags: list[str] = []
 
 
 BESIDE = ("wedge15", "pyramid13")
