@@ -34,7 +34,10 @@ from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
 
-IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0}
+IDEAL = {
+    **{"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahedron": 1.0},
+    **{"wedge": np.sqrt(0.75), "pyramid": np.sqrt(0.5)},
+}
 """Jacobian of a cell with edges of length one."""
 
 
@@ -87,7 +90,7 @@ def mesh_report(
     """
     request, sized = with_size(mesh, request)
     drawn = isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request)
-    held = read_contents(mesh, omit, request if drawn else replace(request, unit=None))
+    held = read_contents(mesh, omit, request if drawn or request.unit is None else replace(request, unit=1.0))
     unit = 1.0 if drawn or request.unit is None else request.unit
     refuse_left_out(held, ("mass",))
     if unit != 1.0 and density is None and told(held, unit):

@@ -1,6 +1,7 @@
 """Cells of solid meshes as data: nodes, faces, shape functions, quadrature, and polynomials through points.
 
-Nodes follow :mod:`flexph.meshes.cell_types`; shape functions and quadrature are scikit-fem's, reordered to match.
+Nodes follow :mod:`flexph.meshes.cell_types`; shape functions and quadrature are scikit-fem's, reordered to match, and
+those of :mod:`fem.meshes.prisms`.
 """
 
 from __future__ import annotations
@@ -18,21 +19,29 @@ from flexph.meshes.cell_types import NODES, REFERENCE, SHAPE, Corners, facet_nod
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Memo, once
 
+from .prisms import PLANE, PrismElement, Pyramid, Pyramid13, Wedge, Wedge15, squared
+
 
 def through_points(kind: Cell, at: Array) -> Array:
     """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
 
-    They are constant or linear on simplices, and of degree one or two in each coordinate on quadrilaterals and
-    hexahedra, with as many coefficients as there are points.
+    They are constant or linear on simplices, of degree one or two in each coordinate on quadrilaterals, hexahedra and
+    pyramids (there ξ, η, z), and in the plane and along the height on wedges, with as many coefficients as points.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
-    monomials = _monomials(at, len(own)).reshape(-1, len(own))
-    return np.linalg.solve(_monomials(own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
+    monomials = _monomials(kind.shape, at, len(own)).reshape(-1, len(own))
+    return np.linalg.solve(_monomials(kind.shape, own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
 
 
-def _monomials(x: Array, count: int) -> Array:
+def _monomials(shape: str, x: Array, count: int) -> Array:
     """Values (..., count) of the first monomials of a cell at points (..., d)."""
     d = x.shape[-1]
+    if shape == "wedge":
+        degree = {6: 1, 18: 2}[count]
+        both = itertools.product(PLANE[degree], range(degree + 1))
+        return np.stack([np.prod(x ** np.array((*ij, k)), axis=-1) for ij, k in both], axis=-1)
+    if shape == "pyramid":
+        x = squared(x)
     if count in (1, d + 1):
         return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)[..., :count]
     powers = range(round(count ** (1.0 / d)))
@@ -44,6 +53,8 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
     "quad": ((0, 1, 2), (0, 2, 3)),
     "tetra": ((0, 1, 2, 3),),
     "hexahedron": ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)),
+    "wedge": ((0, 1, 2, 5), (0, 1, 5, 4), (0, 4, 5, 3)),
+    "pyramid": ((0, 1, 2, 4), (0, 2, 3, 4)),
 }
 """Simplices that draw a cell if a mesh mixes types."""
 
@@ -54,8 +65,7 @@ class Cell(Memo):
 
     ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
     points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
-    quadrilaterals and hexahedra have the points of the full rule, with which the pair is equivalent to displacement
-    elements.
+    all others have the points of the full rule, with which the pair is equivalent to displacement elements.
     """
 
     name: str
@@ -99,7 +109,8 @@ class Cell(Memo):
 
     def quadrature(self, order: int) -> tuple[Array, Array]:
         """Points (dim, q) and weights (q,) on the reference cell."""
-        points, weights = get_quadrature(self.element(), order)
+        element = self.element()
+        points, weights = element.rule(order) if isinstance(element, PrismElement) else get_quadrature(element, order)
         return points, weights
 
     @once
@@ -130,10 +141,16 @@ CELLS = {
         ("hexahedron", 1, elements.ElementHex1, 2, 2),
         ("hexahedron20", 2, elements.ElementHexS2, 4, 4),
         ("hexahedron27", 2, elements.ElementHex2, 4, 4),
+        ("wedge", 1, Wedge, 2, 2),
+        ("wedge15", 2, Wedge15, 4, 4),
+        ("pyramid", 1, Pyramid, 2, 2),
+        ("pyramid13", 2, Pyramid13, 4, 4),
     )
 }
 ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}
 """Cells of degree 2 that refine the cells of a mesh of degree 1."""
+BESIDE_PRISMS = {"tetra": "tetra10", "hexahedron": "hexahedron20", "wedge": "wedge15", "pyramid": "pyramid13"}
+"""The same of a mesh with wedges or pyramids, whose quadrilaterals have no nodes in their middle."""
 
 
 @lru_cache(maxsize=64)

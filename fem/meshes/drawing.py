@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flexph.bodies.fields import NodeValues
+from flexph.meshes.blocks import BESIDE
 from flexph.numerics.arrays import Array
 
 from .cells import DRAWN, Cell
@@ -34,8 +35,8 @@ class Drawing(NamedTuple):
 
 
 def drawing(mesh: SolidMesh) -> Drawing:
-    """Cells of a mesh in the form for a viewer: as they are, or as simplices if types are mixed."""
-    if len(mesh.blocks) == 1:
+    """Cells of a mesh in the form for a viewer: as they are, or as simplices if types are mixed or meshio has none."""
+    if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in BESIDE:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
     else:

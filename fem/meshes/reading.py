@@ -40,6 +40,7 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
     used = np.unique(np.concatenate([nodes.ravel() for _, nodes in chosen]))
     points = _points(given.points, plane, used)
     _refuse_degree([name for name, _ in chosen], degree)
+    _refuse_faces([name for name, _ in chosen])
     fresh = np.full(len(points) + 1, -1)
     fresh[used] = np.arange(len(used))
     blocks = tuple(Block(CELLS[name], fresh[nodes]) for name, nodes in chosen)
@@ -111,6 +112,15 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
         )
 
 
+def _refuse_faces(names: list[str]) -> None:
+    """Raise ValueError for cells whose quadrilateral faces have 8 nodes beside others whose have 9."""
+    if "hexahedron27" in names and set(names) & {"hexahedron20", "wedge15", "pyramid13"}:
+        others = ", ".join(name for name in names if name not in ("hexahedron27", "tetra10"))
+        raise ValueError(
+            f"mesh must have hexahedra of 20 nodes beside {others}: those of 27 have nodes in the middle of their faces"
+        )
+
+
 def refuse_twins(mesh: SolidMesh) -> None:
     """Raise ValueError, with their numbers, for cells that occur twice or have a node twice."""
     for block in mesh.blocks:
@@ -118,7 +128,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
         if again.size:
             raise ValueError(
                 f"mesh must have no degenerate cells, got {block.kind.name} cells with a node twice: {listed(again)}; "
-                "give wedges and pyramids as tetrahedra, collapsed quadrilaterals as triangles"
+                "give collapsed hexahedra as wedges, pyramids or tetrahedra, collapsed quadrilaterals as triangles"
             )
         _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
         if np.any(count > 1):

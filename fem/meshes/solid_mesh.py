@@ -17,7 +17,7 @@ from flexph.numerics.checks import listed
 from flexph.numerics.memo import Memo, once
 from flexph.units.arguments import quantities
 
-from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
+from .cells import BESIDE_PRISMS, CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
@@ -101,7 +101,8 @@ class SolidMesh(Memo):
     def of_degree_two(self) -> SolidMesh:
         """The mesh with cells of degree 2, whose new nodes are the means of corners on edges, on faces and in cells."""
         count, wanted = len(self.points), []
-        kinds = [CELLS[ELEVATED[b.kind.name]] for b in self.blocks]
+        prisms = any(b.kind.shape in ("wedge", "pyramid") for b in self.blocks)
+        kinds = [CELLS[(BESIDE_PRISMS if prisms else ELEVATED)[b.kind.name]] for b in self.blocks]
         for kind, block in zip(kinds, self.blocks, strict=True):
             for node in kind.nodes[kind.corners :]:
                 wanted.append(_padded(np.sort(block.nodes[:, list(node)], axis=1), 8))

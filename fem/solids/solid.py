@@ -109,12 +109,12 @@ def solid(
 
         ρ v̇ = Div Σ,  S Σ̇ = Grad v
 
-    Velocities are vector Lagrange functions of the nodes, stresses symmetric tensors at the quadrature points of
-    each cell: ``C = diag(w_p S)``, ``D = (w_p B_p)`` with the volume w_p of point p and its strain operator B_p. On
-    tetrahedra and triangles that is P1/P0 and P2/discontinuous P1; on hexahedra and quadrilaterals 2 × 2 (× 2) or
-    3 × 3 (× 3) points. All pairs are local and equivalent to displacement elements: no spurious modes, and no stress in
-    rigid motions only. Stress coordinates are the stresses [Pa] themselves, block by block, cell by cell, point by
-    point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
+    Velocities are vector Lagrange functions of the nodes, stresses symmetric tensors at the quadrature points of each
+    cell: ``C = diag(w_p S)``, ``D = (w_p B_p)`` with the volume w_p of point p and its strain operator B_p. On
+    tetrahedra and triangles that is P1/P0 and P2/discontinuous P1; on hexahedra, quadrilaterals and pyramids 2 × 2 (×
+    2) or 3 × 3 (× 3) points; on wedges 3 × 2 or 6 × 3. All pairs are local and equivalent to displacement elements: no
+    spurious modes, and no stress in rigid motions only. Stress coordinates are the stresses [Pa] themselves, block by
+    block, cell by cell, point by point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
 
     Near incompressibility degree 1 locks: a short cantilever at ν = 0.49 is half as soft as it should be, and above ν =
     0.45 a warning is issued (:class:`flexph.ValidityWarning`). Degree 2 stays within the errors of its mesh up to
@@ -125,8 +125,8 @@ def solid(
     mesh : meshio.Mesh, path or skfem.Mesh
         A mesh, a file that meshio reads, or a drawing (STEP, IGES, BREP, STL), which gmsh meshes by tetra10 (extra
         ``cad``); lengths in [m]. The body consists of its cells of highest dimension: tetra,
-        tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body triangle, triangle6, quad, quad8, quad9. Cells
-        of lower dimension only name regions.
+        tetra10, hexahedron, hexahedron20, hexahedron27, wedge, wedge15, pyramid, pyramid13; for a plane body triangle,
+        triangle6, quad, quad8, quad9. Cells of lower dimension only name regions.
     material : Material, Orthotropic, Anisotropic or mapping, optional
         A material with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and
         section assignments of the file (Abaqus), in its units.

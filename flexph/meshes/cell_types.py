@@ -63,6 +63,8 @@ REFERENCE: dict[str, Array] = {
     "hexahedron": np.array(
         [[i, j, k] for k in (0.0, 1.0) for i, j in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))]
     ),
+    "wedge": np.array([[i, j, k] for k in (0.0, 1.0) for i, j in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]),
+    "pyramid": np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 1.0]]),
 }
 """Coordinates of the corners of the reference cells."""
 EDGES: dict[str, tuple[Corners, ...]] = {

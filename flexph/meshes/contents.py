@@ -154,9 +154,9 @@ class MeshContents:
     ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
     ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts; ``ports``:
     those that a drawing proposes; ``notes``: texts on it; ``couplings`` by name; ``aliases``: further names of groups
-    of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of sections, or why
-    they are not known; ``damping``:
-    Rayleigh's α and β of the whole file; ``unread``: why its materials are not read.
+    of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of sections, or why they
+    are not known; ``damping``: Rayleigh's α and β of the whole file; ``unread``: why its materials are not read;
+    ``unit``: the unit of length [m] that it names.
     """
 
     mesh: meshio.Mesh
@@ -174,6 +174,7 @@ class MeshContents:
     orientations: Mapping[str, Array | str] = field(default_factory=dict)
     damping: tuple[float, float] | None = None
     unread: str = ""
+    unit: float | None = None
 
     def masses(self) -> tuple[PointMass | SpreadMass, ...]:
         """Additional masses, which do not come from the densities of the materials."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
+from .blocks import cell_blocks
 from .cell_types import FACETS, SHAPE, dimension
 from .contents import LeftOut, MeshContents, SpreadMass, shortened
 from .groups import cell_groups, point_groups
@@ -92,7 +93,7 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
             sets[name] = [own.get(b, np.zeros(0, dtype=int)) for b in blocks]
     points = {name: nodes[np.isin(nodes, body)] for name, nodes in point_groups(mesh).items()}
     chosen: meshio.Mesh = copy(mesh)
-    chosen.cells = [meshio.CellBlock(mesh.cells[b].type, np.asarray(mesh.cells[b].data)[kept[b]]) for b in blocks]
+    chosen.cells = cell_blocks((mesh.cells[b].type, np.asarray(mesh.cells[b].data)[kept[b]]) for b in blocks)
     chosen.cell_data, chosen.field_data, chosen.cell_sets = {}, {}, sets
     chosen.point_data, chosen.point_sets = {}, {name: nodes for name, nodes in points.items() if len(nodes)}
     return chosen

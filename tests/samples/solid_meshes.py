@@ -5,16 +5,22 @@ import itertools
 import meshio
 import numpy as np
 
+from flexph.meshes.blocks import cell_blocks
+
 TETS = [[0, 1, 2, 6], [0, 2, 3, 6], [0, 3, 7, 6], [0, 7, 4, 6], [0, 4, 5, 6], [0, 5, 1, 6]]
 EDGES = {
     "tetra": [(0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)],
     "hexahedron": [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7)],
+    "wedge": [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)],
+    "pyramid": [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 4), (3, 4)],
     "triangle": [(0, 1), (1, 2), (2, 0)],
     "quad": [(0, 1), (1, 2), (2, 3), (3, 0)],
 }
-SOLID = ["tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27"]
+PRISMS = ["wedge", "wedge15", "pyramid", "pyramid13"]
+SOLID = ["tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27", *PRISMS]
 PLANE = ["triangle", "triangle6", "quad", "quad8", "quad9"]
-DEGREE = {**dict.fromkeys(SOLID + PLANE, 2), "tetra": 1, "hexahedron": 1, "triangle": 1, "quad": 1}
+FIRST = ["tetra", "hexahedron", "wedge", "pyramid", "triangle", "quad"]
+DEGREE = dict.fromkeys(SOLID + PLANE, 2) | dict.fromkeys(FIRST, 1)
 
 
 def grid(counts, lengths, moved=0.0):
@@ -66,6 +72,15 @@ def box(kind, counts, lengths, moved=0.0, *, symmetric=False):
         points, cells = crossed(points, cells)
     elif shape == "tetra":
         cells = np.vstack([cells[:, piece] for piece in TETS])
+    elif symmetric and shape == "wedge":
+        points, cells = with_nodes(points, cells, [(0, 1, 2, 3), (4, 5, 6, 7)])
+        around = [(i, (i + 1) % 4) for i in range(4)]
+        cells = np.vstack([cells[:, [i, j, 8, 4 + i, 4 + j, 9]] for i, j in around])
+    elif shape == "wedge":
+        cells = np.vstack([cells[:, [0, 1, 2, 4, 5, 6]], cells[:, [0, 2, 3, 4, 6, 7]]])
+    elif shape == "pyramid":
+        points, cells = with_nodes(points, cells, [tuple(range(8))])
+        cells = np.vstack([cells[:, [*face[::-1], 8]] for face in FACES])
     elif shape == "triangle":
         cells = np.vstack([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]])
     groups = [] if kind == shape else list(EDGES[shape])
@@ -80,7 +95,9 @@ def box(kind, counts, lengths, moved=0.0, *, symmetric=False):
     sets = {
         name: np.flatnonzero(np.abs(points[:, i] - end) < 1e-9) for name, (i, end) in zip(names, sides, strict=False)
     }
-    return meshio.Mesh(np.pad(points, [(0, 0), (0, 3 - points.shape[1])]), [(kind, cells)], point_sets=sets)
+    return meshio.Mesh(
+        np.pad(points, [(0, 0), (0, 3 - points.shape[1])]), cell_blocks([(kind, cells)]), point_sets=sets
+    )
 
 
 def plane_of(kind):

@@ -11,6 +11,7 @@ import numpy as np
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..axes import Axes
+from ..blocks import cell_blocks
 from ..cell_types import FACET_SHAPE, SHAPE, dimension
 from ..contents import LeftOut, MeshContents
 from ..materials import FileMaterial
@@ -60,7 +61,7 @@ class Builder:
         aliases = self._instance_regions()
         mesh = meshio.Mesh(
             np.vstack(self.points),
-            self.blocks,
+            cell_blocks(self.blocks),
             point_sets={name: _joined(nodes) for name, nodes in self.node_sets.items()},
             cell_sets={
                 name: [_joined(chosen.get(b, [])) for b in range(len(self.blocks))]

@@ -10,9 +10,10 @@ VOLUMES = {
     6: "wedge",
     8: "hexahedron",
     10: "tetra10",
+    15: "wedge15",
     20: "hexahedron20",
 }
-"""Volume cells by their number of nodes; C3D15, the wedge of 15 nodes, is not supported."""
+"""Volume cells by their number of nodes."""
 SURFACES = {3: "triangle", 4: "quad", 6: "triangle6", 8: "quad8", 9: "quad9"}
 LINES = {2: "line", 3: "line3"}
 FAMILIES = (
@@ -36,6 +37,7 @@ FACES = {
 }
 """Corners of the faces S1, S2, … of each cell shape (Abaqus Elements Guide, solid elements, faces)."""
 REDUCED = re.compile(r"(C3D8R|C3D20R|CPS4R|CPS8R|CPE4R|CPE8R)H?")
+FEWER = re.compile(r"(C3D6|C3D15)H?")
 OTHER = re.compile(r"(C3D8I|CPS4I|CPE4I|C3D10M|C3D10I|C3D10HS|CPS6M|CPE6M)H?")
 LINEAR = re.compile(r"(C3D4|C3D6|C3D8|CPS3|CPS4|CPE3|CPE4)[A-Z]*")
 
@@ -61,6 +63,9 @@ def differences(kind: str) -> tuple[str, ...]:
     name = kind.upper()
     if REDUCED.fullmatch(name):
         return (f"{name} has reduced integration in Abaqus and is softer there",)
+    if FEWER.fullmatch(name):
+        points = "two points" if name.startswith("C3D6") else "nine points"
+        return (f"{name} is integrated at {points} in Abaqus and is softer there",)
     if OTHER.fullmatch(name):
         return (f"{name} has incompatible modes or another formulation in Abaqus and is softer there",)
     return ()

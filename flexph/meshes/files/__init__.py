@@ -1,6 +1,6 @@
-"""Reading of mesh files: Abaqus and Nastran by readers of this package, all other formats by meshio.
+"""Reading of mesh files: Abaqus, Nastran, Ansys and universal files by own readers, others by meshio.
 
-Imports: files, meshes, meshes.abaqus, meshes.drawings, meshes.nastran.
+Imports: files, meshes, meshes.abaqus, meshes.ansys, meshes.drawings, meshes.nastran, meshes.universal.
 """
 
 from .reading import Source, read, read_contents

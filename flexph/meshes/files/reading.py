@@ -1,4 +1,4 @@
-"""Reading of mesh files: Abaqus and Nastran by readers of this package, all other formats by meshio."""
+"""Reading of mesh files: Abaqus, Nastran, Ansys and universal files by own readers, others by meshio."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
+from ..ansys.deck import ansys_contents
+from ..blocks import BESIDE
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
@@ -24,6 +26,7 @@ from ..nastran.deck import nastran_contents
 from ..safe_reading import guarded_mesh
 from ..selection import selected
 from ..unit_systems import in_metres
+from ..universal.deck import universal_contents
 
 VTK_NAMES = {
     **{2: "poly-vertex", 4: "poly-line", 6: "triangle strip", 11: "voxel", 36: "cubic line", 41: "convex point set"},
@@ -120,7 +123,8 @@ def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
         contents = selected(contents, request.select)
     materials = {name: material.at(request.temperature) for name, material in contents.materials.items()}
     contents = replace(contents, materials=materials)
-    return contents if request.unit in (None, 1.0) else in_metres(contents, float(request.unit or 1.0))
+    unit = contents.unit if request.unit is None else request.unit
+    return contents if unit in (None, 1.0) else in_metres(contents, float(unit or 1.0))
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: MeshRequest) -> MeshContents:
@@ -137,10 +141,18 @@ def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.St
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:
         return nastran_contents(path, omit)
+    if suffix == ".unv":
+        return universal_contents(path, omit)
+    if suffix == ".cdb":
+        return ansys_contents(path, omit)
     try:
         with contextlib.redirect_stderr(warned):
             mesh = guarded_mesh(path)
     except KeyError as error:
+        if error.args[:1] in [(kind,) for kind in BESIDE]:
+            raise ValueError(
+                f"meshio does not read cells of type {error.args[0]}: give them as .inp, .bdf or .unv"
+            ) from error
         refuse_gmsh_type(path, error)
         raise
     refuse_skipped(path, warned.getvalue())

@@ -11,6 +11,7 @@ import meshio
 import numpy as np
 
 from ...numerics.arrays import Array
+from ..blocks import cell_blocks
 from ..cell_types import dimension
 from ..contents import LeftOut, MeshContents, PointMass
 from ..materials import FileMaterial
@@ -78,7 +79,9 @@ class Deck:
         numbers, points = self.grids.positions()
         blocks = [(kind, self._rows(kind, numbers)) for kind in self.cells]
         groups = [np.array([_group(card) for _, card in cells]) for cells in self.cells.values()]
-        mesh = meshio.Mesh(points, blocks, cell_data={"nastran:ref": groups} if any(g.any() for g in groups) else {})
+        mesh = meshio.Mesh(
+            points, cell_blocks(blocks), cell_data={"nastran:ref": groups} if any(g.any() for g in groups) else {}
+        )
         top = max(dimension(kind) for kind in self.cells)
         body = np.unique(np.concatenate([nodes.ravel() for kind, nodes in blocks if dimension(kind) == top]))
         constraints = Constraints(numbers, points, body)

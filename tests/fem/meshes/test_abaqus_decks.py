@@ -145,7 +145,7 @@ LOST = {
     ),
     "truss": ("*Element, type=T3D2, elset=K\n50, 1, 2\n*Solid Section, elset=K, material=S\n.1\n", "T3D2", True),
     "cohesive": ("*Element, type=COH3D8, elset=K\n50, 1, 5, 6, 2, 4, 8, 7, 3\n", "COH3D8", True),
-    "wedge": ("*Element, type=C3D15, elset=K\n50, 1, 5, 6, 2, 4, 8, 7, 3, 9\n", "C3D15", True),
+    "long wedge": ("*Element, type=C3D18, elset=K\n50, 1, 5, 6, 2, 4, 8, 7, 3, 9\n", "C3D18", True),
     "spring": ("*Element, type=SPRINGA, elset=K\n50, 1, 12\n*Spring, elset=K\n\n100.\n", "SPRINGA", False),
     "rigid body": ("*Rigid Body, elset=ALL, ref node=1\n", "RIGID BODY", False),
     "coupling": ("*Coupling, constraint name=C, ref node=1, surface=F\n*Kinematic\n", "COUPLING", False),

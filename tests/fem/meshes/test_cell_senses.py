@@ -66,8 +66,8 @@ def test_unknown_cells_are_named_with_their_place():
     for read in (mesh_report, lambda m: fem.solid(m, STEEL), lambda m: rigid.solid(m, density=1.0, ports={})):
         with pytest.raises(ValueError, match=UNKNOWN):
             read(mesh)
-    wedge = meshio.Mesh(np.random.default_rng(0).random((6, 3)), [("wedge", [[0, 1, 2, 3, 4, 5]])])
-    with pytest.raises(ValueError, match=r"must.*cells.*type tetra, .*, got wedge \(1,.*first.*cell 0"):
+    wedge = meshio.Mesh(np.random.default_rng(0).random((18, 3)), [("wedge18", [range(18)])])
+    with pytest.raises(ValueError, match=r"must.*cells.*type tetra, .*, got wedge18 \(1,.*first.*cell 0"):
         fem.solid(wedge, STEEL)
 
 

@@ -128,7 +128,7 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
         (inverted, {}, "no inverted cells, got tetra cells .*: 3$"),
         (folded, {}, "no inverted cells, got hexahedron cells .*: 1$"),
         (folded_at_a_corner, {}, "no inverted cells, got hexahedron cells .*: 8, 9, 10, 11$"),
-        (collapsed, {}, "no degenerate cells, got hexahedron cells with a node twice: 0; give wedges"),
+        (collapsed, {}, "no degenerate cells, got hexahedron cells with a node twice: 0; give collapsed hexahedra as"),
         (flat, {}, "no degenerate cells, got tetra cells without volume: 6"),
         (hanging, PLANE, "no hanging nodes, got 2 on the inside .* m on cells 0, 3 of type quad"),
         (hanging_solid, {}, r"no hanging nodes, got 5 .* on cells 8 of type hexahedron"),
@@ -220,9 +220,9 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
         (lambda: box("tetra", (1, 1, 1), CUBE), {"damping": 0.1}, r"damping must be a Damping, .* got float"),
         (lambda: 3, {}, "mesh must be a Mesh or a path, got 3"),
         (
-            lambda: meshio.Mesh(np.zeros((6, 3)), [("wedge", [[0, 1, 2, 3, 4, 5]])]),
+            lambda: meshio.Mesh(np.zeros((18, 3)), [("wedge18", [range(18)])]),
             {},
-            "cells of type tetra, .*, got wedge",
+            "cells of type tetra, .*, got wedge18",
         ),
     ],
 )

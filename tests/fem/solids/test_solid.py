@@ -12,14 +12,18 @@ import skfem
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from skfem.helpers import ddot, dot, sym_grad, trace
-from solid_meshes import DEGREE, PLANE, SOLID, box, plane_of
+from solid_meshes import DEGREE, PLANE, PRISMS, SOLID, box, plane_of
 
 import fem
 import rigid
+from fem.meshes.reading import solid_mesh
+from fem.solids.model import solid_model
+from fem.solids.region_samples import facet_samples
 from flexph import eigenfrequencies, modes
 from flexph.bodies import energy_norm, principal_stresses, stress_error, tensors, von_mises
 from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
+from flexph.meshes.blocks import cell_blocks
 from flexph.numerics.checks import norm
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
@@ -112,7 +116,7 @@ ELEMENTS = {
 }
 
 
-DEAR = ("tetra10", "hexahedron27")
+DEAR = ("tetra10", "hexahedron27", "wedge15", "pyramid", "pyramid13")
 """Spatial elements of degree 2; those of the plane take a fifth of the time."""
 
 
@@ -158,11 +162,15 @@ def test_whole_spectrum_is_that_of_the_displacement_element(kind):
     assert np.abs(want[:rigid_motions]).max() < 1e-9  # what the displacement element says of rigid motions
 
 
-@pytest.mark.parametrize("kind", ["hexahedron20", "quad8"])
+@pytest.mark.parametrize("kind", ["hexahedron20", "quad8", *PRISMS])
 def test_serendipity_cells_have_no_spurious_modes(kind):
-    found = modes(linear_body(fem.solid(box(kind, counts(kind, 1), lengths(kind)), SOFT, **plane_of(kind)), "b"))
+    mesh = box(kind, counts(kind, 1), lengths(kind))
+    if kind in PRISMS:
+        mesh.cells[0].data = mesh.cells[0].data[:1]
+    nodes = np.unique(mesh.cells[0].data).size
+    found = modes(linear_body(fem.solid(mesh, SOFT, **plane_of(kind)), "b"))
     assert found.rigid == (3 if kind == "quad8" else 6)
-    assert len(found.frequencies) == (16 if kind == "quad8" else 60) - found.rigid
+    assert len(found.frequencies) == (2 if kind == "quad8" else 3) * nodes - found.rigid
 
 
 def axial_frequency(kind, n):
@@ -394,6 +402,51 @@ def test_mixed_cells_pass_the_patch_test():
         _, sigma = static(body, loaded(body, l=(-1.0, 0.0), r=(1.0, 0.0)))
         assert sigma.reshape(-1, 3) == pytest.approx(np.tile([1.0, 0.0, 0.0], (len(sigma) // 3, 1)), abs=1e-12)
         assert body.view.cell_type == "triangle" and len(body.view.cells) == 4
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_mixed_cells_of_space_pass_the_patch_test(degree):
+    """A hexahedron, wedges at its side, a pyramid on its top, and tetrahedra: linear fields are exact."""
+    xy = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0.1), (2, 1.1)]
+    points = np.array(
+        [[x, y, z + 0.1 * x * (z > 0)] for z in (0.0, 1.0) for x, y in xy] + [[0.4, 0.6, 2.0], [1.8, 0.4, 1.9]]
+    )
+    cells = [
+        ("hexahedron", [[0, 1, 2, 3, 6, 7, 8, 9]]),
+        ("wedge", [[1, 4, 5, 7, 10, 11], [1, 5, 2, 7, 11, 8]]),
+        ("pyramid", [[6, 7, 8, 9, 12]]),
+        ("tetra", [[7, 8, 12, 13], [7, 11, 8, 13]]),
+    ]
+    mesh = meshio.Mesh(points, cells)
+    model = solid_model(solid_mesh(mesh, plane=False, degree=degree), SOFT, plane=None, thickness=None)
+    gradient = np.random.default_rng(0).standard_normal((3, 3))
+    moved = model.mesh.points @ gradient.T
+    strain = 0.5 * (gradient + gradient.T)
+    want = np.array(
+        [strain[0, 0], strain[1, 1], strain[2, 2], *(2.0 * strain[i, j] for i, j in ((1, 2), (0, 2), (0, 1)))]
+    )
+    found = (model.strain @ moved.ravel()).reshape(-1, 6) / model.weights[:, None]
+    np.testing.assert_allclose(found, np.tile(want, (len(found), 1)), atol=1e-12)
+    sigma = np.linalg.solve(model.compliances[0], want)
+    forces = (model.strain.T @ np.tile(sigma, len(found))).reshape(-1, 3)
+    xx, yy, zz, yz, xz, xy = sigma
+    stress, tractions = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), np.zeros_like(forces)
+    for nodes, shapes, area, _, normal in facet_samples(model, model.mesh.facets.places[model.mesh.facets.boundary]):
+        own = np.einsum("kq,qn,kqj,ij->kni", area, shapes, normal, stress)
+        np.add.at(tractions, nodes, own)
+    np.testing.assert_allclose(forces, tractions, atol=1e-12)  # by the theorem of Gauss; inner nodes have none
+    assert {b.kind.name for b in model.mesh.blocks} == (
+        {kind for kind, _ in cells} if degree == 1 else {"hexahedron20", "wedge15", "pyramid13", "tetra10"}
+    )
+
+
+def test_faces_with_and_without_nodes_in_their_middle_are_refused():
+    hexahedra = box("hexahedron27", (1, 1, 1), (1.0, 1.0, 1.0))
+    wedges = box("wedge15", (1, 1, 1), (1.0, 1.0, 1.0))
+    points = np.vstack([hexahedra.points, wedges.points + np.array([1.0, 0.0, 0.0])])
+    cells = [(hexahedra.cells[0].type, hexahedra.cells[0].data), ("wedge15", wedges.cells[0].data + 27)]
+    with pytest.raises(ValueError, match="mesh must have hexahedra of 20 nodes beside wedge15: those of 27 have"):
+        fem.solid(meshio.Mesh(points, cell_blocks(cells)), STEEL)
 
 
 def test_bodies_can_be_pickled():

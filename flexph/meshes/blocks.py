@@ -1,0 +1,30 @@
+"""Blocks of cells for meshes of meshio, which has not all types that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import meshio
+import numpy as np
+
+from .cell_types import dimension
+
+
+class _Block(meshio.CellBlock):
+    """A block of cells of a type without an entry in the table of dimensions of meshio: wedge15, pyramid13."""
+
+    def __init__(self, kind: str, nodes: Any) -> None:
+        self.type, self.data, self.dim = kind, np.asarray(nodes), dimension(kind)
+        self.tags: list[str] = []
+
+
+BESIDE = ("wedge15", "pyramid13")
+"""Types that meshio reads and writes, and of which it makes no block."""
+
+
+def cell_blocks(cells: Iterable[tuple[str, Any]]) -> list[meshio.CellBlock]:
+    """Blocks of cells (type, nodes) for a mesh of meshio."""
+    return [
+        _Block(kind, nodes) if kind in BESIDE else meshio.CellBlock(kind, np.asarray(nodes)) for kind, nodes in cells
+    ]
