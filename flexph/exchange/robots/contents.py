@@ -9,6 +9,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...robots.links.elements import FIXED, JointElement, LinkElement
+from ...robots.links.shapes import ShapesOf, none_of
 
 
 class Spring(NamedTuple):
@@ -20,12 +21,13 @@ class Spring(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Links by name, joints of the tree, springs at them, and joints that close loops."""
+    """Links by name, joints of the tree, springs at them, joints that close loops, and shapes, read when asked for."""
 
     links: Mapping[str, LinkElement]
     joints: Sequence[JointElement]
     springs: Sequence[Spring] = ()
     loops: Sequence[JointElement] = ()
+    shapes: ShapesOf = none_of
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:

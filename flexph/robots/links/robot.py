@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +120,8 @@ class Robot:
         Port or ground point at the origin of each link.
     limits : mapping
         Limits of joints in the file; they are not enforced.
+    collisions : mapping
+        Contact shapes by link, of the links whose ``collisions`` were asked for, for :func:`flexph.contacts.contact`.
     """
 
     bodies: Mapping[str, Body]
@@ -128,6 +130,7 @@ class Robot:
     ports: Mapping[str, PortName]
     limits: Mapping[str, Limit]
     _placing: Placing
+    collisions: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def coordinates(self) -> dict[str, Quantity]:
