@@ -18,6 +18,7 @@ from .rods.cable import cable as cable
 from .rods.flow import Flow as Flow
 from .rods.rod import rod as rod
 from .rods.section import RodSection as RodSection
+from .solids.link import LinkSolid as LinkSolid
 from .solids.loads import Load as Load
 from .solids.section_surfaces import Cut as Cut
 from .solids.solid import solid as solid

@@ -274,6 +274,8 @@ def _bodies() -> dict[str, Call]:
                                       "theory": "kirchhoff", "ports": {"edge": lambda x: x[0] < 0.01}, "supports": (),
                                       "strain": "linear", "loads": {}, "sections": {}, "omit": (), "select": None,
                                       "unit": None}),
+        "fem.LinkSolid": Call(fem.LinkSolid, {"material": STEEL, "size": 0.01, "use": "visual", "modes": 6,
+                                              "reach": None, "damping": fem.Damping()}),
         "rigid.bar": Call(rigid.bar, {"length": 1.0, "mass": 1.0, "inertia": 0.1}),
         "rigid.body": Call(rigid.body, {"mass": 1.0, "inertia": 0.1, "ports": {"root": (0.0, 0.0)},
                                         "centre": (0.1, 0.0), "about": (0.1, 0.0)}),

@@ -11,6 +11,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...robots.links.actuators import Actuator
 from ...robots.links.elements import FIXED, JointElement, LinkElement
+from ...robots.links.shapes import ShapesOf, none_of
 
 
 class Spring(NamedTuple):
@@ -22,7 +23,11 @@ class Spring(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors."""
+    """Contents of a robot file.
+
+    Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors, and
+    shapes, read when asked for.
+    """
 
     links: Mapping[str, LinkElement]
     joints: Sequence[JointElement]
@@ -30,6 +35,7 @@ class Contents(NamedTuple):
     loops: Sequence[JointElement] = ()
     actuators: Mapping[str, Actuator] = MappingProxyType({})
     rotors: Mapping[str, float] = MappingProxyType({})
+    shapes: ShapesOf = none_of
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:

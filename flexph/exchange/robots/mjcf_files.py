@@ -27,6 +27,7 @@ from ...robots.links.elements import (
     Mimic,
     several,
 )
+from ...robots.links.shapes import LinkShape, Use
 from .contents import Contents, Spring, anchor, unused
 from .mjcf_actuators import ActuatorReader
 
@@ -83,7 +84,7 @@ class _Reader:
     """Translation of a compiled model, body by body."""
 
     def __init__(self, mujoco: Any, model: Any, with_rotors: bool) -> None:
-        self.kinds, self.types, self.model = mujoco.mjtJoint, mujoco.mjtEq, model
+        self.kinds, self.types, self.geoms, self.model = mujoco.mjtJoint, mujoco.mjtEq, mujoco.mjtGeom, model
         self.with_rotors, self.acting = with_rotors, ActuatorReader(mujoco, model)
         self.body_kind = int(mujoco.mjtObj.mjOBJ_BODY)
         self.links: dict[str, LinkElement] = {WORLD: LinkElement(WORLD)}
@@ -104,7 +105,45 @@ class _Reader:
         actuators, left = self.acting.actuators(self.joint_names)
         self._warn_of_rest([*others, *([] if self.with_rotors else rotors)], left)
         own = rotors if self.with_rotors else {}
-        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own)
+        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes)
+
+    def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
+        """Shapes of a body; those that collide with nothing are visual only. ValueError for planes, height fields, …"""
+        model = self.model
+        body = next((number for number, name in self.names.items() if name == link), None)
+        if body is None:  # between two joints of one body
+            return ()
+        shapes = []
+        for number in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
+            if use == "collision" and not (model.geom_contype[number] or model.geom_conaffinity[number]):
+                continue
+            shapes.append(self._geom(number, link))
+        return tuple(shapes)
+
+    def _geom(self, number: int, link: str) -> LinkShape:
+        model, kinds = self.model, self.geoms
+        kind, size = int(model.geom_type[number]), model.geom_size[number]
+        pose = _pose(model.geom_pos[number], model.geom_quat[number])
+        if kind == int(kinds.mjGEOM_BOX):
+            return LinkShape("box", pose, tuple((2.0 * size).tolist()))
+        if kind == int(kinds.mjGEOM_PLANE):
+            return LinkShape("plane", pose, (0.0, 0.0, 1.0))
+        if kind == int(kinds.mjGEOM_SPHERE):
+            return LinkShape("sphere", pose, (float(size[0]),))
+        if kind in (int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)):
+            named: Any = "cylinder" if kind == int(kinds.mjGEOM_CYLINDER) else "capsule"
+            return LinkShape(named, pose, (float(size[0]), 2.0 * float(size[1])))
+        if kind == int(kinds.mjGEOM_MESH):
+            mesh = model.geom_dataid[number]
+            points, faces = (
+                values[first[mesh] : first[mesh] + count[mesh]].copy()
+                for values, first, count in (
+                    (model.mesh_vert, model.mesh_vertadr, model.mesh_vertnum),
+                    (model.mesh_face, model.mesh_faceadr, model.mesh_facenum),
+                )
+            )
+            return LinkShape("mesh", pose, surface=(points.astype(float), faces))
+        raise ValueError(f"shape {number + 1} of body {link!r} must be a box, sphere, cylinder, capsule, plane or mesh")
 
     def _add_body(self, body: int) -> None:
         """Append a body with its joints.
@@ -218,7 +257,7 @@ class _Reader:
             f"actuators {several(idle)}: give inputs, springs or drives": bool(idle),
             f"spatial tendons, and springs, dampers, friction and limits of fixed ones: {several(tight)}": bool(tight),
             f"{others} inactive or other equality constraints than connect and joint": bool(others),
-            f"contacts of {collide} shapes": bool(collide),
+            f"contacts of {collide} shapes, which collisions= hands out": bool(collide),
             "compensation of gravity": bool(model.body_gravcomp.any()),
             "the medium": bool(model.opt.density or model.opt.viscosity),
         }

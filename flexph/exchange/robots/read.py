@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from ...numerics.memo import Named
 from ...robots.links.actuators import efforts_of
 from ...robots.links.assembly import Options, assembled
-from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, Mimic, several
+from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, LinkElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
@@ -28,6 +29,7 @@ def read_urdf(
     fixed: bool = True,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
+    collisions: Collection[str] | Literal["all"] = (),
 ) -> Robot:
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
 
@@ -38,11 +40,12 @@ def read_urdf(
     Parameters
     ----------
     path : path
-        URDF file. Its shapes and meshes are not read.
+        URDF file.
     flexible : mapping, optional
         Function by link that has one joint after it, from the length of the link [m] to a body in space with the ports
         ``root`` and ``tip``, such as ``lambda length: fem.beam(length, metal, section, elements=4, dim=3)``: a beam
-        from the joint before to the joint after it replaces the mass of the link.
+        from the joint before to the joint after it replaces the mass of the link. Or :class:`fem.LinkSolid`: a solid
+        that fills a shape of the link, with any number of joints after it.
     fixed : bool
         True to weld the root to the ground at the origin; a massless root is then the ground. A massless root with only
         floating joints is the ground in any case.
@@ -52,6 +55,10 @@ def read_urdf(
     inertia : {"accept", "repair", "refuse"}
         Treatment of principal moments with J1 + J2 < J3, which no body has: accept them with a warning that names the
         links, replace them by the nearest possible ones, or refuse them.
+    collisions : collection of str or "all"
+        Links whose collision shapes become contact shapes, in ``Robot.collisions``: spheres, boxes, capsules and meshes
+        (STL and whatever meshio reads, in the folder of the file or of its package), and cylinders as prisms of 32
+        sides. Contacts are made of them by :func:`flexph.contacts.contact`.
 
     Returns
     -------
@@ -64,11 +71,12 @@ def read_urdf(
         With the name of the link or joint, for a file that is no URDF or contains xacro elements, duplicate names,
         joints of unknown links or kinds, no or several roots, numbers that are missing, not finite or of the wrong
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
-        without inertia, and flexible links that do not exist or do not have one joint after them.
+        without inertia, and flexible links that do not exist or do not have one joint after them; for shapes that are
+        asked for and cannot be read, or lie outside of the folder.
     """
     read = urdf_files.read_contents(Path(path))
     _warn_of_limits(read.joints)
-    return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia)
+    return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia, collisions)
 
 
 @checked
@@ -79,6 +87,7 @@ def read_mjcf(
     flexible: Mapping[str, Flexible] | None = None,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
+    collisions: Collection[str] | Literal["all"] = (),
 ) -> Robot:
     """Read the robot of an MJCF file (MuJoCo): rigid bodies with inertias, joints, dampers, springs and closed loops.
 
@@ -100,6 +109,8 @@ def read_mjcf(
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
         Treatment of principal moments that no body has, as in :func:`read_urdf`.
+    collisions : collection of str or "all"
+        Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -115,7 +126,7 @@ def read_mjcf(
         of joints that are not linear, and springs of ball and free joints.
     """
     read = mjcf_files.read_contents(Path(path), rotors=rotors)
-    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia, collisions)
 
 
 @checked
@@ -126,6 +137,7 @@ def read_sdf(
     fixed: bool = False,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
+    collisions: Collection[str] | Literal["all"] = (),
 ) -> Robot:
     """Read the model of an SDF file (Gazebo, Drake): rigid links, joints, dampers, springs and closed loops.
 
@@ -145,6 +157,8 @@ def read_sdf(
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
         Treatment of principal moments that no body has, as in :func:`read_urdf`.
+    collisions : collection of str or "all"
+        Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -158,12 +172,13 @@ def read_sdf(
         links or kinds, numbers that are missing, not finite or of the wrong sign, and zero axes.
     """
     read = sdf_files.read_contents(Path(path), fixed=fixed)
-    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia)
+    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia, collisions)
 
 
-def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
+def _robot(read: Contents, options: Options, inertia: Handling, collisions: Collection[str]) -> Robot:
     """Robot from the contents of a file."""
-    links, joints = read.links, read.joints
+    links, joints = _touching(read, collisions, options.flexible), read.joints
+    options = options._replace(shapes=read.shapes)
     root = root_of(links, joints)
     in_order, followers = ordered(root, joints), leaders(joints)
     if options.friction_speed is not None:
@@ -186,6 +201,20 @@ def _robot(read: Contents, options: Options, inertia: Handling) -> Robot:
     robot = replace(robot, connections=(*robot.connections, *springs, *ports), actuators=Named(acting, "actuators"))
     rotors = {name: inertia for name, inertia in read.rotors.items() if name in robot.joints}
     return robot.with_rotors(rotors) if rotors else robot
+
+
+def _touching(read: Contents, collisions: Collection[str], flexible: Collection[str]) -> dict[str, LinkElement]:
+    """Links, those of ``collisions`` with shapes; ValueError for an unknown or flexible one, or without shapes."""
+    links = dict(read.links)
+    asked = [name for name in links if name not in flexible] if collisions == "all" else collisions
+    for name in asked:
+        check.lookup("link", name, links, "the robot")
+        if name in flexible:
+            raise ValueError(f"collisions must be of rigid links, got {name!r}, which is flexible")
+        links[name] = links[name]._replace(shapes=read.shapes(name, "collision"))
+        if not links[name].shapes and collisions != "all":
+            raise ValueError(f"collisions must be of links with collision shapes, got {name!r}, which has none")
+    return links
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:

@@ -1,7 +1,7 @@
 """Parser of SDF files into links, joints and loops, by the XML parser of the standard library.
 
-It reads one model with the poses of its links, joints and frames (SDFormat 1.7 and later); shapes, sensors, plugins and
-light are ignored.
+It reads one model with the poses of its links, joints and frames (SDFormat 1.7 and later); it reads shapes of
+links that are asked for; sensors, plugins and light are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from ...files.reading import refuse_missing
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ...robots.links.elements import BALL, FIXED, FLOATING, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
+from ...robots.links.shapes import LinkShape, Use
 from .contents import Contents, Spring, anchor, unused
+from .shape_files import shapes_of
 from .xml_values import Element, named, only, parsed, tree
 
 WORLD = "world"
@@ -52,7 +54,13 @@ def read_contents(path: Path, *, fixed: bool) -> Contents:
         raise ValueError(f"{str(path)!r} has a joint between models, which is not read: put it into the model")
     if root.find("world/include") is not None:
         warn("the robot is read without what its world includes")
-    return _Model(models[0]).contents(fixed)
+    model = _Model(models[0])
+
+    def shapes(link: str, use: Use) -> tuple[LinkShape, ...]:
+        own = model.links.get(link)
+        return () if own is None else shapes_of(own, use, where=f"link {link!r}", file=path, pose=_own_pose)
+
+    return model.contents(fixed)._replace(shapes=shapes)
 
 
 class _Model:
@@ -280,6 +288,16 @@ def _link(name: str, element: Element) -> LinkElement:
         moments[i, j] = moments[j, i] = value
     pose = np.eye(4) if own is None else _pose(own, where)
     return LinkElement(name, mass, pose[:3, 3], pose[:3, :3] @ moments @ pose[:3, :3].T)
+
+
+def _own_pose(element: Element, where: str) -> Array:
+    """Pose (4, 4) of a shape on its link; ValueError for one relative to another frame."""
+    own = only(element, "pose", where)
+    if own is not None and own.get("relative_to"):
+        raise ValueError(
+            f"the pose of {where} must be relative to its link, got relative_to={own.get('relative_to')!r}"
+        )
+    return _pose(element, where)
 
 
 def _pose(element: Element, where: str) -> Array:

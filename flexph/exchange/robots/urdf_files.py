@@ -1,7 +1,7 @@
 """Parser of URDF files into links and joints, by the XML parser of the standard library.
 
 It reads ``inertial`` of links and ``origin``, ``parent``, ``child``, ``axis``, ``limit``, ``dynamics`` and ``mimic`` of
-joints; shapes, materials, transmissions, calibrations and safety controllers are ignored.
+joints, and shapes of links that are asked for; materials, transmissions and calibrations are ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from ...files.reading import refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, Limit, LinkElement, Mimic
+from ...robots.links.shapes import LinkShape, Use
 from .contents import Contents
+from .shape_files import shapes_of
 from .xml_values import Element, named, only, parsed, tree
 
 KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
@@ -26,11 +28,16 @@ KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 def read_contents(path: Path) -> Contents:
     """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
     root = _root(path)
-    links = [_link(*own) for own in named(root, "link")]
+    elements = dict(named(root, "link"))
+    links = [_link(*own) for own in elements.items()]
     joints = [_joint(*own) for own in named(root, "joint")]
     if not links:
         raise ValueError(f"{str(path)!r} must have a link, got none")
-    return Contents({link.name: link for link in links}, joints)
+
+    def shapes(link: str, use: Use) -> tuple[LinkShape, ...]:
+        return shapes_of(elements[link], use, where=f"link {link!r}", file=path, pose=_origin)
+
+    return Contents({link.name: link for link in links}, joints, shapes=shapes)
 
 
 def _root(path: Path) -> Element:

@@ -36,6 +36,7 @@ from .joints import End, RobotJoint, against, robot_joint
 from .massless import Skeleton
 from .parts import Flexible, Parts, parts_of
 from .robot import Placing, Robot
+from .shapes import ShapesOf, contact_shape, none_of, port_names
 from .tree import couplings
 
 
@@ -92,11 +93,12 @@ ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort", "rotor")
 
 
 class Options(NamedTuple):
-    """Options of a reader: flexible links, fixation of the root, and the creep speed of dry friction."""
+    """Options of a reader: flexible links, fixation of the root, the creep speed of dry friction, shapes of links."""
 
     flexible: Mapping[str, Flexible]
     fixed: bool
     friction_speed: float | None
+    shapes: ShapesOf = none_of
 
 
 def assembled(
@@ -118,7 +120,7 @@ def assembled(
     coupled = couplings(followers, {joint.name for joint in kept})
     is_free = not options.fixed and carried[root].carrier != WORLD
     skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carried.items()}, coupled)
-    parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton)
+    parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton, shapes=options.shapes)
     labels = _labels([*kept, *loops])
     robot_joints = {joint.name: _robot_joint(joint, parts, labels, followers) for joint in kept}
     connections = _root_weld(root, parts, options)
@@ -137,7 +139,20 @@ def assembled(
         tuple(connections),
         *(named.joints, named.ports, named.limits),
         Placing(root, is_free, joints, followers, _frames(parts), lost),
+        collisions=_collisions(links, parts),
     )
+
+
+def _collisions(links: Mapping[str, LinkElement], parts: Parts) -> dict[str, tuple[Any, ...]]:
+    """Contact shapes of the links that have some, by link."""
+    return {
+        name: tuple(
+            contact_shape(shape, *parts.shape_port(name, port, shape.pose))
+            for port, shape in port_names(name, link.shapes).items()
+        )
+        for name, link in links.items()
+        if link.shapes and name in parts.carried
+    }
 
 
 def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
+from .shapes import LinkShape
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
@@ -60,12 +61,16 @@ class Mimic(NamedTuple):
 
 
 class LinkElement(NamedTuple):
-    """Link in its frame: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²]."""
+    """Link in its frame: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²].
+
+    ``shapes`` are those that it touches others with.
+    """
 
     name: str
     mass: float = 0.0
     centre: Array = np.zeros(3)
     moments: Array = np.zeros((3, 3))
+    shapes: tuple[LinkShape, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -17,9 +17,10 @@ from .carriers import WORLD, Carried
 from .elements import JointElement, LinkElement, free_names
 from .masses import Masses, check_moments, masses_of, together
 from .massless import Skeleton, completed
+from .shapes import FlexibleLink, LinkGeometry, ShapesOf, port_names
 
-Flexible = Callable[[float], Body]
-"""Function from the length of a link [m] to a body along x with ports ``root`` and ``tip``."""
+Flexible = Callable[[float], Body] | FlexibleLink
+"""Function from the length of a link [m] to a body along x with the ports ``root`` and ``tip``, or a value."""
 STRAIGHT = 1e-9
 """Length of a link [m] below which its direction is undefined."""
 
@@ -36,8 +37,28 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
     return Body(integrals, {name: Port(point, none, none) for name, point in points.items()}, view=view)
 
 
-def flexible_body(name: str, points: Mapping[str, Array], make: Flexible) -> tuple[Body, Array]:
-    """Body of a flexible link, and the pose (4, 4) of its frame relative to the frame of the link in the file."""
+class FlexedBody(NamedTuple):
+    """Body of a flexible link, the pose (4, 4) of its frame on the link in the file, and its ports by joint."""
+
+    body: Body
+    frame: Array
+    ports: Mapping[str, str]
+
+
+def flexible_body(name: str, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
+    """Body of a flexible link; ``points`` are the places of the joints after it, on the link."""
+    if not isinstance(make, FlexibleLink):
+        return _along(name, points, make)
+    ports = free_names(points, ("root", *PARTS))
+    places = {"root": np.zeros(3)} | {ports[joint]: place for joint, place in points.items()}
+    body = make.body(LinkGeometry(name, places, shapes))
+    if not isinstance(body, Body) or body.dim != 3 or not places.keys() <= set(body.ports):
+        raise ValueError(f"the body of the flexible link {name!r} must be in space, with the ports {', '.join(places)}")
+    return FlexedBody(body, np.eye(4), ports)
+
+
+def _along(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
+    """Body along the line from the origin of a link to the only joint after it."""
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()
@@ -52,7 +73,7 @@ def flexible_body(name: str, points: Mapping[str, Array], make: Flexible) -> tup
     y /= np.linalg.norm(y)
     frame = np.eye(4)
     frame[:3, :3] = np.column_stack([x, y, np.cross(x, y)])
-    return body, frame
+    return FlexedBody(body, frame, dict.fromkeys(points, "tip"))
 
 
 Points = dict[str, Array]
@@ -81,6 +102,14 @@ class Parts(NamedTuple):
             return GROUND.at(*pose[:3, 3].tolist())
         return f"{self.names[carrier]}.{self.link_ports[link]}"
 
+    def shape_port(self, link: str, name: str, pose: Array) -> tuple[PortName, Array]:
+        """Port or ground point at a shape with a pose (4, 4) on a link, and the axes (3, 3) of the shape there."""
+        carrier, held = self.carried[link]
+        placed = held @ pose
+        if carrier == WORLD:
+            return GROUND.at(*placed[:3, 3].tolist()), placed[:3, :3]
+        return f"{self.names[carrier]}.{self.link_ports[name]}", placed[:3, :3]
+
     def port_before(self, joint: JointElement) -> PortName:
         """Port or ground point at which a joint holds its parent."""
         carrier, pose = self.carried[joint.parent]
@@ -96,6 +125,7 @@ def parts_of(
     *,
     flexible: Mapping[str, Flexible],
     skeleton: Skeleton,
+    shapes: ShapesOf,
 ) -> Parts:
     """Bodies of a robot; raises ValueError if there are none or moments are missing."""
     own = [name for name in links if name in carried and carried[name].carrier == name]
@@ -103,23 +133,23 @@ def parts_of(
         empty = all(link.is_empty for link in links.values())
         lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
         raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
-    flexed = {name: flexible_body(name, _after(name, kept), flexible[name]) for name in own if name in flexible}
-    given = {name: together([(_masses_of_body(body), frame)]) for name, (body, frame) in flexed.items()}
+    flexed = {n: flexible_body(n, _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
+    given = {name: together([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
     masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
     check_moments(masses)
-    whole, starts, members = completed(masses, skeleton), _starts(own, carried, kept), _members(own, carried)
+    whole, starts, members = completed(masses, skeleton), _starts(own, carried, kept), _members(links, own, carried)
     bodies: dict[str, Body] = {}
     link_ports: dict[str, str] = {}
     joint_ports: dict[str, str] = {}
     for name in own:
         if name in flexed:
-            bodies[name], link_ports[name] = flexed[name][0], "root"
-            joint_ports |= dict.fromkeys(starts[name], "tip")
+            bodies[name], link_ports[name] = flexed[name].body, "root"
+            joint_ports |= flexed[name].ports
         else:
             bodies[name], ports = _rigid(whole[name], starts[name], members[name])
             link_ports |= {link: ports[f"link {link}"] for link in members[name]} | {name: "origin"}
             joint_ports |= {joint: ports[f"joint {joint}"] for joint in starts[name]}
-    frames = {name: frame for name, (_, frame) in flexed.items()}
+    frames = {name: of.frame for name, of in flexed.items()}
     return Parts(bodies, frames, free_names(own, replaced="/."), carried, link_ports, joint_ports)
 
 
@@ -147,12 +177,15 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
     return starts
 
 
-def _members(own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Origins of the other links that belong to each body, by link."""
+def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
+    """Origins of the other links that belong to each body, by link, and of the shapes of all of its links."""
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
             members[carrier][name] = pose[:3, 3]
+        if carrier != WORLD:
+            at = {port: pose @ shape.pose for port, shape in port_names(name, links[name].shapes).items()}
+            members[carrier] |= {port: place[:3, 3] for port, place in at.items()}
     return members
 
 

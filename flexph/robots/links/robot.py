@@ -60,6 +60,8 @@ class Robot:
         Limits of joints in the file; they are not enforced.
     actuators : mapping of Actuator
         Actuators of the file by name, for :meth:`actuated`.
+    collisions : mapping
+        Contact shapes by link, of the links whose ``collisions`` were asked for, for :func:`flexph.contacts.contact`.
     """
 
     bodies: Mapping[str, Body]
@@ -69,6 +71,7 @@ class Robot:
     limits: Mapping[str, Limit]
     _placing: Placing
     actuators: Mapping[str, Actuator] = field(default_factory=dict)
+    collisions: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def coordinates(self) -> dict[str, Quantity]:

@@ -1,0 +1,86 @@
+"""Shapes of links in URDF and SDF files, and the mesh files that they name, which lie in the folder of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...files.reading import refuse_missing
+from ...numerics.arrays import Array
+from ...robots.links.shapes import LinkShape, Use
+from .xml_values import Element, only, parsed
+
+PARENTS = 4
+"""Number of folders above a robot's file that may be the package of ``package://NAME/…``."""
+
+
+def shapes_of(
+    element: Element, use: Use, *, where: str, file: Path, pose: Callable[[Element, str], Array]
+) -> tuple[LinkShape, ...]:
+    """Shapes of a link of a URDF or SDF file; ``pose`` reads the pose of an element. ValueError names the link."""
+    shapes = []
+    for number, own in enumerate(element.findall(use), 1):
+        place = f"{use} {own.get('name') or number} of {where}"
+        geometry = only(own, "geometry", place)
+        kinds = [] if geometry is None else list(geometry)
+        if len(kinds) != 1:
+            raise ValueError(f"{place} must have a geometry with one shape, got {len(kinds)}")
+        shapes.append(_shape(kinds[0], pose(own, place), place, file))
+    return tuple(shapes)
+
+
+def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
+    """Shape of an element such as ``box``."""
+    if own.tag == "mesh":
+        given = own.get("filename") or _text(own, "uri")
+        scale = _numbers(own, "scale", 3, place, missing="1 1 1")
+        return LinkShape("mesh", pose, file=mesh_file(file, given, place), scale=tuple(scale.tolist()))
+    if own.tag == "plane":
+        normal = _numbers(own, "normal", 3, place, missing="0 0 1")
+        return LinkShape("plane", pose, tuple((normal / np.linalg.norm(normal)).tolist()))
+    names: dict[str, tuple[tuple[str, int], ...]] = {
+        **{"box": (("size", 3),), "sphere": (("radius", 1),)},
+        **dict.fromkeys(("cylinder", "capsule"), (("radius", 1), ("length", 1))),
+    }
+    if own.tag not in names:
+        raise ValueError(f"{place} must be one of {', '.join(names)} and mesh, got {own.tag!r}")
+    size = np.concatenate([_numbers(own, name, count, place) for name, count in names[own.tag]])
+    if not (size > 0.0).all():
+        raise ValueError(f"{place} must have positive lengths, got {size.tolist()}")
+    kind: Any = own.tag
+    return LinkShape(kind, pose, tuple(size.tolist()))
+
+
+def _text(own: Element, name: str) -> str:
+    """Attribute of URDF, or text of a child of SDF; empty without both."""
+    child = own.find(name)
+    return own.get(name, "") if child is None else (child.text or "").strip()
+
+
+def _numbers(own: Element, name: str, count: int, place: str, missing: str = "") -> Array:
+    words = (_text(own, name) or missing).split()
+    if len(words) != count:
+        raise ValueError(f"{name} of {place} must be {count} numbers, got {' '.join(words)!r}")
+    return np.array(parsed(words, place, name))
+
+
+def mesh_file(robot: Path, given: str, place: str) -> Path:
+    """File that a shape names, in the folder of the robot's file, or in that of the package of ``package://NAME/…``.
+
+    Such a package is a folder above the robot's file with its name. Raises ValueError for a name that leads elsewhere.
+    """
+    base, name = robot.resolve().parent, given
+    for scheme in ("package://", "model://"):
+        if given.startswith(scheme):
+            package, _, name = given.removeprefix(scheme).partition("/")
+            above = [folder for folder in (base, *base.parents)[:PARENTS] if folder.name == package]
+            if not above:
+                raise ValueError(f"{place} names {given!r}, and no folder above {robot.name!r} is called {package!r}")
+            base = above[0]
+    if "://" in name or not name or not (base / name).resolve().is_relative_to(base):
+        raise ValueError(f"{place} must name a mesh in the folder of the robot, got {given!r}")
+    refuse_missing("mesh", base / name)
+    return base / name

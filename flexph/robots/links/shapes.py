@@ -1,0 +1,114 @@
+"""Shapes of the links of a robot: boxes, spheres, cylinders, capsules and meshes, also as contact shapes at ports."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ...bodies.body import Body
+from ...contacts.shapes import Plane, Sphere
+from ...contacts.surfaces import Box, Capsule, Mesh
+from ...joints.rows.vectors import PortName
+from ...numerics.arrays import Array
+
+Use = Literal["visual", "collision"]
+SIDES = 32
+"""Sides of the prism that stands for a cylinder."""
+
+
+class LinkShape(NamedTuple):
+    """Shape of a link: its kind, its pose (4, 4) on the link, and its size.
+
+    Sizes [m] of a box are three lengths, of a sphere its radius, of a cylinder or capsule along z its radius and its
+    length without round ends, of a plane its normal. A mesh has a ``file`` with a ``scale`` (3,), or its ``surface``:
+    points (n, 3) [m] and triangles.
+    """
+
+    kind: Literal["box", "sphere", "cylinder", "capsule", "plane", "mesh"]
+    pose: Array
+    size: tuple[float, ...] = ()
+    file: Path | None = None
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+    surface: tuple[Array, Array] | None = None
+
+    def triangles(self) -> tuple[Array, Array]:
+        """Points (n, 3) [m] and triangles of a mesh, in the axes of the shape."""
+        if self.surface is not None:
+            return self.surface
+        assert self.file is not None
+        with np.errstate(over="ignore"):  # meshio multiplies what may be letters to see whether a file is binary
+            mesh = Mesh("shape.origin", str(self.file))
+        scaled, cells = mesh.points * np.array(self.scale), mesh.cells
+        return scaled, cells if np.prod(self.scale) > 0.0 else cells[:, ::-1]
+
+
+ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
+"""Function from a link and a use to its shapes."""
+
+
+def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
+    """No shapes."""
+    return ()
+
+
+def port_names(link: str, shapes: Iterable[LinkShape]) -> dict[str, LinkShape]:
+    """Shapes of a link by the names of the ports at their origins."""
+    return {f"{link} collision {number}": shape for number, shape in enumerate(shapes, 1)}
+
+
+def contact_shape(shape: LinkShape, port: PortName, turned: Array) -> Any:
+    """Contact shape at a port at the origin of a shape, whose axes are ``turned`` (3, 3) in the section there."""
+    if shape.kind == "sphere":
+        return Sphere(port, shape.size[0])
+    if shape.kind == "box":
+        return Box(port, shape.size, axes=turned.tolist())
+    if shape.kind == "capsule":
+        radius, length = shape.size
+        return Capsule(port, length, radius, axis=turned[:, 2].tolist())
+    if shape.kind == "plane":
+        return Plane(port, (turned @ np.array(shape.size)).tolist())
+    points, cells = prism(*shape.size) if shape.kind == "cylinder" else shape.triangles()
+    return Mesh(port, (points @ turned.T, cells))
+
+
+def prism(radius: float, length: float) -> tuple[Array, Array]:
+    """Points and triangles of a prism along z with SIDES sides, whose edges are on a cylinder."""
+    angles = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    ends = [np.column_stack([ring, np.full(SIDES, z)]) for z in (-0.5 * length, 0.5 * length)]
+    points = np.vstack([*ends, [[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]]])
+    k = np.arange(SIDES)
+    after, below, above = (k + 1) % SIDES, np.full(SIDES, 2 * SIDES), np.full(SIDES, 2 * SIDES + 1)
+    sides = [np.column_stack([k, after, after + SIDES]), np.column_stack([k, after + SIDES, k + SIDES])]
+    lids = [np.column_stack([below, after, k]), np.column_stack([above, k + SIDES, after + SIDES])]
+    return points, np.vstack([*sides, *lids])
+
+
+class LinkGeometry(NamedTuple):
+    """Link for a body that a function makes of it, all in the frame of the link [m].
+
+    ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use.
+    """
+
+    name: str
+    places: Mapping[str, Array]
+    shapes: ShapesOf
+
+    def shape(self, use: Use) -> LinkShape:
+        """The only shape of the link for a use; ValueError for none or several."""
+        own = self.shapes(self.name, use)
+        if len(own) != 1:
+            raise ValueError(f"link {self.name!r} must have one {use} shape, got {len(own)}: make a body of it by hand")
+        return own[0]
+
+
+class FlexibleLink(ABC):
+    """Base of values that make the flexible body of a link in the frame of the link."""
+
+    @abstractmethod
+    def body(self, link: LinkGeometry) -> Body:
+        """Body in space with a port for each of ``link.places``, whose section has the axes of the link."""
