@@ -6,7 +6,7 @@ A body has its own frame with origin P. A material point X is at ``r_P + R (X + 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -219,6 +219,8 @@ class Body(Described, Memo):
     unshifted : Body, optional
         Body before the change to mean axes, if this would fill its matrices
         (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+    mass_factor : callable, optional
+        Factor of the inertia of a rigid body as a function of time, see :meth:`with_mass_factor`.
     """
 
     inertia: Inertia
@@ -233,6 +235,7 @@ class Body(Described, Memo):
     buckling: tuple[BucklingLoad, ...] = ()
     stiffening: AxialStiffening | None = None
     unshifted: Body | None = None
+    mass_factor: Callable[[float], float] | None = None
     scheduled_laws: ClassVar[tuple[()]] = ()
     whole: ClassVar[None] = None
     flow: ClassVar[None] = None
@@ -314,3 +317,58 @@ class Body(Described, Memo):
                 raise ValueError(f"inertia cannot be lumped at port {port!r}, which has no rotation")
             changed = changed.plus_spin(inertia, at.rotation)
         return replace(self, inertia=changed)
+
+    @checked
+    def with_mass_factor(self, factor: Callable[[float], float]) -> Body:
+        """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
+
+        Mass leaves or arrives with the velocity that the body has where it does, so that it pushes nothing: with forces
+        f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. It takes its momentum and its energy with it.
+        Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
+
+            (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
+
+        which the ledger shows under the name of the body; energies balance at any step. A jet at another velocity is a
+        :func:`flexph.force`, and mass that arrives at rest a damper to the ground, see the how-to page on masses that
+        change.
+
+        Parameters
+        ----------
+        factor : callable
+            Positive factor a(t) of the time [s]. Steps see it at their ends; between them it may jump.
+
+        Returns
+        -------
+        Body
+            Body with the same ports and the same centre of mass.
+
+        Raises
+        ------
+        ValueError
+            For deformable bodies, for a body that has a factor, and for what is no function; in a run for a factor that
+            is not positive.
+
+        Examples
+        --------
+        A rocket without gravity reaches Tsiolkovsky's speed 2000 m/s · ln 2 when half of its mass is burnt:
+
+        >>> import numpy as np
+        >>> import rigid
+        >>> from flexph import connect, force, integrate
+        >>> rocket = rigid.point(100.0).with_mass_factor(lambda t: 1.0 - t / 20.0)
+        >>> mechanism = connect({"rocket": rocket}, [force("rocket.point", name="jet")])
+        >>> start = mechanism.consistent_state(mechanism.assemble())
+        >>> run = integrate(mechanism, start, np.linspace(0.0, 10.0, 101), inputs={"jet": (0.0, 2000.0 * 5.0)})
+        >>> bool(abs(run["rocket.velocity"][-1, 1] - 2000.0 * np.log(2.0)) < 0.05)
+        True
+        """
+        if not callable(factor):
+            raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
+        if self.size:
+            raise ValueError(
+                f"a mass by a factor is for rigid bodies, this one has {self.size} flexible coordinates: weld a rigid "
+                "body with the factor to one of its ports"
+            )
+        if self.mass_factor is not None:
+            raise ValueError("this body has a factor of its mass already: take one function for both")
+        return replace(self, mass_factor=factor)

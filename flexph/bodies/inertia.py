@@ -74,6 +74,13 @@ class Inertia(Memo):
         """Number n of flexible coordinates."""
         return int(self.shape_first.shape[1])
 
+    def scaled(self, factor: float) -> Inertia:
+        """All integrals times a factor."""
+        pair = [[factor * own for own in row] for row in self.shape_pair]
+        of_shapes = factor * self.shape_first, factor * self.shape_lever, pair
+        spins_of = factor * self.spin, factor * self.spin_shape, factor * self.spin_pair
+        return Inertia(factor * self.mass, factor * self.first, factor * self.second, *of_shapes, *spins_of)
+
     @once
     def centre(self) -> Array:
         """Centre of mass c of the undeformed body, in body axes [m], (d,)."""

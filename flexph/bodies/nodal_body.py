@@ -198,6 +198,7 @@ class NodalBody(Described, Memo):
     size: ClassVar[int] = 0
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
+    mass_factor: ClassVar[None] = None
     momenta: ClassVar[str] = "full"
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 

@@ -48,6 +48,7 @@ class SplitBody(Described, Memo):
 
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
+    mass_factor: ClassVar[None] = None
     scheduled_laws: ClassVar[tuple[()]] = ()
     whole: ClassVar[None] = None
     flow: ClassVar[None] = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations, groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -55,7 +55,7 @@ class _Moves(NamedTuple):
 
 Owned = tuple[int, Connection, Gap]
 Moves = Callable[[str], _Moves]
-Factor = tuple[str, Callable[[float], float]]
+Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
@@ -81,7 +81,7 @@ def contact_arrays(
     for connection in touching:
         _check_bodies(connection, moves)
     first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
-    frictions = friction_factors(connections)
+    frictions = numbers_of_factors(connections)
     contacts = _arrays(gaps, places, (moves, frictions), dim, first) if gaps else no_contacts(dim)
     first += dim * int((contacts.holding > 0.0).sum())
     groups = []
@@ -93,7 +93,7 @@ def contact_arrays(
 
 
 def _arrays(
-    gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, list[Factor]], dim: int, first: int
+    gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, dict[Any, int]], dim: int, first: int
 ) -> Contacts:
     """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs.
 
@@ -108,7 +108,6 @@ def _arrays(
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in gaps]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
     zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in gaps]))}
-    rubbing = {id(factor): k for k, (_, factor) in enumerate(frictions)}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in gaps]),
@@ -135,7 +134,9 @@ def _arrays(
         speed=np.array([0.0 if callable(gap.speed) else gap.speed for _, _, gap in gaps]),
         timed=np.array([timed.get(id(gap.speed), -1) if callable(gap.speed) else -1 for _, _, gap in gaps]),
         driven=np.full(len(gaps), -1),
-        rubbing=np.array([rubbing.get(id(getattr(law, "friction_factor", None)), -1) for law in laws]),
+        rubbing=np.array(
+            [frictions.get(factor_key(c, getattr(gap.law, "friction_factor", None)), -1) for _, c, gap in gaps]
+        ),
         shape=shapes,
         blend=np.array([gap.blend for _, _, gap in gaps]),
     )
@@ -144,7 +145,7 @@ def _arrays(
 def _group(
     owned: tuple[int, Connection, GapGroup],
     places: Mapping[BodyVector, int],
-    given: tuple[Moves, list[Factor]],
+    given: tuple[Moves, dict[Any, int]],
     dim: int,
     first: int,
 ) -> Group:
@@ -195,8 +196,22 @@ def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callabl
 
 
 def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
-    """Names and functions of the factors of time of friction, of contacts and of joints, each function once."""
-    factors: dict[int, Factor] = {}
+    """Names and factors of the friction of contacts and of joints, each function once, "input" for each connection."""
+    return [factor for _, factor in _keyed_factors(connections)]
+
+
+def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
+    """Numbers of the factors of friction by :func:`factor_key`."""
+    return {key: k for k, (key, _) in enumerate(_keyed_factors(connections))}
+
+
+def factor_key(connection: Connection, factor: Any) -> Any:
+    """Key of a factor of friction: a function is shared, "input" is that of its connection."""
+    return connection.name if factor == "input" else id(factor)
+
+
+def _keyed_factors(connections: Sequence[Connection]) -> list[tuple[Any, Factor]]:
+    factors: dict[Any, Factor] = {}
     for connection in connections:
         laws = [gap.law for gap in connection.form.gaps]
         laws += [] if connection.form.group is None else [connection.form.group.law]
@@ -204,8 +219,9 @@ def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
         given += [] if connection.form.bearing is None else [connection.form.bearing.friction.factor]
         for factor in given:
             if factor is not None:
-                factors.setdefault(id(factor), (f"{connection.name}: the factor of its friction", factor))
-    return list(factors.values())
+                named = f"{connection.name}: the factor of its friction", factor
+                factors.setdefault(factor_key(connection, factor), named)
+    return list(factors.items())
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:

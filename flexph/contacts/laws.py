@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
+from ..laws.resistive_relations import Factor, check_factor
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
@@ -25,7 +26,7 @@ class Compliant(ContactLaw):
     friction: float
     tangential_stiffness: float | None
     slip_velocity: float | None
-    friction_factor: Callable[[float], float] | None
+    friction_factor: Factor | None
 
     @property
     def holding(self) -> float:
@@ -47,6 +48,7 @@ def _check_compliant(law: Compliant) -> None:
             check.positive(name, getattr(law, name), unit)
     if law.tangential_stiffness is not None and law.slip_velocity is not None:
         raise ValueError("tangential_stiffness and slip_velocity are two models of friction: give only one of them")
+    check_factor("friction_factor", law.friction_factor)
     if law.friction_factor is not None and law.friction == 0.0:
         raise ValueError("friction_factor is a factor of friction=μ, which must be positive, got 0")
 
@@ -91,8 +93,10 @@ class Hertz(Compliant):
     slip_velocity : float, optional
         Use a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s] in place of the anchor; bodies that should
         stick then creep with less than this velocity.
-    friction_factor : callable, optional
-        Factor of μ, at least 0, as a function of time [s]. A step takes the mean of both ends.
+    friction_factor : callable or "input", optional
+        Factor of μ, at least 0, as a function of time [s]. A step takes the mean of both ends. With ``"input"`` the
+        contact is an external port of one component u ≥ −1 under its name, which a :class:`flexph.control.Sampled` or
+        ``inputs`` set, and the factor is 1 + u.
     restitution, speed : float, optional
         Set the loss c so that a head-on impact with this ``speed`` [m/s] has this coefficient of restitution, see
         :func:`restitution_loss`.
@@ -104,7 +108,7 @@ class Hertz(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
-    friction_factor: Callable[[float], float] | None = None
+    friction_factor: Factor | None = None
     restitution: float | None = None
     speed: float | None = None
 
@@ -149,7 +153,7 @@ class KelvinVoigt(Compliant):
     friction: float = 0.0
     tangential_stiffness: float | None = None
     slip_velocity: float | None = None
-    friction_factor: Callable[[float], float] | None = None
+    friction_factor: Factor | None = None
     restitution: float | None = None
     mass: float | None = None
 

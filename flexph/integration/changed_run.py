@@ -13,7 +13,7 @@ from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change, Tension
 from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.references import controlled_springs
+from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State
 from ..mechanisms.poses.passage import Booking, booked_together, state_after_passage
 from ..numerics.arguments import warn
@@ -45,10 +45,8 @@ def run_with_changes(
     changes: Sequence[Change],
 ) -> Solution:
     """See :func:`flexph.integrate`."""
-    for spring in mechanism.once(controlled_springs):
-        raise ValueError(
-            f"changes cannot be combined with springs whose stiffness is an input, such as {spring.name!r}"
-        )
+    for factor in mechanism.once(controlled_factors):
+        raise ValueError(f"changes cannot be combined with {factor.what} that is an input, as that of {factor.name!r}")
     grid = ascending_from(start.time, times)
     plan = plan_of(mechanism, changes, grid)
     for action in plan.actions:

@@ -9,7 +9,7 @@ import numpy as np
 from ..control.control_loops import Controller, ControlLoops
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
-from ..mechanisms.model.references import controlled_springs
+from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State
 from .methods.exact import Exact4, ExactGauss
 from .methods.method import MechanismMethod
@@ -64,12 +64,12 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
 
 
 def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
-    """Raise ValueError for controllers that would set the stiffness of a spring within steps."""
+    """Raise ValueError for controllers that would set a stiffness or a friction within steps."""
     within = [] if loops.coupled is None else loops.coupled.entries.tolist()
-    for spring in mechanism.once(controlled_springs):
-        if spring.entry in within:
+    for factor in mechanism.once(controlled_factors):
+        if factor.entry in within:
             raise ValueError(
-                f"the stiffness of {spring.name!r} is for Sampled controllers, which are called between steps"
+                f"the {factor.what} of {factor.name!r} is for Sampled controllers, which are called between steps"
             )
 
 

@@ -189,7 +189,7 @@ def _drive(port: Connection, given: Motion) -> Connection:
     if element.kind in ("load", "face"):
         raise ValueError(f"{subject}: a distributed load has no motion; take the port of a torque or a force")
     if element.kind == "factor":
-        raise ValueError(f"{subject}: the stiffness of a spring has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a stiffness or a friction has no motion; take the port of a torque or a force")
     if element.kind == "speed":
         raise ValueError(f"{subject}: the speed of a surface has no motion; take the port of a torque or a force")
     if element.kind == "along":

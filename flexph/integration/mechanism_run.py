@@ -15,7 +15,7 @@ from ..control.control_loops import ControlLoops
 from ..control.state_feedback import Unusable
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.consistency import Checked, resolution, shortest_step, work_of_weights
-from ..mechanisms.model.references import controlled_springs
+from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import table_of
 from ..numerics.arguments import warn
@@ -115,7 +115,7 @@ class _Task(NamedTuple):
                     by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
                     return self._controlled(run, blocks, by)
                 return self._controlled(run, pairs, partial(controlled, memory=self.loops))
-            if run.watch.active or self.mechanism.once(controlled_springs):
+            if run.watch.active or self.mechanism.once(controlled_factors):
                 return one_by_one(run, blocks, self.loops, self.grid, every, held_by=stepper_with_controllers)
             return in_chunks(run, blocks, self.loops, self.grid, every)
         if estimate is None:

@@ -13,7 +13,7 @@ from ..kernels.state import derive
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.consistency import shortest_step
-from ..mechanisms.model.references import controlled_springs
+from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State, configuration
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
@@ -83,9 +83,9 @@ class Simulator:
         self.method = method or Exact()
         if self.method.tolerance is not None:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
-        for spring in mechanism.once(controlled_springs):
+        for factor in mechanism.once(controlled_factors):
             raise ValueError(
-                f"the stiffness of {spring.name!r} is an input, which a Simulator does not take: integrate"
+                f"the {factor.what} of {factor.name!r} is an input, which a Simulator does not take: integrate"
             )
         self.mechanism, self.controllers = mechanism, controllers or {}
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)

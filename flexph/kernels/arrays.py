@@ -22,7 +22,7 @@ from .strains import NONE, Strains
 
 Index = np.ndarray
 
-FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS, FRICTIONS = range(6)
+FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS, FRICTIONS, MASSES = range(7)
 """Kinds of prescribed values that change over a step: see :func:`timed_columns`."""
 
 
@@ -103,6 +103,7 @@ class Arrays(NamedTuple):
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
+    mass_factors: tuple[tuple[int, Callable[[float], float]], ...] = ()  # bodies whose mass changes, and their factors
     crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 
@@ -207,12 +208,12 @@ def total(index: Index, values: Array, size: int) -> Array:
 
 
 def timed_columns(a: Arrays) -> np.ndarray:
-    """First column and number of each kind of value in the row of quantities that change over a step, (6, 2).
+    """First column and number of each kind of value in the row of quantities that change over a step, (7, 2).
 
     The row has the changes of the free measures of all springs. Then follow, for each kind, the values at the start of
     the step and those at its end: factors of the laws of springs and of strains, speeds of flows and of moving
-    surfaces, factors of the relations of springs and of the friction of contacts and joints. Kinds that do not change
-    have no columns.
+    surfaces, factors of the relations of springs, of the friction of contacts and joints, and of masses. Kinds that do
+    not change have no columns.
     """
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)
@@ -220,5 +221,5 @@ def timed_columns(a: Arrays) -> np.ndarray:
     relations = springs if a.springs.relation_factors else 0
     frictions = 1 + max(int(own.rubbing.max(initial=-1)) for own in (a.contacts.laws, a.bearings))
     scheduled = springs if a.springs.scheduled else 0
-    counts = np.array([scheduled, timed, len(a.flows), surfaces, relations, frictions], dtype=np.int64)
-    return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts])
+    counts = [scheduled, timed, len(a.flows), surfaces, relations, frictions, len(a.mass_factors)]
+    return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts]).astype(np.int64)

@@ -263,15 +263,32 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Arr
     return elastic
 
 
+def mass_factors(a: Arrays, time: float) -> Array:
+    """Factors of the inertia of all bodies at a time [s], (b,)."""
+    factors = np.ones(len(a.mass))
+    for b, factor in a.mass_factors:
+        factors[b] = factor(time)
+    return factors
+
+
+def weighed(a: Arrays, time: float) -> Arrays:
+    """Arrays with the inertia and the weights of a time [s]."""
+    if not a.mass_factors:
+        return a
+    factor = mass_factors(a, time)
+    return a._replace(mass=factor * a.mass, weight=factor[:, None] * a.weight, J=factor[:, None, None] * a.J)
+
+
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
     """Kinetic, elastic and potential energy of each body (b,), and of each spring and flow, at a time [J]."""
+    weighed = mass_factors(a, time)
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
     elastic = _elastic_energy(a, c.sigma, d.product, time)
     return {
-        "kinetic": kinetic,
+        "kinetic": weighed * kinetic,
         "elastic": elastic,
-        "potential": -np.einsum("bd,bd->b", a.weight, c.r),
+        "potential": -weighed * np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
         "flow": flow_energies(a.flows, c.r, time) if a.flows else np.zeros(0),
     }

@@ -521,10 +521,18 @@ def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], floa
     return replace(base, name=f"scheduled({base}, {'function' if named == '<lambda>' else named})", factor=factor)
 
 
+@overload
+def controlled(law: Relation) -> ScheduledRelation: ...
+
+
+@overload
+def controlled(law: float | ElasticLaw) -> ElasticLaw: ...
+
+
 @quantities(law=STIFFNESSES)
 @checked
-def controlled(law: float | ElasticLaw) -> ElasticLaw:
-    """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with the input u of the spring.
+def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRelation:
+    """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with its input u; friction, too.
 
     The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` returns u for it,
     or ``inputs`` of :func:`flexph.integrate` have it, ``u ≥ −1``; without an input u is zero. Over the step after a
@@ -533,16 +541,20 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw:
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
+    A relation becomes ρ(s) (1 + u), with the mean factor in each step: a brake or a damper that is set. Only its loss
+    changes, and its port does no work.
+
     Parameters
     ----------
-    law : float or ElasticLaw
-        Stiffness [N/m or N m/rad], or a law, at u = 0.
+    law : float, ElasticLaw or Relation
+        Stiffness [N/m or N m/rad], a law, or a relation as of :func:`coulomb`, at u = 0.
 
     Returns
     -------
-    ElasticLaw
-        For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. ``Exact`` and ``Decaying`` take
-        it with steps of given lengths, and ``Exact4``.
+    ElasticLaw or ScheduledRelation
+        For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`; of a relation for their
+        ``damping=`` and for ``friction=`` of joints. ``Exact`` and ``Decaying`` take it with steps of given lengths,
+        and stiffness also ``Exact4``.
 
     Raises
     ------
@@ -569,6 +581,8 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw:
     >>> bool(run.ledger.largest_residual < 1e-15), bool(run.ledger.work["actuator"].sum() > 0.1)
     (True, True)
     """
+    if isinstance(law, Relation):
+        return ScheduledRelation(law, "input")
     base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
     if base.varies:
         raise ValueError(f"law must have no factor yet, got {base}")

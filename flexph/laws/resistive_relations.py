@@ -140,22 +140,34 @@ class Relation:
         return sliding + drop, -2.0 * s / stribeck**2 * drop
 
 
+Factor = Callable[[float], float] | Literal["input"]
+"""Factor of a friction: a function of time, or 1 + u of an input u."""
+
+
+def check_factor(name: str, given: Any) -> None:
+    """Raise ValueError unless a factor of friction is None, a function or "input"."""
+    if not (given is None or given == "input" or callable(given)):
+        raise ValueError(f'{name} must be a function of time or "input", got {check.shown(given)}')
+
+
 @dataclass(frozen=True)
 class ScheduledRelation:
-    """Resistive relation whose force has a factor of time, f = a(t) ρ(s), a ≥ 0; made by :func:`scheduled`.
+    """Resistive relation with a factor, f = a ρ(s), a ≥ 0; made by :func:`scheduled` and :func:`controlled`.
 
     Parameters
     ----------
     relation : Relation
         ρ(s).
-    factor : callable
-        a(t) of the time [s].
+    factor : callable or "input"
+        a(t) of the time [s], or 1 + u of the input u.
     """
 
     relation: Relation
-    factor: Callable[[float], float]
+    factor: Factor
 
     def __str__(self) -> str:
+        if self.factor == "input":
+            return f"controlled({self.relation})"
         named = getattr(self.factor, "__name__", "factor")
         return f"scheduled({self.relation}, {'function' if named == '<lambda>' else named})"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -145,6 +145,44 @@ class Mechanism(Model):
         return other
 
     @quantities(time="s")
+    @checked
+    def with_masses_at(self, time: float) -> Mechanism:
+        """Mechanism with the masses that :meth:`flexph.Body.with_mass_factor` gives at a time, constant from then on.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        Mechanism
+            The new mechanism, whose poses and states are those of this one; this one if no mass changes.
+
+        Raises
+        ------
+        ValueError
+            For a factor that is not positive.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, connect, hinge
+        >>> bucket = rigid.bar(1.0, 2.0).with_mass_factor(lambda t: 1.0 + t)
+        >>> connect({"bucket": bucket}, [hinge("bucket.root", GROUND)]).with_masses_at(0.5).bodies["bucket"].mass
+        3.0
+        """
+        if not self.network.arrays.mass_factors:
+            return self
+        bodies = dict(self.bodies)
+        for name, body in self.bodies.items():
+            if body.mass_factor is not None:
+                value = check.asked(f"{name}: the factor of its mass", body.mass_factor, time)
+                factor = check.positive(f"{name}: the factor of its mass at t = {time} s", value)
+                bodies[name] = replace(body, inertia=body.inertia.scaled(factor), mass_factor=None)
+        return Mechanism(bodies, self.connections, self.gravity)
+
+    @quantities(time="s")
     @computing(_unknowns)
     def assemble(
         self,
@@ -277,7 +315,8 @@ class Mechanism(Model):
         State
             Start of a run.
         """
-        return consistent_state(self, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
+        own = self.with_masses_at(time)
+        return consistent_state(own, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
 
     @computing(_unknowns)
     def impact(
@@ -321,7 +360,8 @@ class Mechanism(Model):
             Unless one of impulse and restitution is given; with restitution, if the port does not move against the
             direction, if joints hold it, or if its body deforms.
         """
-        return impact_at(self, state, port, impulse=impulse, restitution=restitution, direction=direction)
+        own = self.with_masses_at(state.time)
+        return impact_at(own, state, port, impulse=impulse, restitution=restitution, direction=direction)
 
     @quantities(about="m", spin="rad/s", time="s")
     @computing(_unknowns)
@@ -381,11 +421,12 @@ class Mechanism(Model):
             redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
         """
+        own = self.with_masses_at(time)
         if spin is None and any(c.touches for c in self.connections):
-            return equilibrium_with_contacts(self, pose, inputs or {}, time=time, redundant=redundant)
-        state = equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+            return equilibrium_with_contacts(own, pose, inputs or {}, time=time, redundant=redundant)
+        state = equilibrium(own, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
         if spin is None:
-            warn_if_unstable(self, state, inputs or {})
+            warn_if_unstable(own, state, inputs or {})
         return state
 
     @computing(_unknowns)
@@ -697,7 +738,7 @@ class Mechanism(Model):
         ValueError
             For an inconsistent state and redundant constraints.
         """
-        return consistent_multipliers(self, state, inputs or {})
+        return consistent_multipliers(self.with_masses_at(state.time), state, inputs or {})
 
     @computing(_unknowns)
     def phdae(self, state: State) -> PHDAE:

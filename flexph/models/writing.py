@@ -108,6 +108,9 @@ class _Writer:
         if recipe.function.endswith("Body.with_mass"):
             entry = self.body(given.pop("self"), path)
             return entry | {"masses": [*entry.get("masses", []), self.values(given, path)]}
+        if recipe.function.endswith("Body.with_mass_factor"):
+            entry = self.body(given.pop("self"), path)
+            return entry | {"mass_factor": self.value(given["factor"], f"{path}.mass_factor")}
         kinds = {_name(makes): kind for kind in all_kinds().bodies for makes in (kind.makes, *kind.others)}
         if recipe.function not in kinds:
             raise ValueError(f"{path} cannot be written: model files have no {recipe.function}")
@@ -160,6 +163,8 @@ class _Writer:
                 return "ground" if place is None else {"ground": list(place)}
             case Rotation():
                 return value.as_matrix().tolist()
+            case ScheduledRelation(relation=relation, factor="input"):
+                return {"kind": "controlled", "law": self.value(relation, f"{path}.law")}
             case ScheduledRelation(relation=relation, factor=factor):
                 own = self.value(relation, f"{path}.law"), self.value(factor, f"{path}.factor")
                 return {"kind": "scheduled", "law": own[0], "factor": own[1]}

@@ -36,7 +36,9 @@ def mechanism_signature(mechanism: Model) -> list[str]:
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {_elastic(m)} {_resists(m)}" for name, m in measures(mechanism.connections)]
-    springs += [f"{c.name}: {s.friction} {_digest(s.components)}" for c in mechanism.connections for s in c.form.slips]
+    slips = [(c.name, s) for c in mechanism.connections for s in c.form.slips]
+    loaded = [f" on {s.contact}" if s.contact else "" for _, s in slips]
+    springs += [f"{n}: {s.friction}{on} {_digest(s.components)}" for (n, s), on in zip(slips, loaded, strict=True)]
     springs += [f"{c.name}: {_rubs(b)}" for c in mechanism.connections if (b := c.form.bearing)]
     bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
     bodies += [f"{k}: {_strains(b)}" for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)]
@@ -81,7 +83,7 @@ def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
 def _resists(measure: Measure) -> str:
     damping = measure.damping
     resists = f"{damping:.9g}" if isinstance(damping, float) else str(damping)
-    if isinstance(damping, ScheduledRelation):
+    if isinstance(damping, ScheduledRelation) and callable(damping.factor):
         resists = f"{resists} {_values((damping.factor,), 1)}"
     if callable(measure.free):
         return f"{resists} moving"
@@ -90,7 +92,7 @@ def _resists(measure: Measure) -> str:
 
 def _rubs(bearing: Bearing) -> str:
     factor = bearing.friction.factor
-    timed = "" if factor is None else f" {_values((factor,), 1)}"
+    timed = f" {_values((factor,), 1)}" if callable(factor) else ""
     return f"{bearing.friction} {bearing.pressing}{timed}"
 
 
@@ -113,7 +115,8 @@ def _constants(body: Body) -> str:
         matrices = (elastic.compliance, elastic.strain, elastic.slopes, elastic.weights, elastic.viscous)
         numbers += [_sizes(x) for x in matrices if x is not None]
         numbers += [[elastic.mass_damping], [elastic.stiffness_damping]]
-    return " ".join([*digits(numbers), body.momenta])
+    timed = () if body.mass_factor is None else (f"mass {_values((body.mass_factor,), 1)}",)
+    return " ".join([*digits(numbers), body.momenta, *timed])
 
 
 def _strains(body: NodalBody) -> str:

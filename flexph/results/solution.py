@@ -15,6 +15,7 @@ from ..display.tables import listed
 from ..drawing.viewers import film_of, html_of, open_viewer
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
+from ..kernels.state import mass_factors
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
@@ -349,13 +350,15 @@ class Solution(MotionByName, Result, Memo):
 
     def linear_momentum(self) -> Array:
         """Linear momentum Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""
-        masses, dim = self.mechanism.network.arrays.mass, self.mechanism.layout.dim
+        arrays, dim = self.mechanism.network.arrays, self.mechanism.layout.dim
+        masses = np.array([arrays.mass * mass_factors(arrays, t) for t in self.times.tolist()])
         motion = self.states[:, self.mechanism.layout.parts_of_motion]
-        return np.einsum("b,kbd->kd", masses, motion[:, : dim * masses.size].reshape(-1, masses.size, dim))
+        return np.einsum("kb,kbd->kd", masses, motion[:, : dim * masses.shape[1]].reshape(*masses.shape, dim))
 
     def angular_momentum(self) -> Array:
         """Angular momentum Σ r × m ṙ + R p_r about the world's origin at the saved times, (k + 1, s) [N m s]."""
-        return np.array([angular_momentum(self.mechanism, x) for x in self.states])
+        rows = zip(self.states, self.times.tolist(), strict=True)
+        return np.array([angular_momentum(self.mechanism, x, time) for x, time in rows])
 
     def orthogonality(self) -> float:
         """Largest entry of RᵀR − 1 of any body at any saved time."""

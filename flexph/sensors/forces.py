@@ -323,7 +323,13 @@ def _slip_of(mechanism: Model, joint: str) -> tuple[int, Slip]:
 
 def _by_load(mechanism: Model, joint: str) -> bool:
     """True if the friction of a wheel is limited by its load, a force of steps."""
-    return _slip_of(mechanism, joint)[1].load is not None
+    slip = _slip_of(mechanism, joint)[1]
+    if slip.contact is not None:
+        raise ValueError(
+            f"wheel_force({joint!r}): the wheel load is that of a contact, which states do not know: take "
+            f"normal_force({slip.contact!r}), and run.ledger.dissipation[{joint!r}] for the loss"
+        )
+    return slip.load is not None
 
 
 def _reading(joint: str, mechanism: Model, read: Read) -> Callable[[Array, Array | None], Array]:

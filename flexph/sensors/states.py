@@ -280,9 +280,10 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
                 f"{what} at a state is not defined after a rupture, and {name!r} breaks within the run: {remedy}"
             )
         speed = None if body.flow is None else body.flow.speed
-        if body.scheduled_laws or callable(speed):
+        if body.scheduled_laws or callable(speed) or body.mass_factor is not None:
             raise ValueError(
-                f"{what} at a state needs laws that do not depend on time, got one of {name!r} that does: {remedy}"
+                f"{what} at a state needs laws and masses that do not depend on time, got one of {name!r} that does: "
+                f"{remedy}"
             )
 
 

@@ -287,6 +287,7 @@ def _bodies() -> dict[str, Call]:
         "rigid.solid": Call(rigid.solid, {"mesh": tetrahedron(), "density": 1e3, "ports": {"a": (0.0, 0.0, 0.0)},
                                           "omit": (), "select": None, "unit": None}),
         "Body.with_mass": Call(body.with_mass, {"port": "tip", "mass": 0.1, "inertia": 0.0}),
+        "Body.with_mass_factor": Call(rigid.point(1.0).with_mass_factor, {"factor": lambda t: 1.0 + t}),
         "bodies.body_basis": Call(bodies.body_basis, {"body": body, "modes": 1, "derivatives": 0, "static": ("tip",),
                                                       "inertia": False}),
         "bodies.reduce_body": Call(bodies.reduce_body, {"body": body, "modes": 1, "derivatives": 0,
@@ -342,7 +343,7 @@ def _joints() -> dict[str, Call]:
         "law": None, "torsional_law": None, "factor": None, "ground_normal": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
         "conicity": 0.05, "creep": laws.creep(longitudinal=1.0), "across": axis, "displacement": None, "position": None,
-        "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1, "grips": False,
+        "contact": None, "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1, "grips": False,
     }  # fmt: skip
     plane = {"stiffness": (1.0, 1.0)}
     special: dict[str, dict[str, Any]] = {
@@ -474,6 +475,7 @@ def _mechanism() -> dict[str, Call]:
         "changes.rupture": Call(changes.rupture, {"part": "rope", "s": 0.1, "tension": 5.0}),
         "changes.with_changes": Call(changes.with_changes, {
             "mechanism": made, "changes": [changes.lock("hinge bob.root–arm.tip", at=0.1)]}),
+        "Mechanism.with_masses_at": Call(made.with_masses_at, {"time": 0.5}),
         "Mechanism.replace": Call(made.replace, {"joints": made.connections, "gravity": (0.0, -9.81)}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},

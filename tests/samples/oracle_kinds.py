@@ -327,6 +327,16 @@ def solid(dim, strain, *, degree=1, law=None):
 DAMPED_BY_STRAIN = fem.Damping(stiffness=0.02)
 PUSHED = lambda: [force("a.tip"), distributed_load("a.face", axes="face")]  # noqa: E731
 BODIES = {
+    "rigid body of the plane whose mass changes": (
+        2,
+        lambda: {"b": block(2).with_mass_factor(swelling)},
+        lambda: [hinge(A, B), spring_damper(A, B, stiffness=3.0)],
+    ),
+    "rigid body whose mass changes": (
+        3,
+        lambda: {"b": block(3).with_mass_factor(swelling)},
+        lambda: [spherical(A, B), force(B)],
+    ),
     "von Kármán beam": (2, lambda: {"a": beam(2, strain="von_karman")}, lambda: [force(A)]),
     "von Kármán beam of space": (3, lambda: {"a": beam(3, strain="von_karman")}, lambda: [torque(A)]),
     "quadratic axial displacements": (
@@ -487,6 +497,24 @@ NODAL = {
     "end of a rod of the plane": (2, lambda: rod(1, 2), lambda r: (Sphere(A, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
     "end of a rod": (3, lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
 }
+LOADED = creep(**TYRE, friction=0.4)
+SOFT_GROUND = {
+    "wheel of the plane": (2, lambda: slipping_wheel(B, radius=0.3, friction=LOADED, contact="contact 0")),
+    "wheel": (3, lambda: slipping_wheel(B, A, radius=0.3, friction=LOADED, contact="contact 0")),
+    "tyre": (
+        3,
+        lambda: slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, **SPIN, friction=0.4), contact="contact 0"),
+    ),
+}
+"""Wheels whose load is the normal force of a contact of a ball."""
+
+
+def grounded(dim):
+    """A ball of the rigid body that is pressed on a plane at both ends of a step."""
+    plane = Plane(at(*(0.0,) * (dim - 1), -0.6), (*(0.1, 0.2)[: dim - 1], 1.0))
+    return lambda r: (Sphere(B, 1.0 + r), plane)
+
+
 STOPS = {
     "offset": (2, lambda q: {"upper": 2.0 * q - 1.0, "along_axis": (0.6, 0.8)}),
     "offset of space": (3, lambda q: {"lower": 2.0 * q - 1.0, "along_axis": SKEW}),

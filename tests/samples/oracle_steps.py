@@ -11,6 +11,7 @@ from exact_scheme.step import Given, slips_of_bearings, step
 from exact_scheme.system import system_of
 
 from flexph import connect
+from flexph.kernels.state import mass_factors
 from flexph.mechanisms.model.state import configuration, initial_stresses
 from flexph.mechanisms.model.time_table import TimeTable, anchor
 from flexph.numerics.gauss_tableau import gauss
@@ -34,6 +35,7 @@ class OracleStep:
         rubbing = np.ones((2, count))
         for i, factor in self.system.springs.relation_factors:
             rubbing[:, i] = [factor(t) for t in times]
+        masses = [mass_factors(mechanism.network.arrays, t) for t in times]
         speeds = [np.array([flow.speed(t) for flow in self.system.flows]) for t in times]
         self.given = Given(
             h=times[1] - times[0],
@@ -48,6 +50,7 @@ class OracleStep:
             strain_factor=Ends(*strain_factors),
             speed=Ends(*speeds),
             rubbing=Ends(*rubbing),
+            mass=Ends(*masses),
             radius=radius,
         )
 

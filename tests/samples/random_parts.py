@@ -1,4 +1,7 @@
-"""Random mechanisms of laws, ropes, drums, rods and cables of the plane, wheels, schedules, locks and releases."""
+"""Random mechanisms of laws, ropes, drums, rods and cables of the plane, wheels, schedules, locks and releases.
+
+Masses of time, dampers by a controller and wheels on soft ground are drawn from a second stream of random numbers.
+"""
 
 import math
 
@@ -8,6 +11,8 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, spherical, spring_damper, torsion_spring, weld
 from flexph.changes import lock, release
+from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
+from flexph.control import Sampled
 from flexph.joints import (
     Sheave,
     bushing,
@@ -23,6 +28,7 @@ from flexph.laws import (
     bilinear,
     bouc_wen,
     bristle,
+    controlled,
     coulomb,
     creep,
     force_law,
@@ -106,15 +112,17 @@ def flexible(rng):
 
 
 def random_mechanism(rng):
-    """A mechanism, a state at which it moves, and changes of its joints within 0.3 s."""
+    """A mechanism, a state at which it moves, changes of its joints within 0.3 s, and controllers of its dampers."""
+    more = rng.spawn(1)[0]
     dim = 2 if rng.random() < 0.7 else 3
     count = int(rng.integers(2, 4))
-    bodies = {f"b{i}": block(rng, dim) for i in range(count)}
+    bodies = {f"b{i}": weighed(more, block(rng, dim)) for i in range(count)}
     places = {f"b{i}": np.append(2.0 * i, rng.uniform(-0.2, 0.2, dim - 1)) for i in range(count)}
     flex = flexible(rng) if dim == 2 else {}
     joints = _joints(rng, dim, count, bool(flex))
     connections = joints + [force for _ in range(int(rng.integers(1, 4))) for force in _forces(rng, dim, count)]
     connections += [weld("rod.root", "b0.p1", name="clamp")] if flex else []
+    connections += added(more, dim, count)
     mechanism = connect(bodies | flex, connections, gravity=(0.3, -9.81, 0.2)[:dim])
     guess = {name: (*place, 0.0) if dim == 2 else (place, np.eye(3)) for name, place in places.items()}
     moving = {
@@ -122,7 +130,34 @@ def random_mechanism(rng):
         for name in bodies
     }
     start = mechanism.consistent_state(mechanism.assemble(guess=guess), velocities=moving)
-    return mechanism, start, _changes(rng, joints)
+    names = list(mechanism.input_names)
+    press = Sampled(function=lambda t, seen: {name: more.uniform(-1.0, 3.0) for name in names}, period=0.03, sensors={})
+    changes = _changes(rng, joints)
+    return (mechanism, start, [], {"brakes": press}) if names else (mechanism, start, changes, {})
+
+
+def weighed(rng, body):
+    """The body with a mass that grows, swings or jumps, or as it is."""
+    if rng.random() < 0.6:
+        return body
+    w, jump = float(rng.uniform(1.0, 20.0)), float(rng.uniform(0.05, 0.25))
+    factors = [lambda t: 1.0 + 3.0 * t, lambda t: 1.0 + 0.5 * math.sin(w * t), lambda t: 1.0 if t < jump else 0.6]
+    return body.with_mass_factor(factors[rng.integers(3)])
+
+
+def added(rng, dim, count):
+    """A damper that a controller sets, and a wheel on soft ground whose friction is limited by its load."""
+    law = controlled([viscous(0.5), coulomb(0.5, speed=0.2), quadratic(0.6)][rng.integers(3)])
+    parts = [spring_damper("b0.centre", "b1.centre", damping=law, name="brake")] if rng.random() < 0.3 else []
+    if rng.random() < 0.5:
+        return parts
+    last, up = f"b{count - 1}.p2", (*(0.0,) * (dim - 1), 1.0)
+    ground = Plane(GROUND.at(*(-x for x in up)), up)
+    chassis = GROUND if dim == 2 else "b0.centre"
+    tyre = creep(longitudinal=30.0, lateral=20.0, friction=float(rng.uniform(0.2, 1.0)))
+    soft = KelvinVoigt(float(10.0 ** rng.uniform(2.0, 4.0)), damping=float(rng.uniform(0.0, 5.0)))
+    parts.append(contact(Sphere(last, 0.3), ground, soft, name="soft ground"))
+    return [*parts, slipping_wheel(last, chassis, radius=0.3, friction=tyre, contact="soft ground", name="soft tyre")]
 
 
 def _joints(rng, dim, count, clamped):

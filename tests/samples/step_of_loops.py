@@ -25,9 +25,9 @@ class StepOfLoops:
         timed = [part.factor is not None for part in a.strains.laws]
         rubbing = given.rubbing if a.springs.relation_factors else ()
         factors = given.factor if a.springs.scheduled else ()
-        prescribed = np.concatenate(
-            [given.moved, *factors, *(e[timed] for e in given.strain_factor), *given.speed, *rubbing]
-        )
+        masses = (own[[b for b, _ in a.mass_factors]] for own in given.mass)
+        strains = (own[timed] for own in given.strain_factor)
+        prescribed = np.concatenate([given.moved, *factors, *strains, *given.speed, *rubbing, *masses])
         self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)), prescribed)
         self.m = self.stepper.memory
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)

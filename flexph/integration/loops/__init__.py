@@ -6,6 +6,7 @@ to each, and give the same numbers if they run uncompiled (see CONTRIBUTING.md).
 
 Imports: bodies, contacts, contacts.loops, control, discrete_gradients, integration.loops.decay,
 integration.loops.flexible, integration.loops.friction, integration.loops.gauss, integration.loops.memory,
-integration.loops.rigid_steps, integration.loops.solids, integration.loops.steps, integration.loops.wide, joints.rows,
-kernels, kernels.contacts, kernels.convergence, kernels.surfaces, mechanisms.model, numerics, numerics.loops, systems.
+integration.loops.rigid_steps, integration.loops.solids, integration.loops.steps, integration.loops.terms,
+integration.loops.wide, joints.rows, kernels, kernels.contacts, kernels.convergence, kernels.surfaces, mechanisms.model,
+numerics, numerics.loops, systems.
 """

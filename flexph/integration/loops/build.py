@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
-from ...kernels.arrays import Arrays, timed_columns
+from ...kernels.arrays import FACTORS, Arrays, timed_columns
 from ...kernels.surfaces.surfaces import joined
 from ...mechanisms.model.accounts import FLOWS, Accounts
-from ...mechanisms.model.references import controlled_springs
+from ...mechanisms.model.references import controlled_factors
 from ...numerics.arrays import Array, dense, no_entries
 from .border import Frames, make_border
 from .contacts import contacts_of, surfaces_of
@@ -25,7 +25,7 @@ from .flows import flows_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling, Surfaces
 from .memory.constants import Constants
-from .memory.data import Index, Nodes, Points, Vibration
+from .memory.data import Index, Masses, Nodes, Points, Vibration
 from .memory.relation_functions import resisting, spring_laws
 from .memory.sliding import curves_of, ropes_of, slips_of
 from .near_pairs import NearPairs
@@ -216,6 +216,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         solids=with_entries(solids, border),
         faces=faces,
         flows=flows_of(mechanism),
+        masses=_masses(a),
         surfaces=Surfaces(*joined(list(mechanism.once(surfaces_of)))),
     )
 
@@ -269,6 +270,12 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     return Joints(plus, minus, a.vector_fixed[: sizes.vectors], *pairs, a.term_row, a.term_product, **springs)
 
 
+def _masses(a: Arrays) -> Masses:
+    """Reference inertia of the bodies whose mass changes."""
+    body = np.array([b for b, _ in a.mass_factors], dtype=np.int64)
+    return Masses(body, a.mass[body], a.weight[body], a.J[body])
+
+
 def _loads(a: Arrays, nodes: int) -> Loads:
     node, torque = entries_of(a.input_node), entries_of(a.input_torque)
     is_force = node[0] < nodes * a.dim
@@ -300,8 +307,9 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
     reference = _columns(accounts.references, springs, len(slices))
-    for controlled in mechanism.once(controlled_springs):
-        reference[controlled.spring] = controlled.port
+    for controlled in mechanism.once(controlled_factors):
+        if controlled.kind == FACTORS:
+            reference[controlled.number] = controlled.port
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=reference,

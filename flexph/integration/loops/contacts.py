@@ -64,9 +64,20 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         driven=c.driven,
         rubbing=c.rubbing,
         surface=_surfaces(accounts, c),
+        wheel=_wheels(mechanism, c),
         shape=_shapes(mechanism, c),
         blend=c.blend,
     )
+
+
+def _wheels(mechanism: Model, contacts: Gaps) -> Index:
+    """Slips of the wheels that contacts load, −1 for none."""
+    slips = mechanism.network.arrays.slips
+    wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
+    own = np.flatnonzero(slips.contact >= 0)
+    own = own[slips.contact[own] < wheel.size]
+    wheel[slips.contact[own]] = own
+    return wheel[contacts.owner]
 
 
 @cache

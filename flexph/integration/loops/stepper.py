@@ -78,7 +78,8 @@ class Stepper:
     def _memory(self) -> Memory:
         """Copy of the memory of the mechanism, without listed pairs."""
         steps = self.parts.kinds.redundant, self.parts.kinds.decay
-        return self.mechanism.once(_MEMORIES[steps]).copy()
+        changes = bool(self.mechanism.network.arrays.mass_factors)
+        return self.mechanism.once(_MEMORIES[steps]).copy(with_constants=changes)
 
     def _bind(self, m: Memory) -> None:
         """Bind the steps to a memory."""

@@ -77,17 +77,19 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
         )
     if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
-            f"{method}: with laws that depend on time or flows there are no impacts at the start of steps: "
+            f"{method}: with laws or masses that depend on time or flows there are no impacts at the start of steps: "
             "take contact='events'"
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE
+    if is_rigid and tolerance and problem.mechanism.network.arrays.mass_factors:
+        raise ValueError(f"{method}: with masses that depend on time rigid contacts take steps of given length")
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
     return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)
 
 
 def _is_timed(a: Arrays) -> bool:
-    """True if energies or dry friction of joints depend on time, by laws with a schedule or flows."""
-    timed = a.springs.scheduled or a.flows or (a.bearings.rubbing >= 0).any()
+    """True if energies or dry friction of joints depend on time, by laws with a schedule, masses or flows."""
+    timed = a.springs.scheduled or a.flows or a.mass_factors or (a.bearings.rubbing >= 0).any()
     return bool(timed or any(part.factor is not None for part in a.strains.laws))
 
 
@@ -107,6 +109,9 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     _refuse_nodes(method, mechanism)
     _refuse_wide(method, mechanism)
     refuse_contacts(mechanism.connections, "ExactGauss()")
+    for name, body in mechanism.bodies.items():
+        if body.mass_factor is not None:
+            raise ValueError(f"ExactGauss() takes no masses that depend on time, got that of {name!r}: take Exact4()")
     for name, measure in measures(mechanism.connections):
         if measure.path is not None or not isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType)):
             raise ValueError(f"ExactGauss() does not take the law of {name}: take Exact()")

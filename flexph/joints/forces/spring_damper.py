@@ -44,7 +44,8 @@ def spring_damper(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float, Relation or ScheduledRelation
-        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇), by a schedule if it is ``scheduled``.
+        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇), by a schedule if it is ``scheduled``, by an input if
+        ``controlled``.
     length : float or function, optional
         Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
         damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
@@ -127,7 +128,8 @@ def torsion_spring(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float, Relation or ScheduledRelation
-        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇), by a schedule if it is ``scheduled``.
+        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇), by a schedule if it is ``scheduled``, by an input if
+        ``controlled``.
     angle : float or callable, optional
         Free angle α₀ [rad], by default that of the assembled pose. A function of time makes the element a position
         controller of a joint: torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger shows under its name.
@@ -172,6 +174,9 @@ def check_rates(
     rates = check.not_negative("stiffness", stiffness), damping_of("damping", damping)
     if check_law("law", law, by_input=True) is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
+    by_input = isinstance(rates[1], ScheduledRelation) and rates[1].factor == "input"
+    if by_input and isinstance(law, ElasticLaw) and law.is_controlled:
+        raise ValueError("law and damping have one input between them: give only one of them by controlled(...)")
     if rates == (0.0, 0.0) and law is None:
         raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law, got none of them")
     return rates

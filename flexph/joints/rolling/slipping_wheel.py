@@ -46,6 +46,7 @@ def slipping_wheel(
     roller: float | None = None,
     ground: PortName | None = None,
     ground_normal: Sequence[float] | None = None,
+    contact: str | None = None,
     name: str | None = None,
 ) -> Connection:
     """Wheel with friction against its slip on the ground: a force element (:func:`flexph.joints.wheel` forbids slip).
@@ -62,10 +63,14 @@ def slipping_wheel(
     joints must hold the wheel on the chassis and the chassis level; the wheel load N is part of the relation,
     ``coulomb(μN, speed=...)``.
 
-    With a ``ground`` the wheel holds the height of its centre over it, ``n·p = r``, and the friction of a creep law is
-    limited by this force: with the multiplier N of the height, ``creep(..., friction=μ)`` saturates at μN, and has no
-    force while N pulls. Both forces act at the point of contact: in space s has the spin θ̇ + α̇ of the wheel and
-    the roll of the chassis, with the pitch α and the roll β of the chassis against the ground,
+    A wheel on soft ground has a compliant ``contact`` without friction, such as a ball or a rim on a plane: its mean
+    normal force N over a step limits the friction of ``creep(..., friction=μ)``. A wheel that has left the ground has
+    none.
+
+    With a ``ground`` in its place the wheel holds the height of its centre over it, ``n·p = r``, and the friction of a
+    creep law is limited by this force: with the multiplier N of the height, ``creep(..., friction=μ)`` saturates at μN,
+    and has no force while N pulls. In both cases forces act at the point of contact: in space s has the spin θ̇ + α̇ of
+    the wheel and the roll of the chassis, with the pitch α and the roll β of the chassis against the ground,
 
         s = (f·ṗ − r (θ̇ + α̇)) f + (a·ṗ + r β̇) a
 
@@ -91,6 +96,8 @@ def slipping_wheel(
         Place of the ground on which the wheel stands, for a law of creep with ``friction=μ``.
     ground_normal : array_like, optional
         Normal of the ground in the world, by default with the components of ``normal``.
+    contact : str, optional
+        Name of the compliant contact of the wheel with its ground that gives its load, in place of ``ground``.
     name : str, optional
         Name of the element.
 
@@ -103,7 +110,8 @@ def slipping_wheel(
     ------
     ValueError
         For a radius that is not positive, an axle that is not perpendicular to the normal, rollers in the plane,
-        rollers with a creep law, and a ground without a law by the wheel load, or the other way round.
+        rollers with a creep law, and a ground or contact without a law by the wheel load, or the other way round; on
+        connecting, for a contact that is unknown, rigid or has friction.
 
     Examples
     --------
@@ -119,7 +127,7 @@ def slipping_wheel(
     up = None if normal is None else unit("normal", normal)
     if angle is not None and isinstance(friction, CreepLaw):
         raise ValueError(f"a wheel with rollers takes a Relation for its friction, got {friction}")
-    check_load("friction", friction, ground)
+    check_load("friction", friction, ground, contact)
     level = up if ground_normal is None else unit("ground_normal", ground_normal)
 
     def make(dim: int) -> Form:
@@ -134,30 +142,36 @@ def slipping_wheel(
             along_ground = (component(wheel, chassis, (n[1], -n[0]), turns=(r, None)),)
             return Form(
                 rows=height(wheel, ground, fitting("ground_normal", level or n, 2), r),
-                slips=(slip(along_ground, friction, travel=along_ground[0][:2]),),
+                slips=(slip(along_ground, friction, travel=along_ground[0][:2], contact=contact),),
                 signs=(Solid("wheel", wheel, radius=r),),
             )
         side = (0.0, 1.0, 0.0) if axle is None else fitting("axis", axle, 3)
         slips = in_space(wheel, chassis, side, of=(up, r, angle))
         spins = isinstance(friction, CreepLaw) and friction.spins
         turned = (spin(chassis, side, up),) if spins else ()
-        if ground is not None:
+        if ground is not None or contact is not None:
             upright = fitting("ground_normal", level or (0.0, 0.0, 1.0), 3)
             slips = tuple(a + b for a, b in zip(slips, tilts(chassis, side, (up, upright), r), strict=True))
-        rolling = slip((*slips, *turned), friction, travel=slips[0][:3])
+        rolling = slip((*slips, *turned), friction, travel=slips[0][:3], contact=contact)
         rows = height(wheel, ground, fitting("ground_normal", level or (0.0, 0.0, 1.0), 3), r)
         return Form(rows, slips=(rolling,), signs=(Solid("wheel", wheel, side, radius=r),))
 
     return Connection("slipping_wheel", (wheel, chassis), make, label=name)
 
 
-def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None) -> None:
-    """Raise ValueError for a law by the wheel load without a ground that gives this load, or the other way round."""
+def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, contact: str | None) -> None:
+    """Raise ValueError for a law by the wheel load without what gives this load, or the other way round."""
     by_load = isinstance(law, CreepLaw) and law.by_load
-    if by_load and ground is None:
-        raise ValueError(f"{name} by the wheel load needs ground=GROUND.at(...) on which the wheel stands, got {law}")
-    if ground is not None and not by_load:
-        raise ValueError(f"a wheel on its ground takes creep(..., friction=μ) for {name}, got {law}: leave ground= out")
+    if ground is not None and contact is not None:
+        raise ValueError(f"give either ground or contact, the wheel load is one of them, got contact={contact!r} too")
+    if by_load and ground is None and contact is None:
+        raise ValueError(
+            f"{name} by the wheel load needs ground=GROUND.at(...) on which the wheel stands, or the name of its "
+            f"contact, got {law}"
+        )
+    if not by_load and (ground is not None or contact is not None):
+        given = "ground" if contact is None else "contact"
+        raise ValueError(f"a wheel with {given}= takes creep(..., friction=μ) for {name}, got {law}: leave it out")
     if ground is not None and not (isinstance(ground, Ground) and ground.position):
         raise ValueError(f"ground of a slipping_wheel must be a place GROUND.at(...), got {ground!r}")
 
@@ -168,12 +182,16 @@ def height(wheel: str, ground: PortName | None, normal: Direction, radius: float
 
 
 def slip(
-    components: tuple[tuple[Weighed, ...], ...], friction: Relation | CreepLaw, *, travel: tuple[Weighed, ...]
+    components: tuple[tuple[Weighed, ...], ...],
+    friction: Relation | CreepLaw,
+    *,
+    travel: tuple[Weighed, ...],
+    contact: str | None = None,
 ) -> Slip:
     """Slip with friction; for a creep law the rolling speed ``travel`` becomes its last component."""
     if not isinstance(friction, CreepLaw):
         return Slip(components, friction)
-    return Slip((*components, travel), friction, 0 if friction.by_load else None)
+    return Slip((*components, travel), friction, 0 if friction.by_load and contact is None else None, contact)
 
 
 def in_space(

@@ -164,13 +164,14 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The multiplier of
-    the row numbered ``load`` is the wheel load of a creep law by load.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The wheel load of a
+    creep law by load is the multiplier of the row numbered ``load``, or the normal force of the compliant ``contact``.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
     friction: Relation | CreepLaw
     load: int | None = None
+    contact: str | None = None
 
 
 @dataclass(frozen=True)
@@ -272,9 +273,30 @@ class Connection(Remade):
     def formed(self, dim: int) -> Connection:
         """Connection in the plane (2) or in space (3); raises ValueError if it does not exist there."""
         try:
-            return self if self.make is None else replace(self, make=None, form=self.make(dim))
+            return _with_port(self if self.make is None else replace(self, make=None, form=self.make(dim)))
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
+
+
+def is_controlled_friction(form: Form) -> bool:
+    """True if an input sets the factor of a friction."""
+    laws = [gap.law for gap in form.gaps] + ([] if form.group is None else [form.group.law])
+    factors = [getattr(law, "friction_factor", None) for law in laws]
+    factors += [m.damping.factor for m in form.measures if isinstance(m.damping, ScheduledRelation)]
+    factors += [] if form.bearing is None else [form.bearing.friction.factor]
+    return "input" in factors
+
+
+def _with_port(formed: Connection) -> Connection:
+    """Connection with its external port if an input sets the factor of its friction."""
+    if not is_controlled_friction(formed.form) or (formed.input is not None and formed.input.kind == "factor"):
+        return formed
+    if formed.input is not None:
+        raise ValueError(
+            f"an input sets its friction, but it has one of kind {formed.input.kind!r} already: leave one of them out"
+        )
+    port = next(str(port) for port in formed.ports if isinstance(port, str))
+    return replace(formed, input=Input("factor", port))
 
 
 def offset_at(second: PortName) -> float | None:
@@ -365,12 +387,17 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
 
 
 def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
-    """Raise ValueError for laws that small motions do not have, not elastic or of time, and for flows along bodies.
+    """Raise ValueError for laws that small motions do not have, not elastic or of time, masses of time, and flows.
 
     Equations with ``has_schedules`` have elastic laws of springs that depend on time, those that it ``takes_flows``
     flows of constant speed.
     """
     for name, body in mechanism.bodies.items():
+        if body.mass_factor is not None:
+            raise ValueError(
+                f"{caller} takes no masses that depend on time, got that of {name!r}: take "
+                "mechanism.with_masses_at(time), which keeps those of a time"
+            )
         if body.flow is not None and not takes_flows:
             raise ValueError(f"{caller} takes no flows, got that along {name!r}: take spectrum(), or integrate")
         if body.flow is not None and callable(body.flow.speed):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
+from ...laws.resistive_relations import Factor, check_factor
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
@@ -27,9 +27,10 @@ class CoulombFriction:
         Coefficient of friction μ.
     radius : float, optional
         Radius r of the bearing [m], for joints that turn.
-    factor : callable, optional
+    factor : callable or "input", optional
         Factor of the coefficient, at least 0, as a function of time [s], as of a brake. A step takes the mean of both
-        ends.
+        ends. With ``"input"`` the joint is an external port of one component u under its name, the factor is 1 + u, and
+        a :class:`flexph.control.Sampled` or ``inputs`` of :func:`flexph.integrate` set u ≥ −1.
 
     Raises
     ------
@@ -56,17 +57,18 @@ class CoulombFriction:
     coefficient: float
     _: KW_ONLY
     radius: float | None = None
-    factor: Callable[[float], float] | None = None
+    factor: Factor | None = None
     remedy: ClassVar[str] = "CoulombFriction(coefficient, radius=...)"
 
     def __post_init__(self) -> None:
         check.not_negative("coefficient", self.coefficient, "")
         if self.radius is not None:
             check.positive("radius", self.radius, "m")
+        check_factor("factor", self.factor)
 
     def __str__(self) -> str:
         radius = "" if self.radius is None else f", radius={self.radius:.9g}"
-        timed = "" if self.factor is None else ", factor=function"
+        timed = "" if self.factor is None else ", factor='input'" if self.factor == "input" else ", factor=function"
         return f"CoulombFriction({self.coefficient:.9g}{radius}{timed})"
 
 

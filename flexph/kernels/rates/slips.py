@@ -107,6 +107,7 @@ class Slips(NamedTuple):
     slip: Index  # (components,)
     curve: Index  # (components,), the curve along which a port slips, or −1
     load: Index  # (slips,), row whose multiplier is the wheel load, or −1
+    contact: Index  # (slips,), compliant contact whose normal force is the wheel load, or −1
     relations: tuple[Relation | CreepLaw, ...]
 
 
@@ -150,10 +151,10 @@ def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tup
         components = np.flatnonzero(t.slip == i)
         if isinstance(law, CreepLaw):
             if law.by_load:
-                law = law.under(np.inf if multipliers is None else float(multipliers[t.load[i]]))
-                if multipliers is None and np.abs(rates[components[:-1]]).max() > ROLLING * abs(
-                    float(rates[components[-1]])
-                ):
+                known = multipliers is not None and t.load[i] >= 0
+                law = law.under(float(multipliers[t.load[i]]) if multipliers is not None and known else np.inf)
+                slips = np.abs(rates[components[:-1]]).max() > ROLLING * abs(float(rates[components[-1]]))
+                if not known and slips:
                     raise ValueError("a wheel with creep(..., friction=μ) slips, and its load is not known here")
             force[components[:-1]] = law.force(rates[components[:-1]], float(rates[components[-1]]))
             slope[np.ix_(components[:-1], components)] = law.slopes(

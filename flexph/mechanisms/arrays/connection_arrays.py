@@ -11,7 +11,8 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
-from ...contacts.arrays import friction_factors
+from ...contacts.arrays import factor_key, numbers_of_factors
+from ...contacts.laws import Compliant
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
 from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
@@ -26,6 +27,7 @@ from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import ScheduledRelation
+from ...numerics import checks as check
 from ...numerics.rotations import spins
 
 
@@ -165,8 +167,24 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
         slip=indices(i for i, _, _ in components),
         curve=indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
         load=indices(-1 if slip.load is None else first[c.name] + slip.load for c, slip in own),
+        contact=indices(-1 if slip.contact is None else _loading(connections, c.name, slip.contact) for c, slip in own),
         relations=tuple(slip.friction for _, slip in own),
     )
+
+
+def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
+    """Number of the compliant contact that loads a wheel, among the contacts."""
+    touching = {c.name: (i, c) for i, c in enumerate(c for c in connections if c.touches)}
+    number, contact = check.lookup("contact", name, touching, wheel)
+    if contact.form.group is not None:
+        raise ValueError(f"{wheel}: contact must be that of a wheel with its ground, got {name!r} of many balls")
+    for gap in contact.form.gaps:
+        if not isinstance(gap.law, Compliant) or gap.law.friction > 0.0:
+            raise ValueError(
+                f"{wheel}: contact must have a compliant law without friction, Hertz or KelvinVoigt, as the wheel has "
+                f"its own, got {gap.law} of {name!r}"
+            )
+    return number
 
 
 def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
@@ -178,7 +196,7 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
     for i, (c, measure) in enumerate(owned_measures(connections)):
         if measure.lever:
             slips[c.name].append((i, measure.lever))
-    factors = {id(factor): k for k, (_, factor) in enumerate(friction_factors(connections))}
+    factors = numbers_of_factors(connections)
     spring, lever = np.full((dim - 1, len(own)), -1), np.zeros((dim - 1, len(own)))
     for i, c in enumerate(own):
         for t, (k, arm) in enumerate(slips[c.name]):
@@ -193,7 +211,7 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
         friction=np.array([b.friction.coefficient for b in bearings]),
         row=indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
         owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
-        rubbing=indices(factors.get(id(b.friction.factor), -1) for b in bearings),
+        rubbing=indices(factors.get(factor_key(c, b.friction.factor), -1) for c, b in zip(own, bearings, strict=True)),
     )
 
 

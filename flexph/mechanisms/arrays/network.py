@@ -110,6 +110,7 @@ def build_network(
         springs=springs,
         strains=strains,
         flows=flow_arrays(bodies),
+        mass_factors=tuple((i, b.mass_factor) for i, b in enumerate(frames.values()) if b.mass_factor is not None),
         rolling=rolling,
         slips=slips,
         bearings=bearing_arrays(connections, dim),

@@ -30,7 +30,7 @@ from ...numerics.memo import Memo, once
 from .constraints import CONSISTENT, angle_rows, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
 from .model import extent
-from .references import controlled_springs
+from .references import controlled_factors
 from .state import State, configuration
 from .time_table import Prescribed, TimeTable, table_of
 
@@ -145,7 +145,7 @@ def start_table(mechanism: Model, state: State, forcing: Forcing | None = None) 
     rows = mechanism.layout.multipliers
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
-    if mechanism.once(controlled_springs):
+    if mechanism.once(controlled_factors):
         return TimeTable(mechanism, state.anchors, forcing)
     return table_of(mechanism, state.anchors)
 

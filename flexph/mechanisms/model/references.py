@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...contacts.arrays import friction_factors, surface_speeds
-from ...joints.rows.connection import measures
-from ...kernels.arrays import FACTORS, FRICTIONS, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...contacts.arrays import friction_factors, numbers_of_factors, surface_speeds
+from ...joints.rows.connection import measures, owned_measures
+from ...kernels.arrays import FACTORS, FRICTIONS, MASSES, RELATIONS, SPEEDS, STRAINS, SURFACES, timed_columns
+from ...laws.resistive_relations import ScheduledRelation
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import rate_after, values_at
@@ -19,13 +20,19 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-class ControlledSpring(NamedTuple):
-    """Spring with a controlled stiffness: its name, its index, and the indices of its port and of its input."""
+class ControlledFactor(NamedTuple):
+    """Factor 1 + u that an input u sets: name, kind and number (see timed_columns), indices of its port and input."""
 
     name: str
-    spring: int
+    kind: int
+    number: int
     port: int
     entry: int
+
+    @property
+    def what(self) -> str:
+        """What the factor is of."""
+        return "stiffness" if self.kind == FACTORS else "friction"
 
 
 class _Function(NamedTuple):
@@ -44,7 +51,8 @@ class _Function(NamedTuple):
         """Value at a time; raises ValueError unless it is a finite number, and not below the ``least``."""
         value = check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
         if value < self.least:
-            raise ValueError(f"{self.name} at t = {time} s must be at least {self.least:g}, got {value:.6g}")
+            right = "positive" if self.least > 0.0 else f"at least {self.least:g}"
+            raise ValueError(f"{self.name} at t = {time} s must be {right}, got {value:.6g}")
         return value
 
     def along(self, times: Array) -> Array:
@@ -57,12 +65,19 @@ class _Function(NamedTuple):
         return values if is_valid else np.array([self.at(t) for t in times.tolist()])
 
 
-def controlled_springs(mechanism: Model) -> tuple[ControlledSpring, ...]:
-    """Springs whose stiffness an input sets."""
+def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
+    """Factors of stiffness and of friction that inputs set."""
     slices = mechanism.network.input_slices
     ports = {name: i for i, name in enumerate(slices)}
-    own = [(name, i) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_controlled]
-    return tuple(ControlledSpring(name, i, ports[name], slices[name].start) for name, i in own)
+    own = []
+    for i, (connection, measure) in enumerate(owned_measures(mechanism.connections)):
+        if measure.is_controlled:
+            own.append((connection.name, FACTORS, i))
+        if isinstance(measure.damping, ScheduledRelation) and measure.damping.factor == "input":
+            own.append((connection.name, RELATIONS, i))
+    numbers = numbers_of_factors(mechanism.connections)
+    own += [(c.name, FRICTIONS, numbers[c.name]) for c in mechanism.connections if c.name in numbers]
+    return tuple(ControlledFactor(name, kind, i, ports[name], slices[name].start) for name, kind, i in own)
 
 
 def _moving(mechanism: Model) -> list[_Function]:
@@ -72,7 +87,7 @@ def _moving(mechanism: Model) -> list[_Function]:
 
 
 def _changing(mechanism: Model) -> list[_Function]:
-    """Factors of laws of springs and of strains, and speeds of flows and of surfaces, that are functions of time."""
+    """Factors of laws and of masses, and speeds of flows and of surfaces, that are functions of time."""
     a, columns = mechanism.network.arrays, mechanism.once(_columns).tolist()
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
@@ -84,8 +99,12 @@ def _changing(mechanism: Model) -> list[_Function]:
     own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
     own += [(RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
     own += [(FRICTIONS, k, name, of) for k, (name, of) in enumerate(friction_factors(mechanism.connections))]
+    own = [factor for factor in own if factor[-1] != "input"]
+    frames = list(mechanism.frames)
+    own += [(MASSES, k, f"{frames[b]}: the factor of its mass", of) for k, (b, of) in enumerate(a.mass_factors)]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
-    least = [0.0 if kind in (RELATIONS, FRICTIONS) else -np.inf for kind, *_ in own]
+    bounds = {RELATIONS: 0.0, FRICTIONS: 0.0, MASSES: np.finfo(float).tiny}
+    least = [bounds.get(kind, -np.inf) for kind, *_ in own]
     pairs = zip(places, least, strict=True)
     return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
@@ -108,9 +127,10 @@ class References:
     def __init__(self, mechanism: Model, anchored: Array, forcing: Forcing | None = None) -> None:
         self.anchored, self._forcing, self._still = anchored, forcing, np.zeros(anchored.size)
         self._moving, self._changing = mechanism.once(_moving), mechanism.once(_changing)
-        self._controlled, columns = mechanism.once(controlled_springs), mechanism.once(_columns)
+        self._controlled, columns = mechanism.once(controlled_factors), mechanism.once(_columns)
         self._first, self._count = columns[FACTORS].tolist()
-        self._ones = columns[[FACTORS, RELATIONS]].tolist()
+        self._places = columns.tolist()
+        self._ones = columns[[FACTORS, RELATIONS, FRICTIONS]].tolist()
         self.width = int(columns[-1] @ (1, 2))
 
     @property
@@ -173,8 +193,9 @@ class References:
         for own in self._changing:
             if self._first <= own.first < self._first + self._count:
                 factors[:, own.first - self._first] = own.along(times)
-        for spring, values in self._factors(times, self._inputs(times, ends)):
-            factors[:, spring] = values
+        for factor, values in self._factors(times, self._inputs(times, ends)):
+            if factor.kind == FACTORS:
+                factors[:, factor.number] = values
         return references, factors
 
     def _values(self, times: Array) -> Array:
@@ -186,9 +207,9 @@ class References:
             values = own.along(times)
             rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
         inputs = self._forcing.before(times) if self._controlled and self._forcing is not None else None
-        for spring, values in self._factors(times, inputs):
-            first = self._first + spring
-            rows[:, first], rows[:, first + self._count] = values[:-1], values[1:]
+        for factor, values in self._factors(times, inputs):
+            start, count = self._places[factor.kind]
+            rows[:, start + factor.number], rows[:, start + count + factor.number] = values[:-1], values[1:]
         return rows
 
     def _inputs(self, times: Array, ends: Array) -> Array | None:
@@ -201,16 +222,17 @@ class References:
         linear = [np.interp(times, ends, column) for column in change.T]
         return smooth * forcing.at_times(times) + np.array(linear).T
 
-    def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[int, Array]]:
-        """Yield the springs whose factors inputs set, and these at the times (k,)."""
+    def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[ControlledFactor, Array]]:
+        """Yield the factors that inputs set, and their values at the times (k,)."""
         if inputs is None:
             return
-        for spring in self._controlled:
-            own = inputs[:, spring.entry]
+        for factor in self._controlled:
+            own = inputs[:, factor.entry]
             if (own < -1.0).any():
                 k = int(np.argmin(own))
+                symbol = "k" if factor.kind == FACTORS else "μ"
                 raise ValueError(
-                    f"the input of {spring.name!r} must be at least -1, at which the stiffness k (1 + u) vanishes, got "
-                    f"{own[k]:.6g} at t = {times[k]:.6g} s"
+                    f"the input of {factor.name!r} must be at least -1, at which the {factor.what} {symbol} (1 + u) "
+                    f"vanishes, got {own[k]:.6g} at t = {times[k]:.6g} s"
                 )
-            yield spring.spring, 1.0 + own
+            yield factor, 1.0 + own

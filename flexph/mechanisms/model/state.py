@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from ...display.tables import html_table, listed
-from ...kernels.state import Configuration, momenta, products, vectors
+from ...kernels.state import Configuration, mass_factors, momenta, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.memo import read_only
@@ -187,9 +187,9 @@ def product_values(mechanism: Model, r: Array, arms: Array) -> Array:
     return products(a, vectors(a, r, arms))
 
 
-def angular_momentum(mechanism: Model, x: Array) -> Array:
-    """Angular momentum Σ r × m ṙ + R p_r of a flat state about the world's origin, (s,) [N m s]."""
+def angular_momentum(mechanism: Model, x: Array, time: float = 0.0) -> Array:
+    """Angular momentum Σ r × m ṙ + R p_r of a flat state at a time about the world's origin, (s,) [N m s]."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]
-    return (moment(c.r, a.mass[:, None] * c.v) + turned).sum(axis=0)
+    return mass_factors(a, time) @ (moment(c.r, a.mass[:, None] * c.v) + turned)

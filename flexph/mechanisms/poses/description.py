@@ -127,6 +127,8 @@ def _kind(body: Any) -> str:
     if isinstance(body, FramedBody):
         kind = "nodes" if isinstance(body, NodalBody) else f"frames, {body.size} coordinates"
         return f"{len(body.frames)} {kind}, {body.stress_size} stresses"
+    if body.mass_factor is not None:
+        return "rigid, times a factor of time"
     return f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
 
 

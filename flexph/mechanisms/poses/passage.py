@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ...joints.rows.connection import measures
 from ...kernels.continuous import mass_of
-from ...kernels.state import constraint_sizes, derive
+from ...kernels.state import constraint_sizes, derive, weighed
 from ...numerics.arrays import Array
 from ..model.accounts import Accounts
 from ..model.constraints import angle_rows, gap_of, rates_at, spring_states, velocities_of, with_velocities
@@ -112,10 +112,11 @@ def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State,
     change, mu = np.zeros_like(v), none
     basis = independent(mechanism, G)
     spread = sparse.eye_array(rows) if basis is None else basis
+    own = weighed(a, state.time)
     for _ in range(2):  # the second time removes round-off
-        y = impulses(a, c.u, spread.T @ G, (spread.T @ (G @ (v - change) - b))[:, None])[:, 0]
+        y = impulses(own, c.u, spread.T @ G, (spread.T @ (G @ (v - change) - b))[:, None])[:, 0]
         change, mu = change + y[: v.size], mu + spread @ y[v.size :]
-    M = mass_of(a, c.u)
+    M = mass_of(own, c.u)
     if not b.any() and _energy_of(M, v - change) <= AT_REST**2 * _energy_of(M, v):
         change = v  # nothing can move
     lost = _energy_of(M, change)

@@ -26,7 +26,7 @@ from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
 from ..model.constraints import constraint_gap, moved, rates_at, spring_extensions
 from ..model.redundancy import independent
-from ..model.references import controlled_springs
+from ..model.references import controlled_factors
 from ..model.time_table import Anchors, TimeTable
 from .steady_rotation import Steady
 
@@ -97,11 +97,11 @@ class Problem(NamedTuple):
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """Equilibrium problem of a mechanism with the anchors of a pose."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    for spring in mechanism.once(controlled_springs):
-        if spring.name in inputs:
+    for factor in mechanism.once(controlled_factors):
+        if factor.name in inputs:
             raise ValueError(
-                f"inputs: equilibria take the stiffness of {spring.name!r} without its input: give a law with the "
-                "wanted stiffness instead"
+                f"inputs: equilibria take the {factor.what} of {factor.name!r} without its input: give a law with the "
+                f"wanted {factor.what} instead"
             )
     return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 

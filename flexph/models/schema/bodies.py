@@ -15,6 +15,7 @@ from flexph.bodies.reduced_file import load_reduced
 
 from .entry import Builder, Entry
 from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong
+from .functions import Factor, as_function
 
 
 class LumpedMass(Entry):
@@ -26,17 +27,21 @@ class LumpedMass(Entry):
 
 
 class BodyEntry(Entry):
-    """A body with optional lumped ``masses``."""
+    """A body with optional lumped ``masses``, and a ``mass_factor`` of time (:meth:`flexph.Body.with_mass_factor`)."""
 
-    aside: ClassVar = frozenset({"kind", "masses"})
+    aside: ClassVar = frozenset({"kind", "masses", "mass_factor"})
     masses: list[LumpedMass] = Field(default_factory=list)
+    mass_factor: Factor = None
 
     def build(self, builder: Builder) -> Body:
-        """Build the body and add its lumped masses."""
+        """Build the body, add its lumped masses, and take the factor of its mass."""
         body: Body = super().build(builder)
         for i, lumped in enumerate(self.masses):
             with builder.at("masses", i).refusals(lumped):
                 body = body.with_mass(lumped.port, lumped.mass, lumped.inertia)
+        if self.mass_factor is not None:
+            with builder.at("mass_factor").refusals(self):
+                body = body.with_mass_factor(as_function(builder.of(self.mass_factor, "mass_factor")))
         return body
 
 

@@ -66,7 +66,7 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
     one, several = functions.damping(words)
     each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])
     types: dict[frozenset[Any], Any] = {
-        frozenset({str}): fields.Name if name == "name" else fields.Port,
+        frozenset({str}): fields.Name if name in ("name", "contact") else fields.Port,
         frozenset({str, Ground}): fields.End,
         frozenset({Sequence[str | Ground]}): list[fields.End],
         frozenset({float}): number,

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
 from flexph.laws.creep_laws import creep, magic_formula
-from flexph.laws.elastic_laws import scheduled
+from flexph.laws.elastic_laws import controlled, scheduled
 from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
@@ -70,14 +70,16 @@ def _factor(builder: Builder, unit: str, name: str) -> float:
         return read_unit(unit) if unit else 1.0
 
 
-def formula_of(*units: str) -> Any:
-    """Field type of a number with its unit, or an expression of t."""
+def formula_of(*units: str, words: tuple[str, ...] = ()) -> Any:
+    """Field type of a number with its unit, or an expression of t, or one of some ``words``."""
 
     def read(given: Any) -> Any:
+        if given in words:
+            return given
         return Expression(given) if isinstance(given, str) and not is_quantity(given) else read_quantity(given, *units)
 
-    words = "a number, or a formula of t"
-    return Annotated[Any, Reads(read, (("type", ["number", "string"]), ("description", words)))]
+    described = " or ".join(["a number, or a formula of t", *words])
+    return Annotated[Any, Reads(read, (("type", ["number", "string"]), ("description", described)))]
 
 
 def _mapping_tag(given: Any) -> str:
@@ -105,7 +107,7 @@ InputValue = by_shape(
 
 def as_function(given: Any) -> Any:
     """Function of time from a field's value; constants and lists of them become functions, too."""
-    if callable(given):
+    if callable(given) or given == "input":
         return given
     if isinstance(given, list):
         return Components(tuple(as_function(item) for item in given))
@@ -228,6 +230,8 @@ Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
 Factor = by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+_FactorOrInput = formula_of("", words=("input",))
+FrictionFactor = by_shape(f"{FORMULA}, or the word input", scalar=_FactorOrInput, mapping=FunctionMapping)
 
 
 class ScheduledRelation(Entry):
@@ -244,7 +248,15 @@ class ScheduledRelation(Entry):
         return given | {"factor": as_function(given["factor"])}
 
 
-AnyRelation = one_of((Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation))
+class ControlledRelation(Entry):
+    """A relation with a factor that an input or a controller sets, see :func:`flexph.laws.controlled`."""
+
+    makes: ClassVar = staticmethod(controlled)
+    kind: Literal["controlled"] = "controlled"
+    law: Relation
+
+
+AnyRelation = one_of((Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation, ControlledRelation))
 
 
 class Creep(Entry):
@@ -287,7 +299,7 @@ class CoulombFriction(Entry):
     kind: Literal["coulomb_friction"] = "coulomb_friction"
     coefficient: Number
     radius: Length = None
-    factor: Factor = None
+    factor: FrictionFactor = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
         """Arguments of the call, with the factor as a function."""
@@ -296,7 +308,9 @@ class CoulombFriction(Entry):
 
 
 Friction = one_of((Viscous, Quadratic, Coulomb, Resistive, CoulombFriction))
-ScheduledFriction = one_of((Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation, CoulombFriction))
+ScheduledFriction = one_of(
+    (Viscous, Quadratic, Coulomb, Resistive, ScheduledRelation, ControlledRelation, CoulombFriction)
+)
 
 EACH = "a number with its unit, or a list with one for each axis"
 

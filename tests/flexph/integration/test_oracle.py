@@ -21,12 +21,14 @@ from oracle_kinds import (
     SKEW,
     SLIPPERY,
     SOFT,
+    SOFT_GROUND,
     SPACE,
     STOPS,
     STRIP,
     A,
     B,
     block,
+    grounded,
     joined,
     touching,
 )
@@ -122,6 +124,13 @@ def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
     """The Jacobian of the loops holds the tangents and the levers of friction."""
     dim, own = RIGID_SHAPES[shapes]
     agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
+
+
+@pytest.mark.parametrize("dim, make", SOFT_GROUND.values(), ids=SOFT_GROUND)
+def test_wheels_on_compliant_contacts(dim, make):
+    """The Jacobian of the loops leaves out how the load limits the friction."""
+    contacts = touching(grounded(dim), SLIPPERY["hertz"])[:1]
+    agree(joined(dim, *contacts, make()), jacobian=NEARLY, contact=1)
 
 
 @pytest.mark.covering

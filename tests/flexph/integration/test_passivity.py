@@ -1,4 +1,4 @@
-"""No energy from nothing: random mechanisms of laws, ropes, drums, rods, wheels, schedules, locks and releases."""
+"""No energy from nothing: random mechanisms of laws, ropes, rods, wheels, schedules, brakes, masses of time, locks."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,13 @@ def test_random_mechanisms_gain_no_more_energy_than_the_work_that_is_booked(coun
     ended, unsolved, taken = 0, 0, 0
     for seed in range(count):
         try:
-            mechanism, start, changes = random_mechanism(np.random.default_rng(seed))
+            mechanism, start, changes, controllers = random_mechanism(np.random.default_rng(seed))
         except ValueError as error:
             assert "without a straight span" in str(error), (seed, error)  # drums that hinges bring too near
             ended += 1
             continue
         try:
-            run = integrate(mechanism, start, TIMES, changes=changes)
+            run = integrate(mechanism, start, TIMES, changes=changes or None, controllers=controllers)
         except IntegrationError as error:
             run, ended = error.solution, ended + 1
             assert any(cause in str(error) for cause in CAUSES), (seed, error)

@@ -32,14 +32,14 @@ class Gap(NamedTuple):
 
 
 def contact_forces(system, way, spring):
-    """Generalised forces (n_v,) of all compliant contacts, and forces of springs and anchors at the end of the step."""
+    """Generalised forces (n_v,) of all compliant contacts, forces of springs and anchors at the end, normal forces."""
     c, spring = system.contacts, spring.astype(way.velocity.dtype)
-    force = np.zeros_like(way.velocity)
+    force, normals = np.zeros_like(way.velocity), np.zeros(c.kind.size, dtype=way.velocity.dtype)
     places, rate = _touching(system, way)
     for k in np.flatnonzero(~c.rigid):
         vector, vector_rate = _vectors(c, k, places), _difference(c, k, rate)
         own = gap(c, k, vector)
-        normal = press(c, k, way.h, own.value)
+        normal = normals[k] = press(c, k, way.h, own.value)
         force = force + normal * np.einsum("vi,vin->n", own.gradient, vector_rate)
         if c.friction[k] > 0.0:
             slip_rate, tangent = _slip_rates(system, way, (k, own, vector), vector_rate[0])
@@ -50,7 +50,7 @@ def contact_forces(system, way, spring):
             else:
                 rub, spring[held] = anchored(c, k, (normal, own.value), slip, (spring[held], tangent))
             force = force + slip_rate.T @ rub
-    return force, spring
+    return force, spring, normals
 
 
 def _touching(system, way):

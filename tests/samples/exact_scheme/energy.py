@@ -11,14 +11,16 @@ from .loads import face_loads, load_forces
 from .numbers import dot
 from .springs import stored_by
 from .strain_rows import evaluated, strains
+from .system import weighed
 
 
-def energy(system, state, factor=None, strain_factor=None, speed=0.0):
+def energy(system, state, factor=None, strain_factor=None, speed=0.0, mass=None):
     """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J].
 
     ``factor`` (springs,) are the factors of the laws of springs at the time of the state, ``strain_factor`` those of
-    the laws of strains, by default one; ``speed`` those of flows.
+    the laws of strains and ``mass`` those of masses, by default one; ``speed`` those of flows.
     """
+    system = system if mass is None else weighed(system, mass)
     return (
         sum(_of_bodies(system, state))
         + _elastic(system, state, np.ones(len(system.strain_rows.laws)) if strain_factor is None else strain_factor)
@@ -70,9 +72,11 @@ def _of_laws(springs, state):
 
 
 def work_of_factors(system, start, end, given):
-    """½(a₁ − a₀)(V₀ + V₁): what the schedules of the laws of springs and of strains do in a step [J]."""
+    """½(a₁ − a₀)(H₀ + H₁): what the schedules of masses and of the laws of springs and of strains do in a step [J]."""
     change, of_strains = 0.5 * given.factor.change, 0.5 * given.strain_factor.change
     work = sum(change[i] * value for state in (start, end) for i, value in _of_laws(system.springs, state))
+    masses = 0.5 * given.mass.change
+    work += sum(dot(masses, np.array(list(_of_bodies(system, state)))) for state in (start, end))
     return work + sum(dot(of_strains, np.array(list(_of_strain_laws(system, state)))) for state in (start, end))
 
 

@@ -26,14 +26,16 @@ def slips(system, way, on_curves):
     return rows @ (way.product_rate @ way.velocity), rows
 
 
-def slip_forces(system, way, on_curves, lam):
-    """Forces on products (p,) against all slips; ``lam`` are the multipliers, also loads of wheels."""
+def slip_forces(system, way, on_curves, lam, normals):
+    """Forces on products (p,) against all slips; loads of wheels are multipliers ``lam`` or ``normals`` of contacts."""
     rate, rows = slips(system, way, on_curves)
     force = np.zeros(way.product.after.size)
     for k, relation in enumerate(system.slips.relations):
         own = system.slips.slip == k
         if isinstance(relation, CreepLaw):
-            load = lam[system.slips.load[k]] if relation.by_load else None
+            load = lam[system.slips.load[k]] if system.slips.load[k] >= 0 else None
+            if system.slips.contact[k] >= 0:
+                load = normals[system.contacts.owner == system.slips.contact[k]].sum()
             force = force + rows[own][:-1].T @ creep_force(relation, rate[own], load)
             continue
         speed = np.sqrt(dot(rate[own], rate[own]))

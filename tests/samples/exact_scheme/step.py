@@ -22,6 +22,7 @@ from .numbers import cross
 from .sliding import bearing_forces, bearing_slips, slip_forces
 from .springs import measured, tensions
 from .strain_rows import strain_forces
+from .system import weighed
 
 
 class Given(NamedTuple):
@@ -29,7 +30,8 @@ class Given(NamedTuple):
 
     And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
     at its start, the forces of dry friction in joints, factors of the laws of springs and of strains, the speeds of
-    flows and factors of relations at both ends, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
+    flows, factors of relations and of the masses of bodies at both ends, and the spectral radius ρ of the decaying
+    scheme, 1 of the exact one.
     """
 
     h: float
@@ -44,26 +46,28 @@ class Given(NamedTuple):
     strain_factor: Ends  # (laws of strains,)
     speed: Ends  # (flows,)
     rubbing: Ends  # (springs,)
+    mass: Ends  # (bodies,)
     radius: float = 1.0
 
 
 def step(system, start, given, y):
     """What a step misses (n_v + g,) with the mean velocities and multipliers y, and the state at its end."""
     velocity, lam = np.split(y, [system.velocities])
+    system = weighed(system, given.mass.mean)
     way = way_of(system, start, given.h, velocity)
     on_curves = all_on_curves(system, way, given.places)
     measures = measured(system.springs, way.product)
     tension, spring = tensions(system.springs, given, start.spring, measures.change)
+    of_contacts, spring, normals = contact_forces(system, way, spring)
     sigma, mean_stress = stresses_over(system, start, way, given)
     on_product = (
         constraint_forces(system, way, given.coefficient, lam)
         + curve_forces(system, on_curves, lam, given.inputs)
         - measures.gradient.T @ tension
-        + slip_forces(system, way, on_curves, lam)
+        + slip_forces(system, way, on_curves, lam, normals)
         + bearing_forces(system, measures.gradient, on_curves, given.friction)
         + strain_forces(system, way, mean_stress)
     )
-    of_contacts, spring = contact_forces(system, way, spring)
     force = way.product_rate.T @ on_product + spin_forces(system, way, lam) + of_contacts
     rates = way.frame, way.spin_rate, way.node_rate
     force = force + load_forces(system, rates, way.arm.mean, given.inputs) + face_loads(system, way, given.inputs)

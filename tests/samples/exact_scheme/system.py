@@ -150,6 +150,12 @@ def system_of(mechanism):
     )
 
 
+def weighed(system, factor):
+    """The system with the inertia of its rigid bodies times factors (b,)."""
+    pairs = zip(factor, system.bodies, strict=True)
+    return system._replace(bodies=tuple(b._replace(mass=a * b.mass, weight=a * b.weight, J=a * b.J) for a, b in pairs))
+
+
 def _columns(dim, bodies, body):
     """Columns of ṙ, ω and u̇ of a body among the velocities, in this order."""
     turning, spins = [b.turns for b in bodies], 1 if dim == 2 else 3

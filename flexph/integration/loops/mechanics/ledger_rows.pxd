@@ -9,6 +9,7 @@ from ..nodal.flow cimport add_flow_energies, add_flow_works
 from ..nodal.forces cimport add_line_energies, add_work_of_schedules
 from ..solids.faces cimport face_output
 from ..solids.forces cimport add_law_energies
+from ..terms.masses cimport add_works_of_masses
 from .motion cimport ask, mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin

@@ -17,6 +17,7 @@ if not cython.compiled:
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
+    from ..terms.masses import add_works_of_masses
     from ..terms.paths import set_curves_at_rest
     from ..terms.spring_laws import last_factor, law_value, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
@@ -116,6 +117,7 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
         add_work_of_schedules(m, out)
     if m.flows_mass.size > 0:
         add_flow_works(m, dim, h, out)
+    add_works_of_masses(m, dim, out)
     _dissipation(m, h, out)
 
 

@@ -13,6 +13,7 @@ cdef Py_ssize_t COULOMB
 cdef double SMALL
 
 cdef void slide(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _load_wheels(Memory* m) noexcept nogil
 cdef double _factor(Memory* m, Py_ssize_t i) noexcept nogil
 cdef double _speed(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef double _resistance(Memory* m, Py_ssize_t slip, double speed) noexcept nogil

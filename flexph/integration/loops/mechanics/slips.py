@@ -54,6 +54,7 @@ def slide(m: Memory, dim: int) -> None:
         c = m.slips_curve[k]
         if c >= 0:
             m.slide_rate[k] = rate_along(m, c, m.path_along[c])
+    _load_wheels(m)
     for slip in range(m.slips_lost.size):
         if has_creep_law(m, slip):
             set_creep_forces(m, slip)
@@ -65,6 +66,14 @@ def slide(m: Memory, dim: int) -> None:
             m.path_slid[m.slips_curve[k]] += m.slide_force[k]
     for i in range(m.slips_row.size):
         m.trial_force[m.slips_product[i]] += m.slide_force[m.slips_row[i]] * m.slide_gain[i]
+
+
+def _load_wheels(m: Memory) -> None:
+    """Set the loads of wheels on compliant contacts, the mean normal forces of these."""
+    fill(m.slide_load, 0.0)
+    for c in range(m.contacts_wheel.size):
+        if m.contacts_wheel[c] >= 0:
+            m.slide_load[m.contacts_wheel[c]] += m.touch_force[c]
 
 
 def _factor(m: Memory, i: int) -> float:

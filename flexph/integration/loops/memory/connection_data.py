@@ -44,7 +44,7 @@ class Joints(NamedTuple):
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
     laws: Number  # of springs and of strains with a law
-    timed: IndexMatrix  # (5, 2), first column and number of each kind of value that changes, see kernels.arrays
+    timed: IndexMatrix  # (7, 2), first column and number of each kind of value that changes, see kernels.arrays
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index
@@ -101,6 +101,7 @@ class Slips(NamedTuple):
     first: Index  # (slips + 1,), first component
     term: Index  # (slips + 1,), first term
     load: Index  # (slips,), row whose multiplier is the wheel load, −1 for none
+    pressed: Index  # (slips,), 1 for wheels whose load is the normal force of compliant contacts
     lost: Index  # (slips,), columns of the flows
 
 
@@ -218,6 +219,7 @@ class Contacts(NamedTuple):
     driven: Index  # (c,), number of the input that is a speed of its surface, −1 for none
     rubbing: Index  # (c,), number of the factor of its friction among those that change with time, −1 for none
     surface: Index  # (c,), column of the flows for the work of a moving surface, −1 for none
+    wheel: Index  # (c,), slip of the wheel that it loads, −1 for none
     shape: Index  # (c,), number of the surface whose distance is the gap, −1 for none
     blend: Vector  # width of the blends between its faces [m]
 

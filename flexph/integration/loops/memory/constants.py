@@ -19,7 +19,7 @@ from .connection_data import (
     Slips,
     Surfaces,
 )
-from .data import Elastic, Faces, Filter, Flows, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
+from .data import Elastic, Faces, Filter, Flows, Inertia, Masses, Nodes, Points, Solids, Stiffness, Strains, Vibration
 
 
 class Constants(NamedTuple):
@@ -47,6 +47,7 @@ class Constants(NamedTuple):
     solids: Solids
     faces: Faces
     flows: Flows
+    masses: Masses
     surfaces: Surfaces
 
 

@@ -221,6 +221,15 @@ class Flows(NamedTuple):
     end_slope: Vector
 
 
+class Masses(NamedTuple):
+    """Rigid bodies (k) whose mass changes with time, and their inertia at the factor one."""
+
+    body: Index  # (k,)
+    mass: Vector  # (k,)
+    weight: Matrix  # (k, d)
+    J: Tensor  # (k, s, s)
+
+
 class Points(NamedTuple):
     """Points (f) of cables, whose unknowns x are positions and slopes that couple only neighbours, v = T x.
 

@@ -125,6 +125,7 @@ cdef struct ComplexMemory:
     IVec slips_first
     IVec slips_term
     IVec slips_load
+    IVec slips_pressed
     IVec slips_lost
     IVec ropes_span
     IVec ropes_square
@@ -251,6 +252,7 @@ cdef struct ComplexMemory:
     IVec contacts_driven
     IVec contacts_rubbing
     IVec contacts_surface
+    IVec contacts_wheel
     IVec contacts_shape
     Vec contacts_blend
     IMat bearings_spring
@@ -358,6 +360,10 @@ cdef struct ComplexMemory:
     IVec flows_end_frame
     Vec flows_end_shape
     Vec flows_end_slope
+    IVec masses_body
+    Vec masses_mass
+    Mat masses_weight
+    Ten masses_J
     Mat surfaces_half
     IVec surfaces_root
     IVec surfaces_signed
@@ -501,6 +507,7 @@ cdef struct ComplexMemory:
     Vec slide_rate
     Vec slide_force
     Vec slide_gain
+    Vec slide_load
     Vec string_by_square
     Vec string_by_sine
     Vec string_by_cosine

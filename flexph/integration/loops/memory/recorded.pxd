@@ -126,6 +126,7 @@ cdef struct RecordedMemory:
     IVec slips_first
     IVec slips_term
     IVec slips_load
+    IVec slips_pressed
     IVec slips_lost
     IVec ropes_span
     IVec ropes_square
@@ -252,6 +253,7 @@ cdef struct RecordedMemory:
     IVec contacts_driven
     IVec contacts_rubbing
     IVec contacts_surface
+    IVec contacts_wheel
     IVec contacts_shape
     RVec contacts_blend
     IMat bearings_spring
@@ -359,6 +361,10 @@ cdef struct RecordedMemory:
     IVec flows_end_frame
     RVec flows_end_shape
     RVec flows_end_slope
+    IVec masses_body
+    RVec masses_mass
+    RMat masses_weight
+    RTen masses_J
     RMat surfaces_half
     IVec surfaces_root
     IVec surfaces_signed
@@ -502,6 +508,7 @@ cdef struct RecordedMemory:
     RVec slide_rate
     RVec slide_force
     RVec slide_gain
+    RVec slide_load
     RVec string_by_square
     RVec string_by_sine
     RVec string_by_cosine

@@ -53,6 +53,7 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
         first=np.searchsorted(t.slip, np.arange(count + 1)),
         term=np.searchsorted(slip_of_term, np.arange(count + 1)),
         load=t.load,
+        pressed=(t.contact >= 0).astype(np.int64),
         lost=first_lost + np.arange(count),
     )
 
@@ -139,7 +140,8 @@ def path_space(curves: Curves) -> PathSpace:
 
 def slide_space(slips: Slips) -> SlideSpace:
     """Work space of slips, all zeros."""
-    return SlideSpace(np.zeros(slips.slip.size), np.zeros(slips.slip.size), np.zeros(slips.row.size))
+    sizes = slips.slip.size, slips.slip.size, slips.row.size, slips.lost.size
+    return SlideSpace(*map(np.zeros, sizes))
 
 
 def row_space(curves: Curves, slips: Slips, ropes: Ropes, unknowns: int) -> RowSpace:

@@ -171,11 +171,12 @@ class PathSpace(NamedTuple):
 
 
 class SlideSpace(NamedTuple):
-    """Slips of a step: rates and friction forces of their components, and gains of their terms (w,)."""
+    """Slips of a step: rates and forces of their components, gains of their terms (w,), and loads by contacts."""
 
     rate: Vector
     force: Vector
     gain: Vector
+    load: Vector
 
 
 class RopeSpace(NamedTuple):

@@ -3,5 +3,5 @@
 In both the step closes what remains (:mod:`flexph.integration.loops.strikes.closing`), and velocities that it left
 against the contacts settle at its end (:mod:`flexph.integration.loops.strikes.settling`).
 Imports: contacts.loops, integration.loops.contact, integration.loops.memory, integration.loops.steps,
-integration.loops.strikes, kernels.contacts, kernels.convergence, numerics, numerics.loops.
+integration.loops.strikes, integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.
 """

@@ -55,6 +55,8 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
     length = end - now
     fill(m.strike_met, 0)
     alone = True
+    if m.masses_body.size > 0 and not request_data(m, p, now, now, AT_TIME):
+        return False
     for split in range(SPLITS + 1):
         if split == CROWD:
             _look_for_many(m)

@@ -1,5 +1,5 @@
 from ....contacts.loops.island_space cimport LawSpace
-from ....numerics.loops.views cimport copy
+from ..terms.masses cimport prescribe
 from ..memory.memory cimport Memory
 from ..steps.calls cimport begin_within, hold, is_repeated
 from ..steps.iterate cimport coordinate_size

@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport fewest
 from ..contact.forces cimport store_contacts
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies
+from ..terms.masses cimport weigh
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Table

@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive
     from ..memory.memory import Memory
     from ..memory.structures import Course, Table
+    from ..terms.masses import weigh
     from ..terms.paths import place_points
     from .calls import hold
     from .controlled import is_controlled
@@ -53,6 +54,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 def settle(m: Memory, dim: int) -> None:
     """Derive momenta, vectors and energies from the positions and velocities of ``at``."""
+    weigh(m, 1.0)
     derive(m, dim, m.trial_c)
     place_points(m)
     energies(m, dim, m.run_energy)

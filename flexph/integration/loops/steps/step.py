@@ -29,6 +29,7 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Course, Given, Kinds, Parts, Table
+    from ..terms.masses import prescribe, weigh
     from ..terms.paths import place_points
     from .calls import begin_within, is_repeated
     from .friction import obeys, record_friction, sticks
@@ -121,7 +122,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         if not find_dependent(m, dim, given.before):
             return refuse(m, DOUBTFUL, 0)
         keep_least(m, m.x_lam)
-    copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
+    prescribe(m, table.moved[k if table.moved.shape[0] > 1 else 0])
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     iterations = _solve(m, dim, kinds, given, known)
     if iterations < 0:
@@ -205,6 +206,7 @@ def _finish(m: Memory, dim: int) -> None:
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
+    weigh(m, 1.0)
     derive_momenta(m, dim, m.trial_c)
 
 

@@ -1,4 +1,5 @@
-from ....numerics.loops.views cimport call_one, copy
+from ....numerics.loops.views cimport call_one
+from ..terms.masses cimport prescribe
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Prescribed
 from ..memory.given cimport given_over

@@ -5,10 +5,11 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from ....numerics.loops.views import call_one, copy
+    from ....numerics.loops.views import call_one
     from ..memory.given import given_over
     from ..memory.memory import Memory
     from ..memory.structures import Given, Prescribed
+    from ..terms.masses import prescribe
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
@@ -20,13 +21,13 @@ def request_data(m: Memory, p: Prescribed, begin: float, end: float, kind: int) 
     """Request the time-dependent data of a part of a step for :func:`data_between`; False if that fails."""
     m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
-        copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
+        prescribe(m, p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0])
         return True
     p.between.times[0] = begin
     p.between.times[1] = end
     if call_one(p.between.address, kind) != 0:
         return False
-    copy(p.between.table.moved[0], m.trial_moved)
+    prescribe(m, p.between.table.moved[0])
     return True
 
 

@@ -1,0 +1,58 @@
+"""Masses of rigid bodies that change with time, in loops.
+
+The inertia of such a body is a(t) times that of its reference, with the energy a H. Over a step it is the mean of both
+ends, with which the forces do the work ½ (a₀ + a₁) ΔH; what remains of Δ(a H) is the work ½ (a₁ − a₀)(H₀ + H₁) of the
+mass that arrives. Between steps the inertia is that of the time.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.arrays import MASSES as _MASSES
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy
+    from ..memory.memory import Memory
+    from .spring_laws import timed
+
+MASSES = cython.declare(cython.Py_ssize_t, _MASSES)
+
+
+def prescribe(m: Memory, row: Array) -> None:
+    """Take over the quantities that change over a step, and set the masses to their means."""
+    copy(row, m.trial_moved)
+    weigh(m, 0.5)
+
+
+def weigh(m: Memory, share: float) -> None:
+    """Set the changing inertia to that at the end of the step (share 1), or to the mean (½), with the momenta there."""
+    for k in range(m.masses_body.size):
+        b = m.masses_body[k]
+        factor = (1.0 - share) * timed(m, MASSES, k, 0) + share * timed(m, MASSES, k, 1)
+        m.inertia_mass[b] = factor * m.masses_mass[k]
+        for i in range(m.masses_weight.shape[1]):
+            m.inertia_weight[b][i] = factor * m.masses_weight[k][i]
+        for i in range(m.masses_J.shape[1]):
+            total = 0.0
+            for j in range(m.masses_J.shape[1]):
+                m.inertia_J[b][i][j] = factor * m.masses_J[k][i][j]
+                total += m.inertia_J[b][i][j] * m.at_w[b][j]
+            m.at_p_r[b][i] = total
+
+
+def add_works_of_masses(m: Memory, dim: int, out: Array) -> None:
+    """Add the work of the mass that arrives in a solved step, before its end is taken over."""
+    for k in range(m.masses_body.size):
+        b = m.masses_body[k]
+        change = timed(m, MASSES, k, 1) - timed(m, MASSES, k, 0)
+        twice = 0.0
+        for i in range(dim):
+            speeds = m.at_v[b][i] ** 2 + m.end_v[b][i] ** 2
+            twice += 0.5 * m.masses_mass[k] * speeds - m.masses_weight[k][i] * (m.at_r[b][i] + m.end_r[b][i])
+        for i in range(m.masses_J.shape[1]):
+            for j in range(m.masses_J.shape[1]):
+                spins = m.at_w[b][i] * m.at_w[b][j] + m.end_w[b][i] * m.end_w[b][j]
+                twice += 0.5 * m.masses_J[k][i][j] * spins
+        out[m.ledger_schedule[b]] += 0.5 * change * twice
