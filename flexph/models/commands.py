@@ -14,6 +14,7 @@ import click
 from ..console.machine import AS_JSON, print_json
 from ..console.options import print_lines
 from ..files.durable import staged
+from ..units.words import weighted_sum
 from .loading import ModelFile
 from .mechanism import pose_of
 from .reading.tree import ModelError, dotted
@@ -41,9 +42,8 @@ def describe(model: ModelFile, *, details: bool = False) -> str:
 
 def _aim(search: Optimisation) -> str:
     """Text on the objective, the parameters and the constraints of an optimisation."""
-    least = " + ".join(name if weight == 1.0 else f"{weight:g} {name}" for name, weight in search.weights.items())
     limits = f", with limits of {', '.join(search.constraints)}" if search.constraints else ""
-    return f"least {least} over {', '.join(search.parameters)}{limits}"
+    return f"least {weighted_sum(search.weights)} over {', '.join(search.parameters)}{limits}"
 
 
 def _samples(study: Study) -> str:

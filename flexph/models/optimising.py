@@ -19,11 +19,12 @@ from flexph.gradients.responses import Responses
 from flexph.integration.methods.exact import Exact
 from flexph.numerics.arrays import Array
 
+from ..units.words import weighted_sum
 from .loading import ModelFile, document_of, model_of_tree
 from .measures import functional_of, quantity_of
 from .reading.tree import Tree
 from .running import times_of
-from .sampling import OBJECTIVE, ends_of, start_of
+from .sampling import ends_of, start_of
 from .schema.runs import Integrate, Measure, Reading, inputs_of
 from .schema.studies import Optimisation
 from .settings import with_settings
@@ -41,11 +42,16 @@ class Search(NamedTuple):
     """
 
     function: FiguresOfRun
-    objective: str
+    objective: dict[str, float]
     bounds: dict[str, tuple[float, float]]
     constraints: dict[str, tuple[float | None, float | None]]
     start: dict[str, float]
     obstacle: str
+
+    @property
+    def words(self) -> str:
+        """Text of the objective."""
+        return weighted_sum(self.objective)
 
 
 def search_of(model: ModelFile, name: str) -> Search:
@@ -64,7 +70,7 @@ def search_of(model: ModelFile, name: str) -> Search:
     kind = FiguresOfRun if obstacle else ResponsesOfRun
     return Search(
         kind(*settings),
-        entry.objective if isinstance(entry.objective, str) else OBJECTIVE,
+        dict(entry.weights),
         {path: ends_of(ends) for path, ends in entry.parameters.items()},
         {key: (least, largest) for key, (least, largest) in entry.constraints.items()},
         start_of(entry, model.tree),
@@ -74,7 +80,7 @@ def search_of(model: ModelFile, name: str) -> Search:
 
 @dataclass(frozen=True)
 class FiguresOfRun:
-    """Summary numbers of a run as a function of settings by path, and the objective; workers receive the file's data.
+    """Summary numbers of a run as a function of settings by path; workers receive the data of the file.
 
     Attributes
     ----------
@@ -100,9 +106,9 @@ class FiguresOfRun:
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Objective, run and mechanism: records of others are not resumed, those of another end of the search are."""
+        """Run, measures and mechanism: records of others are not resumed, those of other bounds and limits are."""
         data = {key: own for key, own in json.loads(self.data).items() if key not in UNRELATED}
-        return self.entry.run, json.dumps(dict(self.entry.weights)), json.dumps(data, sort_keys=True)
+        return self.entry.run, self.entry.measures, json.dumps(data, sort_keys=True)
 
     @property
     def model(self) -> ModelFile:
@@ -117,14 +123,7 @@ class FiguresOfRun:
 
     def __call__(self, **settings: float) -> dict[str, Any]:
         """Summary numbers at settings."""
-        return self.with_objective(self.model.with_settings(settings).run(self.entry.run).figures())
-
-    def with_objective(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values with the weighted sum that is minimised, if there are weights."""
-        entry = self.entry
-        if isinstance(entry.objective, str):
-            return dict(values)
-        return {**values, OBJECTIVE: sum(weight * values[name] for name, weight in entry.weights.items())}
+        return self.model.with_settings(settings).run(self.entry.run).figures()
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class ResponsesOfRun(FiguresOfRun):
     """Summary numbers of a run that knows the derivatives of those that objective and constraints name."""
 
     def derivatives(self, **settings: float) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Values of the named measures at settings, with the objective, and their derivatives by value and setting."""
+        """Values of the named measures at settings, and their derivatives by value and setting."""
         measures = _measures(self.model, self.entry)
         values: dict[str, Any] = {}
         by: dict[str, dict[str, Any]] = {}
@@ -143,10 +142,7 @@ class ResponsesOfRun(FiguresOfRun):
         if masses:
             own, slopes = self._masses(masses, settings)
             values, by = {**values, **own}, {**by, **slopes}
-        whole = {path: self.with_objective({name: by[name][path] for name in measures}) for path in settings}
-        return self.with_objective(values), {
-            name: {path: whole[path][name] for path in settings} for name in self.with_objective(values)
-        }
+        return values, by
 
     def made(self, **settings: float) -> tuple[Any, Any, Any]:
         """Mechanism, start and inputs at settings."""

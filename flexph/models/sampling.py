@@ -16,8 +16,6 @@ from .schema.studies import Optimisation, Study
 from .settings import setting_at, with_settings
 from .validation import validated
 
-OBJECTIVE = "objective"
-"""Name of a weighted sum of measures."""
 BETWEEN = 0.381966
 """Share of an interval at which a number is tried; it is no round number, so that integer settings are detected."""
 
@@ -56,8 +54,6 @@ def check_optimisation(search: Optimisation, tree: Tree, runs: Mapping[str, Any]
     for name, place in ({name: here.at("constraints", name) for name in search.constraints} | places).items():
         if name not in known:
             raise place.misfit(f"run {search.run!r} has no measure {name!r}: {nearest(name, known)}")
-    if OBJECTIVE in known and not isinstance(search.objective, str):
-        raise here.at("objective").misfit(f"a measure has the name {OBJECTIVE!r} of the weighted sum: rename it")
     for path, ends in search.parameters.items():
         _check_bounds(path, ends, tree, here.at("parameters", path))
     with here.at("parameters").refusals():

@@ -24,7 +24,7 @@ def write_search_report(folder: Path, title: str, best: Any, told: Mapping[str, 
     """Write the report of an optimisation into its folder; return the path.
 
     ``best`` is a :class:`flexph.studies.Optimum`. ``told`` has the ``command``, what is ``said`` of the optimum, the
-    command of a ``run`` with it, the name of the ``objective``, and the ``limits`` and ``bounds`` of the search.
+    command of a ``run`` with it, the words of the ``objective`` and its ``weights``, and the ``limits`` and ``bounds``.
     """
     command = [Text(told["command"], "code")] if told["command"] else []
     again = [Text("A run with the optimal settings:"), Text(told["run"], "code")]
@@ -32,7 +32,7 @@ def write_search_report(folder: Path, title: str, best: Any, told: Mapping[str, 
         Section("Optimum", [*command, Text(told["said"]), _parameters(best, told["bounds"]), *again]),
         Section("History", [Chart(_history(best.runs, told))]),
         Section("Limits", _limits(best, told["limits"])),
-        Section("Sensitivities", _sensitivities(best, told["objective"], told["bounds"])),
+        Section("Sensitivities", _sensitivities(best, told)),
     ]
     shown = [section for section in sections if section.blocks]
     return write_page(folder / REPORT, title, shown, subtitle=f"Least {told['objective']} of a run.")
@@ -51,12 +51,12 @@ def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
 def _history(runs: Any, told: Mapping[str, Any]) -> list[Panel]:
     """Panels of the objective, of limited values over the size of their limits, and of parameters within bounds."""
     numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
-    objective = told["objective"]
+    own = sum(weight * runs[name].values for name, weight in told["weights"].items())
 
     def curve(values: Array, label: str) -> Curve:
         return Curve(numbers, np.asarray(values, dtype=float), label)
 
-    panels = [Panel((curve(runs[objective].values, objective),), objective, over="run")]
+    panels = [Panel((curve(own, told["objective"]),), "objective", over="run")]
     over = []
     for name, (least, largest) in told["limits"].items():
         size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
@@ -86,21 +86,28 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
     return [Table(head, rows), Text(f"{len(best.active)} limits and bounds are active.{balance}")]
 
 
-def _sensitivities(best: Any, objective: str, bounds: Mapping[str, tuple[float, float]]) -> list[Block]:
+def _sensitivities(best: Any, told: Mapping[str, Any]) -> list[Block]:
     """Bars of the derivatives of the objective and of limited values, times the widths of bounds, over the values."""
     if not best.derivatives:
         return [Text("The search takes no derivatives.")]
-    blocks: list[Block] = [
-        Text("Derivatives times the widths of the bounds of the parameters, in per cent of the value.")
-    ]
-    for name, by in best.derivatives.items():
-        own = np.ravel(best.values[name])
-        if own.size == 1 and own[0]:
-            shares = {
-                key: 100.0 * float(np.ravel(by[key])[0]) * (up - low) / abs(own[0]) for key, (low, up) in bounds.items()
-            }
-            blocks += [Text("The objective" if name == objective else name), Html(bars(shares, "%"))]
+    words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
+    blocks: list[Block] = [Text(words)]
+    names = {"The objective": told["weights"], **{name: {name: 1.0} for name in told["limits"]}}
+    for name, weights in names.items():
+        if any(np.size(best.values[own]) != 1 for own in weights):
+            continue
+        value = sum(weight * float(np.ravel(best.values[own])[0]) for own, weight in weights.items())
+        shares = {
+            key: 100.0 * (up - low) / (abs(value) or 1.0) * _sum(best.derivatives, weights, key)
+            for key, (low, up) in told["bounds"].items()
+        }
+        blocks += [Text(name), Html(bars(shares, "%"))]
     return blocks
+
+
+def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, float], parameter: str) -> float:
+    """Derivative of a weighted sum by a parameter."""
+    return float(sum(weight * np.ravel(derivatives[name][parameter])[0] for name, weight in weights.items()))
 
 
 def bars(shares: Mapping[str, float], unit: str) -> str:

@@ -28,7 +28,7 @@ FEASIBLE = 1e-6
 @checked
 def optimise(
     function: Callable[..., Any] | str,
-    objective: str,
+    objective: str | Mapping[str, float],
     bounds: Mapping[str, tuple[float, float]],
     *,
     constraints: Limits | None = None,
@@ -53,8 +53,8 @@ def optimise(
     ----------
     function : callable or str
         Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`.
-    objective : str
-        Name of the value to minimise.
+    objective : str or dict
+        Name of the value to minimise; or weights by value, whose weighted sum is minimised.
     bounds : dict
         (lower, upper) by parameter.
     constraints : dict, optional
@@ -105,7 +105,10 @@ def optimise(
     own, chosen = _with_slopes(function, method, step, constraints)
     place = Place(out, executor, None if executor else 1, resume)
     limits = dict(constraints or {})
-    conditions = Conditions(objective, limits, {name: bounds[name] for name in bounds}, tolerance)
+    weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
+    if not weights:
+        raise ValueError("objective must be the name of a value, or weights by value, got none")
+    conditions = Conditions(weights, limits, dict(bounds), tolerance)
     with evaluations(own, list(bounds), place) as runs, progress_bar(most, shown=progress) as bar:
         sizes = dict(zip(bounds, upper - lower, strict=True))
         slopes = None if chosen == "COBYQA" else Slopes(runs, step, sizes)
@@ -157,11 +160,6 @@ class _Search:
     upper: Array
 
     @property
-    def objective(self) -> str:
-        """Name of the value that is minimised."""
-        return self.conditions.objective
-
-    @property
     def limits(self) -> Limits:
         """Limits of values."""
         return self.conditions.limits
@@ -171,18 +169,21 @@ class _Search:
         records = self.runs.finished
         bar.failed = sum(bool(record.error) for record in records)
         good = [self.rank(record) for record in records if self.is_feasible(record)]
-        bar.set_postfix_str(f"{self.objective} {min(good):.6g}" if good else "none feasible yet", refresh=False)
+        bar.set_postfix_str(f"{self.conditions.words} {min(good):.6g}" if good else "none feasible yet", refresh=False)
         bar.update(len(records) - bar.n)
 
     def first(self, start: Mapping[str, float]) -> None:
         """Compute the run at the start; raise an error if it fails or lacks a value."""
         (values,) = self.runs.values([start])
-        for name in (self.objective, *self.limits):
+        weights, words = self.conditions.weights, self.conditions.words
+        for name in (*weights, *self.limits):
             value_of(values, name)
-        if values[self.objective].size != 1:
-            raise ValueError(f"objective must be the name of a number, {self.objective!r} is an array")
-        if not np.isfinite(values[self.objective]).all():
-            said = f"{self.objective!r} is {values[self.objective].item()} at {text_of(start)}, the start of the search"
+        for name in weights:
+            if values[name].size != 1:
+                raise ValueError(f"objective must be the name of a number, {name!r} is an array")
+        own = self.conditions.objective(values)
+        if not np.isfinite(own):
+            said = f"{words!r} is {own} at {text_of(start)}, the start of the search"
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def scaled(self, start: Mapping[str, float]) -> Array:
@@ -220,7 +221,7 @@ class _Search:
             return of
 
         width = self.upper - self.lower
-        slope = within(lambda x: self.slope(x, self.objective)[0] * width / size)
+        slope = within(lambda x: self.steepness(x) * width / size)
         last = [x]
 
         def settle(x: Array, *_: Any) -> None:
@@ -231,7 +232,7 @@ class _Search:
 
         try:
             result = minimize(
-                within(lambda x: self.smooth(x)[self.objective].item() / size),
+                within(lambda x: self.conditions.objective(self.smooth(x)) / size),
                 x,
                 jac=slope,
                 method=method,
@@ -255,6 +256,11 @@ class _Search:
         """Derivatives (entries, p) of a value by parameters, at scaled ones."""
         assert self.slopes is not None
         return self.slopes(self.parameters(x), [name])[name]
+
+    def steepness(self, x: Array) -> Array:
+        """Derivatives (p,) of the objective by parameters, at scaled ones."""
+        weights = self.conditions.weights.items()
+        return np.asarray(sum(weight * self.slope(x, name)[0] for name, weight in weights))
 
     def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
         """Constraints with their derivatives, one for each entry of a value."""
@@ -280,9 +286,9 @@ class _Search:
         if not result.success:
             raise ArithmeticError(
                 f"the search did not converge within {most} runs; the best so far is {text_of(best.parameters)}, with "
-                f"{self.objective} = {best.values[self.objective].item():.6g}: allow more runs, or a larger tolerance"
+                f"{self.conditions.words} = {self.rank(best):.6g}: allow more runs, or a larger tolerance"
             )
-        named = dict.fromkeys([self.objective, *self.limits])
+        named = dict.fromkeys([*self.conditions.weights, *self.limits])
         slopes = None if self.slopes is None else self.slopes(best.parameters, list(named))
         return self.conditions.optimum(best, self.runs.dataset(), slopes)
 
@@ -298,11 +304,11 @@ class _Search:
     def value(self, x: Array) -> float:
         """Objective at scaled parameters; NaN for a failed run."""
         record = self.record(x)
-        return float("nan") if record.error else value_of(record.values, self.objective).item()
+        return float("nan") if record.error else self.conditions.objective(record.values)
 
     def rank(self, record: Record) -> float:
         """Objective of a run; infinity if it is NaN."""
-        value = value_of(record.values, self.objective).item()
+        value = self.conditions.objective(record.values)
         return float("inf") if np.isnan(value) else value
 
     def excess(self, x: Array) -> Array:

@@ -64,7 +64,7 @@ def command(
         raise click.UsageError(str(error)) from None
     except (ValueError, ArithmeticError, ModuleNotFoundError, NotStored, NotLoaded, BrokenExecutor) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
-    lines = [*summary(best, search.objective), repeating_run(file, entry, best, settings)]
+    lines = [*summary(best, search), repeating_run(file, entry, best, settings)]
     with staged(out / SUMMARY) as part:
         part.write_text(json_text(_values(name, best, search.objective)), encoding="utf-8")
     pages = [_reported(out, name, best, search, lines)] if report else []
@@ -100,14 +100,20 @@ def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
     )
 
 
-def summary(best: Optimum, objective: str) -> list[str]:
+def summary(best: Optimum, search: Search) -> list[str]:
     """Lines of text: the objective, the parameters, and the limits at which the optimum lies."""
-    first = float(best.runs[objective].values[0])
-    own = float(best.values[objective])
-    lines = [f"{objective} {own:.6g}, at the start {first:.6g}, after {best.runs.sizes['sample']} runs"]
+    count = best.runs.sizes["sample"]
+    lines = [
+        f"least {search.words} {best.objective:.6g}, at the start {first_of(best, search):.6g}, after {count} runs"
+    ]
     lines += [f"  {name} = {value:.6g}{_at_limit(best, name)}" for name, value in best.parameters.items()]
     lines += [f"  {name}{_at_limit(best, name)}" for name in best.active if name not in best.parameters]
     return lines
+
+
+def first_of(best: Optimum, search: Search) -> float:
+    """Objective of the first run."""
+    return float(sum(weight * best.runs[name].values[0] for name, weight in search.objective.items()))
 
 
 def _at_limit(best: Optimum, name: str) -> str:
@@ -125,11 +131,12 @@ def repeating_run(file: Path, entry: Optimisation, best: Optimum, settings: Sequ
     return shlex.join(["flexph", "run", str(file), "--run", entry.run, *words, "--out", "optimum"])
 
 
-def _values(name: str, best: Optimum, objective: str) -> dict[str, Any]:
+def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[str, Any]:
     """Optimum as plain values."""
     return {
         "optimisation": name,
-        "objective": objective,
+        "weights": dict(objective),
+        "objective": best.objective,
         "parameters": dict(best.parameters),
         "values": {key: value for key, value in best.values.items() if " by " not in key},
         "active": dict(best.active),
@@ -145,9 +152,10 @@ def _reported(out: Path, name: str, best: Optimum, search: Search, lines: Sequen
 
     told: Mapping[str, Any] = {
         "command": repeating_command(),
-        "said": f"The {lines[0]}." if lines[0].startswith("objective") else f"{lines[0]}.",
+        "said": f"The {lines[0]}.",
         "run": lines[-1],
-        "objective": search.objective,
+        "objective": search.words,
+        "weights": search.objective,
         "limits": search.constraints,
         "bounds": search.bounds,
     }

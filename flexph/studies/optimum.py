@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
+from ..units.words import weighted_sum
 from .execution.records import Record
 from .parameter_study import value_of
 
@@ -31,6 +32,8 @@ class Optimum(NamedFields):
         Values by name.
     values : mapping
         Values of the run.
+    objective : float
+        Value that was minimised, or the weighted sum.
     runs : Dataset
         All runs.
     active : mapping
@@ -47,6 +50,7 @@ class Optimum(NamedFields):
 
     parameters: Mapping[str, float]
     values: Mapping[str, Array]
+    objective: float
     runs: Any
     active: Mapping[str, Side] = field(default_factory=dict)
     derivatives: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
@@ -60,12 +64,21 @@ def limit_size(least: float | None, largest: float | None) -> float:
 
 
 class Conditions(NamedTuple):
-    """Objective, limits of values, and bounds of parameters (lower, upper) of a search."""
+    """Objective as weights by value, limits of values, and bounds (lower, upper) of parameters of a search."""
 
-    objective: str
+    weights: Mapping[str, float]
     limits: Limits
     bounds: Mapping[str, tuple[float, float]]
     tolerance: float
+
+    @property
+    def words(self) -> str:
+        """Text of the objective."""
+        return weighted_sum(self.weights)
+
+    def objective(self, values: Mapping[str, Array]) -> float:
+        """Weighted sum of the values of a run."""
+        return float(sum(weight * value_of(values, name).item() for name, weight in self.weights.items()))
 
     def optimum(self, best: Record, runs: Any, slopes: Mapping[str, Array] | None) -> Optimum:
         """Optimum at a run, with derivatives (entries, p) of objective and constraints by value, if they are known."""
@@ -77,13 +90,14 @@ class Conditions(NamedTuple):
         rows = {name: self._active_entries(name, value_of(best.values, name).ravel()) for name in self.limits}
         active: dict[str, Side] = {name: own[0][1] for name, own in rows.items() if own} | at_bounds
         if slopes is None:
-            return Optimum(best.parameters, best.values, runs, active)
+            return Optimum(best.parameters, best.values, self.objective(best.values), runs, active)
         by = {
             name: {key: own[:, k].reshape(np.shape(best.values[name])) for k, key in enumerate(self.bounds)}
             for name, own in slopes.items()
         }
         multipliers, imbalance = self._balanced(rows, at_bounds, slopes)
-        return Optimum(best.parameters, best.values, runs, active, by, multipliers, imbalance)
+        objective = self.objective(best.values)
+        return Optimum(best.parameters, best.values, objective, runs, active, by, multipliers, imbalance)
 
     def _side(self, value: float, least: float | None, largest: float | None, size: float) -> Side | None:
         """Limit at which a value lies, if any."""
@@ -103,7 +117,7 @@ class Conditions(NamedTuple):
         """Multipliers of all active limits by least squares, and the relative part that remains."""
         widths = np.array([upper - lower for lower, upper in self.bounds.values()])
         free = np.array([name not in at_bounds for name in self.bounds])
-        own = slopes[self.objective][0] * widths
+        own = np.asarray(sum(weight * slopes[name][0] for name, weight in self.weights.items())) * widths
         listed = [(name, i, side) for name, entries in rows.items() for i, side in entries]
         signs = np.array([1.0 if side == "largest" else -1.0 for _, _, side in listed])
         sizes = np.array([limit_size(*self.limits[name]) for name, _, _ in listed])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -47,3 +47,8 @@ def shown(value: Any) -> str:
         return f"a list of {len(value)}"
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def weighted_sum(weights: Mapping[str, float]) -> str:
+    """Text of a weighted sum: ``mass + 0.1 energy``."""
+    return " + ".join(name if weight == 1.0 else f"{weight:g} {name}" for name, weight in weights.items())

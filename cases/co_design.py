@@ -1,0 +1,179 @@
+"""Co-design of a two-link flexible arm: twelve sizes of its sections and four gains of its servos at once.
+
+Each link has three pieces with an own rectangular section, the servos of shoulder and elbow are springs and dampers
+whose free angles follow a smooth move, k (α₀(t) − α) + c (α̇₀ − α̇). Wanted is the least sum of mass and energy, weighted,
+with a limit of the stress in each piece at all times, and of the error of the tip after the move. The energy is the
+largest one that is stored in the arm and its servos; what is braked is lost.
+
+By the exact gradients of the run a few dozen runs suffice. A search without derivatives (COBYQA) took 2000 runs, by
+``flexph run co-design --method COBYQA --runs 2000 --out …``: its optimum is the number ``WITHOUT_DERIVATIVES``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+import fem
+import rigid
+from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate, torsion_spring, weld
+from flexph.bodies.body import Body
+from flexph.case import Case, Check, Option
+from flexph.export.tables import write_table
+from flexph.gradients import MeanSquare, Peak, Responses
+from flexph.gradients.functionals import Functional
+from flexph.mechanisms.model.state import State
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
+from flexph.sensors import energy, offset, stress
+from flexph.studies import Optimum, optimise
+
+from .checks import at_most, near, vanishes
+from .files import write_run
+
+ALUMINIUM = fem.Material(young=70e9, density=2700.0)
+PIECE, PIECES = 0.2, 3  # length of a piece [m], pieces of a link
+ELBOW, LOAD = 0.4, 0.3  # masses of the motor in the elbow and of the load at the tip [kg]
+SHOULDER_TURN, ELBOW_TURN = 1.0, -1.2  # angles of the move [rad]
+MOVE, END = 0.6, 0.9  # end of the move, and of the run [s]
+YIELD, NEAR = 20e6, 1e-3  # limits of stresses [Pa], and of the rms error of the tip in each direction [m]
+PER_JOULE = 0.1  # mass that a joule is worth [kg/J]
+BOUNDS = {
+    **{f"width_{k}": (8e-3, 40e-3) for k in range(1, 2 * PIECES + 1)},  # [m]
+    **{f"height_{k}": (4e-3, 14e-3) for k in range(1, 2 * PIECES + 1)},  # in the plane of the move [m]
+    **{"stiffness_1": (200.0, 3000.0), "stiffness_2": (50.0, 1500.0)},  # [N m/rad]
+    **{"damping_1": (5.0, 150.0), "damping_2": (2.0, 60.0)},  # [N m s/rad]
+}
+START = {
+    **{f"width_{k}": 24e-3 for k in range(1, 2 * PIECES + 1)},
+    **{f"height_{k}": 12e-3 for k in range(1, 2 * PIECES + 1)},
+    **{"stiffness_1": 800.0, "stiffness_2": 300.0, "damping_1": 40.0, "damping_2": 12.0},
+}
+WITHOUT_DERIVATIVES = math.nan
+"""Objective [kg] that COBYQA found in 2000 runs, with the steps of the case."""
+
+
+@dataclass(frozen=True)
+class Later(Functional):
+    """Functional of the readings from the time ``since`` on [s]."""
+
+    of: Functional = field(kw_only=True)
+    since: float = field(kw_only=True)
+
+    def value(self, times: Array, readings: Array) -> float:
+        """Value of the functional."""
+        late = times >= self.since
+        return self.of.value(times[late], readings[late])
+
+    def slopes(self, times: Array, readings: Array) -> Array:
+        """Derivatives of the functional; zero before."""
+        late, out = times >= self.since, np.zeros_like(readings)
+        out[late] = self.of.slopes(times[late], readings[late])
+        return out
+
+
+@dataclass(frozen=True)
+class Result:
+    """The optimum, and the runs of the start and of the optimum."""
+
+    optimum: Optimum
+    before: Solution
+    solution: Solution
+
+
+def move(angle: float) -> Any:
+    """Angle of a smooth move as a function of time, at rest at both ends."""
+
+    def at(time: Any) -> Any:
+        share = np.clip(np.asarray(time) / MOVE, 0.0, 1.0)
+        return angle * (share - np.sin(2.0 * np.pi * share) / (2.0 * np.pi))
+
+    return at
+
+
+MOVES = {1: move(SHOULDER_TURN), 2: move(ELBOW_TURN)}
+
+
+@lru_cache(maxsize=256)
+def piece(width: float, height: float, carried: float) -> Body:
+    """A piece of a link, with the mass that it carries at its tip."""
+    damping = fem.Damping(stiffness=5e-4)
+    own = fem.beam(PIECE, ALUMINIUM, fem.Section(width=width, height=height), elements=1, damping=damping)
+    return own.with_mass("tip", carried) if carried else own
+
+
+def arm(**p: float) -> tuple[Mechanism, State]:
+    """The arm with the sizes of its sections and the gains of its servos, straight and at rest."""
+    carried = {PIECES: ELBOW, 2 * PIECES: LOAD}
+    bodies = {
+        f"piece_{k}": piece(p[f"width_{k}"], p[f"height_{k}"], carried.get(k, 0.0)) for k in range(1, 2 * PIECES + 1)
+    }
+    joints = []
+    for k in range(1, 2 * PIECES + 1):
+        root, before = f"piece_{k}.root", f"piece_{k - 1}.tip" if k > 1 else GROUND
+        link = (k - 1) // PIECES + 1
+        if k % PIECES == 1:
+            gains = {"stiffness": p[f"stiffness_{link}"], "damping": p[f"damping_{link}"]}
+            servo = torsion_spring(root, before, **gains, angle=MOVES[link], name=f"servo_{link}")
+            joints += [hinge(root, before), servo]
+        else:
+            joints.append(weld(root, before))
+    mechanism = connect(bodies, joints)
+    pose = mechanism.assemble({"piece_1": (0.0, 0.0, 0.0)}, guess={name: 0.0 for name in [*bodies][1:]})
+    return mechanism, mechanism.consistent_state(pose)
+
+
+def mass(**p: float) -> float:
+    """Mass of both links [kg]."""
+    return sum(ALUMINIUM.density * PIECE * p[f"width_{k}"] * p[f"height_{k}"] for k in range(1, 2 * PIECES + 1))
+
+
+def values(**p: float) -> dict[str, Any]:
+    """Functionals of the run: stored energy, stresses at the roots of all pieces, squared error of the tip."""
+    length, turned = PIECES * PIECE, SHOULDER_TURN + ELBOW_TURN
+    goal = [
+        length * (math.cos(SHOULDER_TURN) + math.cos(turned)),
+        length * (math.sin(SHOULDER_TURN) + math.sin(turned)),
+    ]
+    found: dict[str, Any] = {"mass": mass, "energy": Peak(energy("total"), margin=0.02)}
+    for k in range(1, 2 * PIECES + 1):
+        root = stress(f"piece_{k}", "axial_stress_upper", (1e-3 * PIECE, 0.0))
+        found[f"stress_{k}"] = Peak(root, margin=0.02 * YIELD, side="size")
+    for axis, name in enumerate("xy"):
+        way = offset(f"piece_{2 * PIECES}.tip", GROUND.at(0.0, 0.0), direction=(1.0 - axis, float(axis)))
+        found[f"error_{name}"] = Later(way, of=MeanSquare(way, target=goal[axis]), since=MOVE)
+    return found
+
+
+def run(
+    *,
+    method: Annotated[Literal["SLSQP", "COBYQA"], Option("search, with or without gradients")] = "SLSQP",
+    runs: Annotated[int, Option("largest number of runs of the search")] = 80,
+    steps: Annotated[int, Option("time steps")] = 120,
+    tolerance: Annotated[float, Option("relative change of parameters at which the search ends")] = 3e-3,
+) -> Result:
+    """Least mass and energy of a two-link flexible arm by twelve sizes and four gains, under stress and tip error."""
+    times = np.linspace(0.0, END, check.count("steps", steps, 6) + 1)
+    limits: dict[str, tuple[float | None, float | None]] = {
+        **{f"stress_{k}": (None, YIELD) for k in range(1, 2 * PIECES + 1)},
+        **{f"error_{axis}": (None, NEAR**2) for axis in "xy"},
+    }
+    best = optimise(
+        Responses(arm, times, values()),
+        {"mass": 1.0, "energy": PER_JOULE},
+        BOUNDS,
+        constraints=limits,
+        start=START,
+        method=method,
+        most=runs,
+        tolerance=tolerance,
+    )
+    before, solution = (integrate(*arm(**p), times, progress=False) for p in (START, best.parameters))
+    return Result(best, before, solution)
