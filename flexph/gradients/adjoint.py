@@ -28,27 +28,27 @@ from ..mechanisms.model.state import configuration
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
+from .coded_steps import MANY, Coded, coded
 from .functionals import Functional
 from .parameters import (
     FEW,
-    SMALL,
     STEP,
     Along,
     Origin,
     Samples,
+    SmallSteps,
     Weights,
-    by_small_steps,
     one_by_one,
     origin_of,
-    second_order,
     sixth_order,
-    size_of,
+    small_steps,
     step_of,
     together,
     varied_by,
 )
 from .problems import EXACT, Problem, in_loops, problem_of, steps_of
 from .readings import AGREED, readings, readings_by_state
+from .run_inputs import InputWeights
 from .step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
 
 if TYPE_CHECKING:
@@ -97,9 +97,10 @@ def gradient(
 ) -> Gradient:
     """Integrate a mechanism, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes about the time of two runs, and two calls of ``make``
-    for each parameter (six up to two parameters, or where two do not suffice), by whose differences it is known to
-    about 1e-9 of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
+    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 37 for any
+    number of parameters above 24, where each number of the mechanism is a function of few of them, else two for each
+    parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about 1e-9
+    of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
 
     Parameters
     ----------
@@ -203,36 +204,48 @@ def gradients(
     sensed = {name: sensed_of(problem, functional, solution) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
     origin = origin_of(make, parameters, times, problem, sensors)
-    if len(parameters) > FEW:
-        samples, along = by_small_steps(origin), together(origin)
-        adjoints = _adjoints(origin, solution, (functionals, sensed), {**samples, "all": along.samples})
-        found = {name: _by_small_steps(origin, own.weights, samples) for name, own in adjoints.items()}
-        if _are_sums(origin, along, adjoints, found):
-            return {name: _gradient(problem, solution, own, found[name]) for name, own in adjoints.items()}
-    samples = one_by_one(origin)
-    adjoints = _adjoints(origin, solution, (functionals, sensed), samples)
-    return {
-        name: _gradient(problem, solution, own, _one_by_one(origin, own.weights, samples))
-        for name, own in adjoints.items()
-    }
+    own = functionals, sensed
+    found = _coded(origin, solution, own) if len(parameters) > MANY else None
+    if found is None and len(parameters) > FEW:
+        found = _together(origin, solution, own, small_steps(origin))
+    if found is None:
+        samples = one_by_one(origin)
+        adjoints = _adjoints(origin, solution, own, samples)
+        found = {name: (adjoint, _one_by_one(origin, adjoint.weights, samples)) for name, adjoint in adjoints.items()}
+    return {name: _gradient(problem, solution, *of) for name, of in found.items()}
 
 
-def _by_small_steps(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
-    """Derivatives by differences of second order."""
-    sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
-    return {name: second_order(weights, samples[name], size) for name, size in sizes.items()}
+Functionals = tuple[Mapping[str, Functional], Mapping[str, "_Sensed"]]
+Found = dict[str, tuple["_Adjoint", dict[str, float]]]
 
 
-def _are_sums(
-    origin: Origin, along: Along, adjoints: Mapping[str, _Adjoint], found: Mapping[str, Mapping[str, float]]
-) -> bool:
-    """True if the derivatives along a direction of all parameters equal the sums of the derivatives by each."""
+def _coded(origin: Origin, solution: Solution, of: Functionals) -> Found | None:
+    """Derivatives by coded steps; None where they are refused, or numbers of many parameters matter."""
+    try:
+        steps = coded(origin)
+    except ValueError:  # raised again, with its name, for the parameter alone
+        return None
+    return _together(origin, solution, of, steps)
+
+
+def _together(origin: Origin, solution: Solution, of: Functionals, steps: SmallSteps | Coded) -> Found | None:
+    """Derivatives by small steps; None if that along all parameters at once is not the sum of those by each."""
+    along = together(origin)
+    adjoints = _adjoints(origin, solution, of, {**steps.samples, "all": along.samples})
+    found: Found = {}
     for name, own in adjoints.items():
-        whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
-        terms = [size * found[name][key] for key, size in along.direction.items()]
-        if not (rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))):
-            return False
-    return True
+        by = steps.by_parameter(origin, own.weights)
+        if by is None or not _is_sum(origin, along, own, by):
+            return None
+        found[name] = own, by
+    return found
+
+
+def _is_sum(origin: Origin, along: Along, own: _Adjoint, by: Mapping[str, float]) -> bool:
+    """True if the derivative along all parameters at once is the sum of those by each."""
+    whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
+    terms = [size * by[key] for key, size in along.direction.items()]
+    return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
 
 def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
@@ -285,29 +298,24 @@ def component_of(component: int, quantity: Quantity, values: Array) -> Array:
 
 
 class _Adjoint(NamedTuple):
-    """Value of a functional, its weights, derivatives by inputs, and the largest defect."""
+    """Value of a functional, its weights, and the largest defect."""
 
     value: float
     weights: Weights
-    inputs: Array
     defect: float
 
 
-def _adjoints(
-    origin: Origin,
-    solution: Solution,
-    of: tuple[Mapping[str, Functional], Mapping[str, _Sensed]],
-    samples: Samples,
-) -> dict[str, _Adjoint]:
+def _adjoints(origin: Origin, solution: Solution, of: Functionals, samples: Samples) -> dict[str, _Adjoint]:
     """Sweeps back over the steps, one for each functional."""
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():
         own = of[1][name]
         by_state, by_unknown = _by_run(problem, solution, functional, own)
-        arrays, defect = _back(problem, solution, (by_state, by_unknown), varied)
-        weights = Weights(name, functional.quantity, functional.component, arrays, own.slopes)
-        adjoints[name] = _Adjoint(own.value, weights, arrays[4], defect)
+        arrays, inputs, defect = _back(problem, solution, (by_state, by_unknown), varied)
+        by_input = InputWeights(problem.sampled, inputs)
+        weights = Weights(name, functional.quantity, functional.component, arrays, by_input, own.slopes)
+        adjoints[name] = _Adjoint(own.value, weights, defect)
     return adjoints
 
 
@@ -329,7 +337,8 @@ def _by_run(problem: Problem, solution: Solution, functional: Functional, own: _
 
 def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mapping[str, float]) -> Gradient:
     """Gradient of a functional."""
-    by_input = {port: adjoint.inputs[:, part] for port, part in problem.mechanism.network.input_slices.items()}
+    by_step = adjoint.weights.inputs.by_step
+    by_input = {port: by_step[:, part] for port, part in problem.mechanism.network.input_slices.items()}
     return Gradient(adjoint.value, by, by_input, adjoint.defect, solution)
 
 
@@ -361,8 +370,8 @@ def refuse_bent(of: Backward) -> None:
 
 def _back(
     problem: Problem, solution: Solution, by_run: tuple[Array, Array | None], varied: Index
-) -> tuple[list[Array], float]:
-    """Sweep back over all steps: derivatives by the problem's arrays (``varied`` constants only), and the defect."""
+) -> tuple[list[Array], Array, float]:
+    """Take all steps back; derivatives by arrays (by ``varied`` constants only) and by inputs, and the defect."""
     of, addresses = recorded_run(problem, solution, by_run[0], varied, by_run[1])
     steps = len(of.means)
     failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)
@@ -375,5 +384,5 @@ def _back(
         raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = of.by_constants
-    by_table = of.by_coefficient, of.by_offset, of.by_inputs, of.by_moved
-    return [by_constants, of.carried, *by_table], float(of.audit[0])
+    by_table = of.by_coefficient, of.by_offset, of.by_moved
+    return [by_constants, of.carried, *by_table], of.by_inputs, float(of.audit[0])

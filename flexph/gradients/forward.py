@@ -24,9 +24,10 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .adjoint import recorded_run, refuse_bent
-from .parameters import Sample, array_change, one_by_one, origin_of, step_of, varied_by
+from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
 from .problems import Problem, in_loops, problem_of
 from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
+from .run_inputs import array_change
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -145,9 +146,10 @@ def forward_sensitivities(
 
 @dataclass(frozen=True)
 class _Change:
-    """Derivatives by a parameter of the arrays of a problem, and of the readings of sensors at given states."""
+    """Derivatives by a parameter of the arrays and inputs of a problem, and of the readings of sensors at states."""
 
     arrays: list[Array]
+    inputs: Array
     sensed: Mapping[str, Array]
 
 
@@ -175,11 +177,12 @@ def _change(
         np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
         for i, first in enumerate(here.arrays)
     ]
+    inputs = np.asarray(sum(weight * array_change(own.inputs.rows, here.inputs.rows) for weight, own in terms))
     sensed = {
         name: np.asarray(sum(weight * change(of, own.readings[name], here.readings[name]) for weight, own in terms))
         for name, of in sensors.items()
     }
-    return _Change(arrays, sensed)
+    return _Change(arrays, inputs, sensed)
 
 
 def _along(
@@ -189,7 +192,11 @@ def _along(
     run, addresses = recorded_run(
         problem, solution, np.zeros_like(in_loops(problem.mechanism, solution.states)), varied
     )
-    derivatives = [[own.arrays[0][varied], *own.arrays[1:]] for both in changes.values() for own in both]
+    derivatives = [
+        [own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]]
+        for both in changes.values()
+        for own in both
+    ]
     own = forward_of(run, derivatives)
     failed = forward(
         problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, own, 0, len(run.means)

@@ -1,8 +1,9 @@
 """Derivatives by parameters of all that these change, the arrays of a run and the readings of sensors, by differences.
 
-A few parameters are changed one by one, by 1, 2 and 3 steps to both sides. Of many, each is changed by one small step
-to both sides, and all of them together, with arbitrary signs, by the larger ones: where that derivative is not the sum
-of the others, as functions are noisy or bend, all are changed one by one.
+A few parameters are changed one by one, by 1, 2 and 3 steps to both sides. Of more, each is changed by one small step
+to both sides, and of many, all are changed at once (:mod:`.coded_steps`). Then all of them are changed together, with
+arbitrary signs, by the larger steps: where that derivative is not the sum of the others, as functions are noisy or
+bend, all are changed one by one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
 from .problems import Problem, problem_of
 from .readings import WEIGHTS, change
+from .run_inputs import InputWeights, RunInputs, array_change
 from .step_readings import Places, Steps, read_at
 
 STEP = 1e-3
@@ -26,14 +28,17 @@ SMALL = 1e-5
 """Step of differences of second order, likewise: their error is some 1e-10 for powers of a parameter."""
 FEW = 2
 """Number of parameters up to which all are changed one by one."""
+NAMED = 3
+"""Largest number of parameters that an error names."""
 STEPS = (-3, -2, -1, 1, 2, 3)
 """Changes of a parameter in steps."""
 
 
 class Sample(NamedTuple):
-    """Arrays of a problem, and readings of sensors at given states."""
+    """Arrays of a problem, its inputs, and readings of sensors at given states."""
 
     arrays: list[Array]
+    inputs: RunInputs
     readings: dict[str, Array]
 
 
@@ -68,7 +73,7 @@ def origin_of(
 ) -> Origin:
     """Sample at the parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
-    return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), read))
+    return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), problem.sampled, read))
 
 
 def size_of(value: float) -> float:
@@ -85,17 +90,25 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
     """Samples with parameters changed by multiples of ``changes``; arrays equal to those of the origin are shared."""
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
-        moved = {name: value + k * changes.get(name, 0.0) for name, value in origin.parameters.items()}
+        moved = {**origin.parameters, **{name: origin.parameters[name] + k * own for name, own in changes.items()}}
         own = problem_of(origin.make, moved, origin.times, origin.problem)
+        if own.table is origin.problem.table:  # the same mechanism and start
+            samples[k] = origin.sample._replace(inputs=own.sampled)
+            continue
         arrays = own.arrays()
-        names = " and ".join(map(repr, changes))
+        names = (
+            " and ".join(map("parameter {!r}".format, changes))
+            if len(changes) <= NAMED
+            else f"among {len(changes)} parameters one"
+        )
         _refuse_other_shapes(names, origin.sample.arrays, arrays)
         _refuse_other_functions(names, origin.problem, own)
         shared = zip(arrays, origin.sample.arrays, strict=True)
         read = origin.sample.readings
-        if own.mechanism is not origin.problem.mechanism or (own.start is not origin.problem.start and of_steps):
+        if own.mechanism is not origin.problem.mechanism or of_steps:
             read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
-        samples[k] = Sample([old if new is old or np.array_equal(new, old) else new for new, old in shared], read)
+        arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
+        samples[k] = Sample(arrays, own.sampled, read)
     return samples
 
 
@@ -104,17 +117,30 @@ def one_by_one(origin: Origin) -> dict[str, dict[int, Sample]]:
     return {name: samples_of(origin, {name: step_of(value)}) for name, value in origin.parameters.items()}
 
 
-def by_small_steps(origin: Origin) -> dict[str, dict[int, Sample]]:
-    """Samples of each parameter by itself, for differences of second order."""
+class SmallSteps(NamedTuple):
+    """Samples of each parameter changed by itself, for differences of second order."""
+
+    samples: Samples
+
+    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float]:
+        """Derivatives of a functional."""
+        sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
+        return {name: second_order(weights, self.samples[name], size) for name, size in sizes.items()}
+
+
+def small_steps(origin: Origin) -> SmallSteps:
+    """Change each parameter by itself by a small step to both sides."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
-    return {name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()}
+    return SmallSteps({name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()})
 
 
 def together(origin: Origin) -> Along:
-    """Samples with all parameters changed by their sizes, with arbitrary signs."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(origin.parameters))
+    """Samples with all parameters changed by arbitrary shares of their sizes, of either sign."""
+    random = np.random.default_rng(0)
+    shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
     direction = {
-        name: sign * size_of(value) for (name, value), sign in zip(origin.parameters.items(), signs, strict=True)
+        name: float(share) * size_of(value)
+        for (name, value), share in zip(origin.parameters.items(), shares, strict=True)
     }
     return Along(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
 
@@ -132,7 +158,7 @@ def varied_by(problem: Problem, samples: Samples) -> Index:
 def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
     """Raise ValueError if a parameter changes more than values."""
     if [part.shape for part in first] != [part.shape for part in second]:
-        raise ValueError(f"parameter {names} changes the number of coordinates, joints or inputs")
+        raise ValueError(f"{names} changes the number of coordinates, joints or inputs")
 
 
 def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None:
@@ -145,19 +171,20 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
         function = function_at(one)
         if function is not None and not are_same(function, function_at(another)):
             raise ValueError(
-                f"parameter {names} changes a law that is a function in Python, or this function is not known to be "
+                f"{names} changes a law that is a function in Python, or this function is not known to be "
                 f"the same ({getattr(function, '__qualname__', 'function')}): give a polynomial or a table, or take "
                 "differences of runs, flexph.studies.sensitivities"
             )
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by all arrays of a run, and by the readings of its sensor at some states."""
+    """Derivatives of a functional by the arrays and inputs of a run, and by the readings of its sensor at states."""
 
     name: str
     quantity: Quantity
     component: int
     arrays: Sequence[Array]
+    inputs: InputWeights
     slopes: Array
 
 
@@ -166,6 +193,10 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
     terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]
+    if after.inputs is not before.inputs:
+        nodal = weights.inputs.origin.nodal_ports(after.inputs, before.inputs)
+        ports = zip(weights.inputs.by_port(nodal), after.inputs.changes(before.inputs, nodal), strict=True)
+        terms += [own * moved for own, moved in ports]
     last, first = after.readings[weights.name], before.readings[weights.name]
     if last is not first:
         terms.append(weights.slopes * change(weights.quantity, last, first)[:, weights.component])
@@ -193,8 +224,3 @@ def sixth_order(
 def second_order(weights: Weights, samples: Mapping[int, Sample], size: float) -> float:
     """Derivative by a central difference for a step of ``size``."""
     return change_of(weights, samples[1], samples[-1])[0] / (2.0 * size)
-
-
-def array_change(last: Array, first: Array) -> Array:
-    """Difference of arrays, zero where they are equal, as infinite constants are."""
-    return np.subtract(last, first, out=np.zeros_like(last), where=last != first)

@@ -21,6 +21,7 @@ from ..numerics.arrays import Array
 from ..numerics.loops.built import are_compiled
 from ..numerics.rotations import entry_count, from_entries, spins
 from ..systems.inputs import Forcing, Input
+from .run_inputs import RunInputs
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -32,21 +33,25 @@ REPEATED = 1e-8
 
 
 class Problem(NamedTuple):
-    """Set-up of a run: mechanism, start, its state in the loops, their memory, kinds of steps, and table."""
+    """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table.
+
+    The inputs are also given as they are sampled in the middles of steps.
+    """
 
     mechanism: Mechanism
     start: State
     state: Array
     inputs: Mapping[str, Input]
+    sampled: RunInputs
     memory: Memory
     kinds: Kinds
     table: Table
     method: Exact | Exact4
 
     def arrays(self) -> list[Array]:
-        """Data that a parameter may change: constants, start and table."""
+        """Data that a parameter may change, apart from inputs: constants, start and table."""
         t = self.table
-        return [self.memory.constants.reals, self.state, t.coefficient, t.offset, t.inputs, t.moved]
+        return [self.memory.constants.reals, self.state, t.coefficient, t.offset, t.moved]
 
 
 def problem_of(
@@ -63,12 +68,11 @@ def problem_of(
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
     mechanism, start, inputs = made(make, parameters)
-    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     known = like if like is not None and mechanism is like.mechanism else None
     if known is not None and start is known.start:
-        grid = known.table.times
-        rows = np.ascontiguousarray(forcing.at_times(0.5 * (grid[1:] + grid[:-1])))
-        return known._replace(inputs=inputs, table=known.table._replace(inputs=rows))
+        forcing = known.sampled.forcing.with_inputs(inputs)
+        return known._replace(inputs=inputs, sampled=RunInputs(forcing, known.sampled.middles))
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
     memory = memory_of_single_bodies(mechanism) if known is None else known.memory
     kinds = blocks_of(scheme).parts.kinds if like is None else like.kinds
@@ -79,7 +83,9 @@ def problem_of(
         raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
     table = table_over(scheme, grid)
     state = in_loops(mechanism, start.x[None])[0]
-    return Problem(mechanism, start, state, inputs, memory, kinds, table, method if like is None else like.method)
+    sampled = RunInputs(forcing, 0.5 * (table.times[1:] + table.times[:-1]))
+    own = method if like is None else like.method
+    return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:

@@ -48,6 +48,27 @@ class Table:
         values = values[:, None] if values.ndim == 1 else values
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
 
+    def with_values(self, values: Any) -> Table | None:
+        """The table with other values at its times; None unless these are finite numbers of the same shape."""
+        try:
+            own = np.array(values)
+        except ValueError:
+            return None
+        if own.dtype != self.values.dtype or own.shape != self.values.shape or not np.isfinite(own).all():
+            return None
+        made = object.__new__(Table)
+        made.times, made.values, made.name = self.times, own, self.name
+        return made
+
+    def by_values(self, times: Array, weights: Array) -> Array:
+        """Derivatives (k, m) of Σ w u(t) by the values of the nodes, for weights w (times, m) at times in the table."""
+        k = np.minimum(np.searchsorted(self.times, times, side="right"), self.times.size - 1)
+        share = ((times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]))[:, None]
+        out = np.zeros((self.times.size, weights.shape[1]))
+        np.add.at(out, k - 1, (1.0 - share) * weights)
+        np.add.at(out, k, share * weights)
+        return out
+
     def covers(self, times: Array) -> bool:
         """True if all times [s] are within the table."""
         return bool(self.times[0] <= times.min() and times.max() <= self.times[-1])
@@ -67,23 +88,37 @@ class Forcing:
     """External inputs of all ports as one vector; raises ValueError for an unknown port."""
 
     def __init__(self, slices: Mapping[str, slice], inputs: Mapping[str, Input], dim: int | None = None) -> None:
-        self._slices = slices
+        self.slices = slices
         for name in inputs:
-            check.lookup("external port", name, self._slices)
+            check.lookup("external port", name, self.slices)
         self._given: dict[str, Any] = {
             name: Table(given[0], given[1], f"input {name!r}") if _is_table(given) else given  # type: ignore[index]
             for name, given in inputs.items()
         }
         self._dim = dim
-        self._size = sum(s.stop - s.start for s in self._slices.values())
+        self._size = sum(s.stop - s.start for s in self.slices.values())
         self._constant: Array | None = None
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Inputs that are tables, by port."""
+        return {name: given for name, given in self._given.items() if isinstance(given, Table)}
+
+    def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
+        """Other inputs of the same ports; tables that keep their times are not checked as a whole again."""
+        tables = {}
+        for name, given in inputs.items():
+            known = self._given.get(name)
+            if isinstance(known, Table) and _is_table(given) and np.array_equal(known.times, given[0]):  # type: ignore[index]
+                tables[name] = known.with_values(given[1]) or given  # type: ignore[index]
+        return Forcing(self.slices, {**inputs, **tables}, self._dim)
 
     @property
     def varying(self) -> Array:
         """True for entries that are functions of time, (m,)."""
         varying = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
-            varying[self._slices[name]] = callable(given)
+            varying[self.slices[name]] = callable(given)
         return varying
 
     @property
@@ -91,7 +126,7 @@ class Forcing:
         """True for entries that may jump at times within a run, (m,): piecewise constant ones, and those of sliders."""
         jumping = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
-            jumping[self._slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
+            jumping[self.slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
         return jumping
 
     def at_times(self, times: Array) -> Array:
@@ -103,12 +138,12 @@ class Forcing:
         constant = self._constants(first)[None].copy()
         for name, given in list(functions.items()):
             if isinstance(given, Adjustable) and given.since <= first:
-                constant[0, self._slices[name]] = functions.pop(name).values
+                constant[0, self.slices[name]] = functions.pop(name).values
         if not functions:
             return constant
         u = np.repeat(constant, len(times), axis=0)
         for name, function in functions.items():
-            u[:, self._slices[name]] = self._sampled(name, function, times.tolist())
+            u[:, self.slices[name]] = self._sampled(name, function, times.tolist())
         return u
 
     def at(self, time: float) -> Array:
@@ -116,7 +151,7 @@ class Forcing:
         u = self._constants(time).copy()
         for name, given in self._given.items():
             if callable(given):
-                u[self._slices[name]] = self._asked(name, given, time)
+                u[self.slices[name]] = self._asked(name, given, time)
         return u
 
     def before(self, times: Array) -> Array:
@@ -124,7 +159,7 @@ class Forcing:
         u = np.array(np.broadcast_to(self.at_times(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):
-                values, part = given.before(times), self._slices[name]
+                values, part = given.before(times), self.slices[name]
                 u[:, part] = np.tile(values, (part.stop - part.start) // values.shape[1])  # one density for all nodes
         return u
 
@@ -134,13 +169,13 @@ class Forcing:
             constant = np.zeros(self._size)
             for name, given in self._given.items():
                 if not callable(given):
-                    constant[self._slices[name]] = self._entries(name, given, time)
+                    constant[self.slices[name]] = self._entries(name, given, time)
             self._constant = constant
         return self._constant
 
     def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
         """Values of an input at times, (k, entries)."""
-        part = self._slices[name]
+        part = self.slices[name]
         many = np.array(times)
         if isinstance(function, Adjustable | PiecewiseConstant) or (
             isinstance(function, Table) and many.size and function.values.ndim <= 2 and function.covers(many)
@@ -162,7 +197,7 @@ class Forcing:
 
     def _entries(self, name: str, given: Any, time: float) -> Array:
         """Entries of an input from its value at a time [s]."""
-        value, part = _numbers(name, given), self._slices[name]
+        value, part = _numbers(name, given), self.slices[name]
         size = part.stop - part.start
         dim = self._dim or size
         if size > dim and value.shape == (dim,):

@@ -173,29 +173,30 @@ struct Program {
         }
     }
 
-    // Write the derivatives of results along those of the given numbers
-    void push(const Vec &given, const Vec &of_end, const Vec &of_defect) {
+    // Write the derivatives of results along those of the given numbers; or the sums of sizes of the terms of these
+    template <bool sizes = false> void push(const Vec &given, const Vec &of_end, const Vec &of_defect) {
+        const auto size_of = [](double x) { return sizes ? std::fabs(x) : x; };
         tangent.resize(values.size(), 0.0);
         double *t = tangent.data();
         const double *v = values.data();
-        for (size_t i = 0; i < sources.size(); i++) t[i + 1] = sources[i].out >= 0 ? given.p[sources[i].out] : 0.0;
+        for (size_t i = 0; i < sources.size(); i++) t[i + 1] = sources[i].out >= 0 ? size_of(given.p[sources[i].out]) : 0.0;
         const Linear *one = linear.data();
         const Product *two = products.data();
         for (const Node &node : nodes) {
             double total = 0.0;
-            for (const Linear *end = linear.data() + node.linear_end; one < end; one++) total += one->factor * t[one->place];
+            for (const Linear *end = linear.data() + node.linear_end; one < end; one++) total += size_of(one->factor) * t[one->place];
             for (const Product *end = products.data() + node.product_end; two < end; two++)
-                total += two->factor * (t[two->first] * v[two->second] + v[two->first] * t[two->second]);
+                total += size_of(two->factor) * (t[two->first] * size_of(v[two->second]) + size_of(v[two->first]) * t[two->second]);
             if (node.function >= 0) {
                 const Function &f = functions[node.function];
                 for (int i = 0; i < arguments(f.code); i++)  // a derivative by what does not change may be infinite
-                    if (t[f.places[i]] != 0.0) total += v[node.own + 1 + i] * t[f.places[i]];
+                    if (t[f.places[i]] != 0.0) total += size_of(v[node.own + 1 + i]) * t[f.places[i]];
             }
             t[node.own] = total;
         }
-        for (Size i = 0; i < of_end.count(); i++) of_end.p[i] = ends[i].place > 0 ? ends[i].factor * t[ends[i].place] : 0.0;
+        for (Size i = 0; i < of_end.count(); i++) of_end.p[i] = ends[i].place > 0 ? size_of(ends[i].factor) * t[ends[i].place] : 0.0;
         for (Size i = 0; i < of_defect.count(); i++)
-            of_defect.p[i] = defects[i].place > 0 ? defects[i].factor * t[defects[i].place] : 0.0;
+            of_defect.p[i] = defects[i].place > 0 ? size_of(defects[i].factor) * t[defects[i].place] : 0.0;
     }
 
     // Prepare the derivatives of ends and defects, as far as they are wanted, by given numbers with places of ``out``

@@ -249,6 +249,10 @@ inline void pull(Size sweep, const Vec &by_end, const Vec &by_defect, const Vec 
 }
 // Write the derivatives of ends and defects along given derivatives of all numbers that have any
 inline void push(const Vec &given, const Vec &of_end, const Vec &of_defect) { record().programs[0].push(given, of_end, of_defect); }
+// Write the sums of the sizes of the terms of these derivatives
+inline void push_sizes(const Vec &given, const Vec &of_end, const Vec &of_defect) {
+    record().programs[0].push<true>(given, of_end, of_defect);
+}
 inline double doubt() { return record().doubt; }
 inline Size operations() { return Size(record().operations.size()); }
 

@@ -77,5 +77,6 @@ cdef extern from "recorded.hpp" namespace "flexph" nogil:
     void run_new_program(Vec, Vec, Vec, Vec, Vec, Vec, double)
     void pull(Py_ssize_t, Vec, Vec, Vec)
     void push(Vec, Vec, Vec)
+    void push_sizes(Vec, Vec, Vec)
     Py_ssize_t operations()
     double doubt()

@@ -11,4 +11,4 @@ def _missing(*given: Any) -> NoReturn:
 
 
 forget_programs = begin_record = give_one = give = give_some = want = end_record = _missing
-run_program = run_new_program = pull = push = operations = doubt = _missing
+run_program = run_new_program = pull = push = push_sizes = operations = doubt = _missing

@@ -18,7 +18,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ....numerics.algebra.dense import factor as factor_dense
     from ....numerics.algebra.dense import solve as solve_dense
-    from ....numerics.loops.recorded import doubt, forget_programs, push
+    from ....numerics.loops.recorded import doubt, forget_programs, push, push_sizes
     from ....numerics.loops.views import bind, copy, fill
     from ..memory.given import given_of
     from ..memory.memory import Memory
@@ -36,6 +36,8 @@ DIVERGED = cython.declare(cython.double, 1e6)
 """Relative defect above which corrections are given up."""
 SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a system, relative to its largest right-hand side, at which it is solved."""
+UNRELIABLE = cython.declare(cython.double, 1e-14)
+"""Defect, relative to the largest sum of sizes of the terms of a defect, that is round-off."""
 
 
 def forward(memory: int, recorded: int, dim: int, given: Any, first: int, last: int) -> int:
@@ -110,6 +112,13 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
     return largest(b.missed)
 
 
+def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
+    """True if a defect is round-off of its terms, as where the derivatives of a body that is shifted cancel."""
+    b = f.run
+    push_sizes(b.adjoint, b.carried, m.defect)
+    return left <= UNRELIABLE * largest(m.defect)
+
+
 def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
     """Solve for the unknowns with the factored Jacobian and iterative refinement; False if it does not converge."""
     b = f.run
@@ -124,7 +133,7 @@ def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
             f.unknowns[i] -= m.correction[i]
         left = _advance(m, f, end)
         used += 1
-        if left > 0.5 * before and left <= ROUNDED * size:
+        if left > 0.5 * before and (left <= ROUNDED * size or _is_round_off(m, f, left)):
             break
         if used > CORRECTIONS or not left < DIVERGED * size:
             return False
@@ -157,4 +166,4 @@ def _solve(m: Memory, f: Forward, end: Array) -> bool:
     left = _advance(m, f, end)
     size = largest(b.wanted)
     watch(f.audit, 0, left / size)
-    return left <= ROUNDED * size
+    return left <= ROUNDED * size or _is_round_off(m, f, left)

@@ -1,0 +1,165 @@
+"""Derivatives by many parameters from few samples, in each of which all parameters change.
+
+Most numbers of a run depend on few parameters: those of a body on its sections, a node of a table on its value. In
+sample t = 0, …, 2m − 2 parameter i changes by cos(tθᵢ) of its small step, so such a number changes by
+yₜ = Σ cᵢ cos(tθᵢ), to first order. As cos(aθ) cos(bθ) = ½ (cos((a − b)θ) + cos((a + b)θ)),
+
+    ½ (y_|a−b| + y_a+b) = Σ cᵢ vᵢ vᵢᵀ,   vᵢ = (1, cos θᵢ, …, cos((m − 1)θᵢ)):
+
+the range of this matrix (m, m) has the vectors of those parameters alone. Their cᵢ follow by least squares from all
+samples, of which there are more than unknowns; numbers that these do not fit are left unresolved.
+(Harmonic retrieval: Schmidt, IEEE Trans. Antennas Propag. 34, 276-280, 1986.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from .parameters import SMALL, Origin, Sample, Weights, samples_of, size_of
+from .readings import change
+from .run_inputs import array_change
+
+ORDER = 8
+"""Order m of the matrices: numbers of at most m − 2 parameters are resolved."""
+MANY = 24
+"""Number of parameters above which steps are coded: 2 (2m − 1) calls are fewer than two for each."""
+RANK = 1e-6
+"""Singular value, relative to the largest, above which it counts."""
+FITTED = 1e-6
+"""Largest residual of a number that is resolved, relative to its largest change."""
+ALIKE = 1e-7
+"""Width of a cell of directions in which numbers count as proportional when their parameters are looked for."""
+ROUNDED = 32.0 * np.finfo(float).eps
+"""Change of a number in one step, relative to its size, that is round-off."""
+NEGLIGIBLE = 1e-9
+"""Largest share of unresolved numbers in a functional, as the sum of sizes of their changes, that is left out."""
+
+
+class Coded(NamedTuple):
+    """Derivatives of the numbers of a run by parameters, divided by the sizes of these.
+
+    ``entries`` has the index of the number and of the parameter of each of ``values``; ``unresolved`` has the largest
+    changes of other numbers, ``sizes`` those of all. ``nodal`` are ports of which the nodes of tables are numbers.
+    """
+
+    samples: Mapping[str, Mapping[int, Sample]]
+    nodal: Sequence[str]
+    entries: tuple[Array, Array]
+    values: Array
+    sizes: Array
+    unresolved: Array
+
+    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
+        """Derivatives of a functional; None if unresolved numbers matter."""
+        own = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
+        if np.abs(own) @ self.unresolved > NEGLIGIBLE * (np.abs(own) @ self.sizes):
+            return None
+        number, parameter = self.entries
+        found = np.bincount(parameter, own[number] * self.values, minlength=len(origin.parameters))
+        sizes = map(size_of, origin.parameters.values())
+        return {name: float(by / size) for (name, by, size) in zip(origin.parameters, found, sizes, strict=True)}
+
+
+def coded(origin: Origin) -> Coded:
+    """Derivatives of all numbers by coded steps."""
+    count = len(origin.parameters)
+    angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count
+    code = np.cos(np.arange(2 * ORDER - 1)[:, None] * angles)
+    sizes = [SMALL * size_of(value) for value in origin.parameters.values()]
+    pairs = []
+    for row in code:
+        steps = {name: float(c * size) for name, c, size in zip(origin.parameters, row, sizes, strict=True)}
+        own = samples_of(origin, steps, (-1, 1))
+        pairs.append((own[1], own[-1]))
+    every = [one for pair in pairs for one in pair]
+    nodal = origin.sample.inputs.nodal_ports(*(one.inputs for one in every))
+    moved = np.array([_changes(origin, pair, nodal) for pair in pairs]) / (2.0 * SMALL)
+    largest = np.abs(moved).max(axis=0)
+    largest[largest <= ROUNDED / SMALL * _magnitudes(origin, nodal)] = 0.0
+    rows = np.flatnonzero(largest)
+    entries, values, left = _resolved(moved[:, rows].T, code)
+    unresolved = np.zeros(largest.size)
+    unresolved[rows[left]] = largest[rows[left]]
+    samples = {"coded": dict(enumerate(every))}
+    return Coded(samples, nodal, (rows[entries[0]], entries[1]), values, largest, unresolved)
+
+
+def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
+    """Sizes of all numbers: their own of constants, else the largest one of each array."""
+    sample = origin.sample
+    parts = [*sample.arrays[1:], *sample.inputs.numbers(nodal), *sample.readings.values()]
+    sizes = [np.full(part.size, np.abs(part).max(initial=0.0)) for part in parts]
+    return np.concatenate([np.abs(sample.arrays[0]), *sizes])
+
+
+def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) -> Array:
+    """Differences of all numbers of two samples."""
+    after, before = pair
+    parts = [array_change(last, first) for last, first in zip(after.arrays, before.arrays, strict=True)]
+    parts += after.inputs.changes(before.inputs, nodal)
+    parts += [
+        change(quantity, after.readings[name], before.readings[name]) for name, (quantity, _) in origin.sensors.items()
+    ]
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def _parts(origin: Origin, weights: Weights, nodal: Sequence[str]) -> list[Array]:
+    """Derivatives of a functional by the same numbers."""
+    by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
+    by_reading[weights.name][:, weights.component] = weights.slopes
+    return [*weights.arrays, *weights.inputs.by_port(nodal), *by_reading.values()]
+
+
+def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Array]:
+    """Numbers and parameters of derivatives, these, and the numbers that are unresolved.
+
+    ``moved`` (numbers, samples) are changes of numbers, ``code`` (samples, parameters) those of parameters.
+    """
+    size = np.abs(moved).max(axis=1)
+    scaled = moved / size[:, None]
+    first, kind = _alike(scaled)
+    left, values, _ = np.linalg.svd(_matrices(scaled[first]))
+    ranks = np.minimum((values > RANK * values[:, :1]).sum(axis=1), ORDER - 2)
+    numbers, parameters, found = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
+    fits = np.zeros(len(moved), dtype=bool)
+    for rank in np.unique(ranks).tolist():
+        kinds = np.flatnonzero(ranks == rank)
+        supports = _supports(left[kinds, :, :rank], code)
+        of = code[:, supports].transpose(1, 0, 2)  # (kinds, samples, rank)
+        rows = np.flatnonzero(ranks[kind] == rank)
+        own = np.searchsorted(kinds, kind[rows])
+        by = np.einsum("krt,kt->kr", np.linalg.pinv(of)[own], scaled[rows])
+        misses = np.abs(np.einsum("ktr,kr->kt", of[own], by) - scaled[rows]).max(axis=1)
+        good = np.flatnonzero(misses <= FITTED)
+        fits[rows[good]] = True
+        numbers.append(np.repeat(rows[good], rank))
+        parameters.append(supports[own[good]].ravel())
+        found.append((by[good] * size[rows[good], None]).ravel())
+    return (np.concatenate(numbers), np.concatenate(parameters)), np.concatenate(found), np.flatnonzero(~fits)
+
+
+def _alike(scaled: Array) -> tuple[Array, Array]:
+    """First of the numbers of each direction of changes, and the direction of each number."""
+    sign = np.where(np.take_along_axis(scaled, np.abs(scaled).argmax(axis=1)[:, None], axis=1) < 0.0, -1.0, 1.0)
+    mark = (sign * scaled) @ np.random.default_rng(1).uniform(0.5, 1.5, scaled.shape[1])
+    _, first, kind = np.unique(np.round(mark / ALIKE), return_index=True, return_inverse=True)
+    return first, kind
+
+
+def _matrices(scaled: Array) -> Array:
+    """Matrices (numbers, m, m) of the changes of numbers."""
+    a, b = np.arange(ORDER)[:, None], np.arange(ORDER)
+    matrices: Array = 0.5 * (scaled[:, np.abs(a - b)] + scaled[:, a + b])
+    return matrices
+
+
+def _supports(ranges: Array, code: Array) -> Array:
+    """Parameters (kinds, rank) whose vectors are in the ranges (kinds, m, rank) of matrices."""
+    vectors = code[:ORDER] / np.linalg.norm(code[:ORDER], axis=0)
+    rank = ranges.shape[2]
+    rows = [np.square(own.T @ vectors).sum(axis=0) for own in ranges]
+    return np.array([np.argpartition(-row, rank - 1)[:rank] for row in rows])
