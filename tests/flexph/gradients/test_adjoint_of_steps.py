@@ -36,6 +36,8 @@ REFUSED = {
     "space: slipping tyre without limit": "a force over an infinite limit",
     "cable with a law": "no stiffness at the random step",
     "plane: point on a curve with a motor": "no number at the random step",
+    "rigid body of the plane whose mass changes": "a factor in Python",
+    "rigid body whose mass changes": "a factor in Python",
     "rubber": "a law in Python",
     "rubber of space": "a law in Python",
 }

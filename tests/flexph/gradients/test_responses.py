@@ -167,7 +167,7 @@ def test_what_searches_cannot_do_is_said():
         assert abs(best.parameters["x"]) < 1e-2
     with pytest.raises(ValueError, match="parameters must have at least one"):
         forward_sensitivities(door, {}, TIMES, {"tip": position("door.tip")})
-    with pytest.raises(ValueError, match=r"times must have at least one step behind the start at 0 s, got \[\]"):
+    with pytest.raises(ValueError, match=r"times must have at least one step after the start at 0 s, got \[\]"):
         gradient(door, {"mass": 1.0}, [], Last(joint_angle("door.root")))
     with pytest.raises(ValueError, match=r"bounds of 'x' must be \(lower, upper\) with lower < upper"):
         fit(lambda x: {"f": [x, 2.0 * x]}, {"f": [1.0, 2.0]}, {"x": 0.8}, bounds={"x": (2.0, 0.5)})

@@ -106,7 +106,7 @@ def test_a_motion_drives_a_joint():
         (lambda: polynomial(0.0, 1.0, duration=1.0, degree=3, accelerations=(0.0, 0.0)), "degree=5"),
         (lambda: trapezoid(0.0, 1.0, velocity=-1.0, acceleration=1.0), "velocity must be positive"),
         (lambda: trapezoid(1.0, 1.0, velocity=1.0, acceleration=1.0), "must differ"),
-        (lambda: spline([0.0, 0.0], [1.0, 2.0]), "ascending"),
+        (lambda: spline([0.0, 0.0], [1.0, 2.0]), "ascend"),
         (lambda: spline([0.0, 1.0], [1.0, 2.0], ends="natural", rates=(0.0, 0.0)), "clamped"),
         (lambda: Motion(np.array([0.0, 1.0]), np.zeros((1, 2, 3)), ("a",)), "names must be 2"),
         (lambda: polynomial((0.0, 1.0), (1.0, 2.0), duration=1.0)[4], "coordinate must be 0 to 1"),
