@@ -59,7 +59,7 @@ def run(
     return integrate(mechanism, start, np.linspace(0.0, end, steps + 1), method=Exact())
 
 
-def way(t: Array, speed: float, friction: float) -> Array:
+def travel(t: Array, speed: float, friction: float) -> Array:
     """Way of the block in closed form [m]."""
     slips = speed / (friction * GRAVITY)
     return np.where(t < slips, 0.5 * friction * GRAVITY * t**2, speed * (t - 0.5 * slips))
@@ -105,7 +105,7 @@ def checks() -> Iterable[Check]:
     for law in laws:
         solution = run(speed=speed, friction=friction, law=law)
         share = 1e-6 if law == "rigid" else 3e-3  # an anchor rings at the end of slip
-        place, closed = solution["block.centre"][-1, 0], float(way(np.array(1.0), speed, friction))
+        place, closed = solution["block.centre"][-1, 0], float(travel(np.array(1.0), speed, friction))
         energy = MASS * speed**2
         yield near(f"way, {law} [m]", closed, place, 1e-5, source="u t − u²/2μg", kind="closed form")
         yield near(f"heat, {law} [J]", 0.5 * energy, heat(solution), share * energy, source="½mu²")

@@ -68,7 +68,7 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
             "mesh must have one cell or two at each facet, got more at the facets of cells "
             f"{_named(mesh, np.unique(cells[many]))}"
         )
-    sides = np.bincount(f.label, _way_round(mesh), len(f.cells))
+    sides = np.bincount(f.label, _orientation(mesh), len(f.cells))
     same = np.flatnonzero((np.abs(sides) == 2.0)[f.label])
     if same.size:
         raise ValueError(
@@ -77,7 +77,7 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
         )
 
 
-def _way_round(mesh: SolidMesh) -> Array:
+def _orientation(mesh: SolidMesh) -> Array:
     """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite in neighbours."""
     ways = []
     for block in mesh.blocks:

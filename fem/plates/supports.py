@@ -63,11 +63,11 @@ def support_rows(model: PlateModel, name: str, support: Any) -> Any:
         for k in (*model.edges[edges].T, model.middles[edges]):
             rows.append(_pairs(model, model.shearing + 2 * k[:, None] + np.arange(2), along[::2]))
     if how == "clamped":
-        rows.append(_no_turn(model, corners, edges))
+        rows.append(_clamped_rows(model, corners, edges))
     return sparse.vstack(rows).tocsr()
 
 
-def _no_turn(model: PlateModel, corners: Array, edges: Array) -> Any:
+def _clamped_rows(model: PlateModel, corners: Array, edges: Array) -> Any:
     """Rows of β = ∇w − γ = 0 at corners, and at the middles of edges along which w = 0 already holds."""
     slopes, across = _units(model, model.at_corners(corners)[:, 1:].ravel()), _units(model, model.at_edges(edges))
     if model.theory == "kirchhoff":

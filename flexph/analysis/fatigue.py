@@ -164,7 +164,7 @@ def load_cycles(
     at = np.arange(len(own), dtype=float) if times is None else check.array("times", times, (len(own),))
     if (np.diff(at) < 0.0).any():
         raise ValueError(f"times must not decrease, got {check.shown(times)}")
-    held = own[[0, 1, 1]] if len(own) == 2 else own  # rainflow counts nothing in two values
+    held = own[[0, 1, 1]] if len(own) == 2 else own  # rainflow finds no cycle in two values
     rows = np.array(list(rainflow.extract_cycles(held)), dtype=float).reshape(-1, 5)
     rows = rows[rows[:, 0] > 0.0]  # rainflow returns a half cycle of range zero for a constant history
     spans = at[np.minimum(rows[:, 3:].astype(int), len(own) - 1)]

@@ -59,7 +59,9 @@ def _set_damping(law: Compliant, name: str, given: tuple[str, str], formula: Cal
     if first is None and second is None:
         return
     if first is None or second is None:
-        raise ValueError(f"{given[0]} and {given[1]} go together, got {given[0]}={first} and {given[1]}={second}")
+        raise ValueError(
+            f"{given[0]} and {given[1]} must both be given, got {given[0]}={first} and {given[1]}={second}"
+        )
     value = formula(first, second)
     if getattr(law, name) not in (0.0, value):
         raise ValueError(f"give either {name} or {given[0]} and {given[1]}, got {name}={getattr(law, name)} too")

@@ -69,7 +69,7 @@ class Slab(Sign):
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
-        low, high = _ways(places, self.port, axes, self.touching, MARGIN * size)
+        low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if flat:  # slightly thicker than discs
             out = int(np.argmax(np.abs(axes[2])))
             high[out] = max([2.0 * size, *(0.5 * one.reach for one in self.touching)])
@@ -91,7 +91,7 @@ class Pipe(Sign):
     def surface(self, places: Places, size: float) -> Moving:
         """See :class:`Sign`."""
         axes = axes_along(_OUT if self.axis is None else self.axis)
-        low, high = _ways(places, self.port, axes, self.touching, MARGIN * size)
+        low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if self.axis is None:
             high[0] = max(0.25 * self.radius, 0.5 * size)
             low[0] = -high[0]
@@ -145,7 +145,7 @@ def carried(shape: Shape, places: Places, port: PortName, axes: PortName | None 
     return Moving(places.position(port)[:, None] + turned, shape.triangles)
 
 
-def _ways(
+def _contact_range(
     places: Places, port: PortName, axes: Array, touching: tuple[Touching, ...], margin: float
 ) -> tuple[Array, Array]:
     """Range of the ports in contact: smallest and largest coordinates (3,) in axes at a port, with a margin."""

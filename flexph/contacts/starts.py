@@ -38,7 +38,7 @@ def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Calla
     if gaps.size and gaps[worst] < -INSIDE * max(coordinate_size(a, c.r), TINY):
         unit = "rad" if near.contacts.kind[rigid[worst]] == ANGLE else "m"
         raise ValueError(
-            f"{name_of(int(number[rigid[worst]]))}: the bodies are in each other at the start, by "
+            f"{name_of(int(number[rigid[worst]]))}: the bodies overlap at the start, by "
             f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or take a compliant law"
         )
 

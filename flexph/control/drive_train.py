@@ -246,7 +246,7 @@ def _elastic(stiffness: float | None, damping: float) -> tuple[float, float] | N
     d = check.not_negative("damping", damping)
     if stiffness is None:
         if d:
-            raise ValueError("damping= goes with stiffness=: rigid gears have no twist to damp")
+            raise ValueError("damping= needs stiffness=: rigid gears have no twist to damp")
         return None
     return check.positive("stiffness", stiffness), d
 

@@ -20,7 +20,7 @@ from ..files.hdf5 import new_hdf5
 from ..files.reading import parsed, reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, read_vtkhdf, write_vtkhdf
 from ..meshes.files.reading import read as read_mesh
-from ..meshes.safe_reading import refuse_outside, refuse_ways_out
+from ..meshes.safe_reading import refuse_outside, refuse_outside_data
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -232,7 +232,7 @@ def _read_pvd(file: Path) -> list[Frame]:
 
 def _read_xdmf(file: Path) -> list[Frame]:
     frames = []
-    refuse_ways_out(file)
+    refuse_outside_data(file)
     with TimeSeriesReader(file) as reader:
         points, cells = reader.read_points_cells()
         back = np.argsort(TENSOR6).tolist()

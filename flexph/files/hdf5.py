@@ -42,7 +42,7 @@ def growths() -> dict[int, int]:
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
     """HDF5 file of flexph, opened for reading after a check that no content lies in another file.
 
-    ``linked`` as in :func:`refuse_ways_out`. Raises OSError if the file is missing, has no checksums, or refers to
+    ``linked`` as in :func:`refuse_outside_data`. Raises OSError if the file is missing, has no checksums, or refers to
     other files.
     """
     import h5py  # slow to import
@@ -56,7 +56,7 @@ def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
         raise OSError("it is an HDF5 file without checksums")
     file = h5py.File(path, "r")
     try:
-        refuse_ways_out(file, linked=linked)
+        refuse_outside_data(file, linked=linked)
     except BaseException:
         file.close()
         raise
@@ -69,7 +69,7 @@ def is_hdf5(path: Path) -> bool:
         return file.read(len(SIGNATURE)) == SIGNATURE
 
 
-def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
+def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
     """Raise OSError for links, objects with two names, values in other files, and more values than the file can hold.
 
     Soft links are allowed below the group ``linked``, which is not read. The check itself follows no links.

@@ -189,7 +189,7 @@ class Weights(NamedTuple):
 
 
 def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
-    """Change of the functional by the change of all arrays and readings, to first order, and the sum of its sizes."""
+    """First-order change of the functional from changed arrays and readings, and the sum of its absolute terms."""
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
     terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]

@@ -15,7 +15,7 @@ from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State
-from ..mechanisms.poses.passage import Booking, booked_together, state_after_passage
+from ..mechanisms.poses.passage import Booking, state_after_passage, sum_of_bookings
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.consecutive_runs import begun, booked, joined
@@ -62,7 +62,7 @@ def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Pla
     return plan
 
 
-def go_on(
+def continue_run(
     run: Solution,
     mechanism: Mechanism,
     times: Sequence[float] | Array,
@@ -166,7 +166,7 @@ class _ChangedRun:
                     raise
                 raise InputError(str(error), None) from error
             bookings.append(booking)
-        return state, booked_together(bookings) if bookings else None
+        return state, sum_of_bookings(bookings) if bookings else None
 
     def _warn_of_pending(self, time: float) -> None:
         """Warn of changes that did not happen, as their conditions were not met up to the end."""

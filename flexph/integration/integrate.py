@@ -24,7 +24,7 @@ from ..switching.trajectory import SwitchingTrajectory
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
-from .changed_run import go_on, run_with_changes
+from .changed_run import continue_run, run_with_changes
 from .general.run import integrate_mechanism, integrate_system
 from .mechanism_run import run_mechanism
 from .methods.exact import Exact
@@ -33,7 +33,7 @@ from .methods.method import GeneralMethod, MechanismMethod, Method
 from .methods.names import NAMES, call_of
 from .times.options import Checkpoint, Events, Observe, RunOptions, as_checkpoint, ascending, next_checkpoint
 from .times.signature import signature_of
-from .whole_results import flat_start, kept_whole, layout_of, load_result
+from .whole_results import flat_start, layout_of, load_or_run, load_result
 
 if TYPE_CHECKING:
     from ..view.live.live import Live
@@ -257,7 +257,7 @@ def integrate(
         signature = signature_of(
             layout_of(system), [flat_start(start)], ascending(times), method=method, options=options
         )
-        return kept_whole(kept, signature, run, lambda path: load_result(path, system, start))
+        return load_or_run(kept, signature, run, lambda path: load_result(path, system, start))
 
 
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
@@ -286,7 +286,9 @@ def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[
         what = "a Solution as start is" if isinstance(start, Solution) else "changes are"
         raise ValueError(f"{what} for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
     if isinstance(start, Solution):
-        return lambda run, times, options: go_on(run, system, times, method=own, options=options, changes=changes)
+        return lambda run, times, options: continue_run(
+            run, system, times, method=own, options=options, changes=changes
+        )
     return partial(run_with_changes, system, method=own, changes=changes)
 
 

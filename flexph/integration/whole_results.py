@@ -23,7 +23,7 @@ from .times.options import Checkpoint
 from .times.signature import Signature, difference
 
 
-def kept_whole(
+def load_or_run(
     checkpoint: Checkpoint, signature: Signature, run: Callable[[], Any], load: Callable[[Path], Result]
 ) -> Any:
     """Load the saved result of a run, or run and save it; raises ValueError if the saved one belongs to another run."""

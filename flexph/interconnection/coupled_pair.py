@@ -30,7 +30,7 @@ def coupled(
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")
     if slope is not None and not callable(coupling):
-        raise ValueError("slope= goes with a function coupling=, and this one is constant: leave slope= out")
+        raise ValueError("slope= needs a function coupling=, and this one is constant: leave slope= out")
     systems = (without_feedthrough(first), without_feedthrough(second))
     pair = _Pair(systems, ports, coupling, slope, with_multiplier)
     kept = [{n: s for n, s in x.ports.items() if n != port} for x, port in zip(systems, ports, strict=True)]

@@ -190,7 +190,7 @@ def _joined(
     """Direct sum of two systems, and the columns of B of a port of each."""
     if slope is not None:
         raise ValueError(
-            "slope= goes with a function C of two PHDAE, but the C of linear systems is constant: leave slope= out"
+            "slope= needs a function C of two PHDAE, but the C of linear systems is constant: leave slope= out"
         )
     check.lookup("port", ports[0], first.ports)
     check.lookup("port", ports[1], second.ports)

@@ -120,11 +120,11 @@ def drive(
     if what == "position" and reference != GROUND:
         raise ValueError("a driven position is given in the world: the reference must be GROUND")
     if (direction is not None) != (what == "displacement"):
-        raise ValueError("direction= and displacement= go together")
+        raise ValueError("direction= and displacement= must be given together")
     if (axis is not None or second_axis is not None) and what != "angle":
-        raise ValueError("axis= goes with angle=")
+        raise ValueError("axis= and second_axis= need angle=, a driven angle")
     if (origin := check.number("zero", zero)) and what != "angle":
-        raise ValueError("zero= goes with angle=")
+        raise ValueError("zero= needs angle=, a driven angle")
 
     own, rate = _compliance(what, law, damping)
     axes = unit_axes(axis, second_axis)
@@ -158,9 +158,9 @@ def _compliance(
     """Law and damping of a compliant drive, no law of one that prescribes its motion."""
     rate = resisting("damping", damping)
     if check_law("law", law) is None and rate != 0.0:
-        raise ValueError("damping= goes with law=: a motion that is prescribed has no deviation to damp")
+        raise ValueError("damping= needs law=: a motion that is prescribed has no deviation to damp")
     if law is not None and what not in ("angle", "displacement"):
-        raise ValueError(f"law= goes with angle= or displacement=, got {what}=: take a drive for each component")
+        raise ValueError(f"law= needs angle= or displacement=, got {what}=: take a drive for each component")
     return law, rate
 
 

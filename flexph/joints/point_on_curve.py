@@ -101,7 +101,7 @@ def point_on_curve(
     count = len(curve)
     if motor and place is not None:
         raise ValueError(
-            "motor and place do not go together: a prescribed place leaves a motor no freedom; leave one of them out"
+            "motor and place cannot be given together: a prescribed place leaves a motor no freedom; leave one out"
         )
     if count < 2 or (count - 1) % degree:
         raise ValueError(

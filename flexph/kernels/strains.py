@@ -185,8 +185,8 @@ def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Arra
         (s.second, s.product, 0.5 * first * by_second),
         (s.first, s.second, 0.5 * value * by_first * turn_second),
         (s.second, s.first, 0.5 * value * by_second * turn_first),
-        (s.first, s.first, value * second * _bend(a0, a1)),
-        (s.second, s.second, value * first * _bend(b0, b1)),
+        (s.first, s.first, value * second * _quotient_slope(a0, a1)),
+        (s.second, s.second, value * first * _quotient_slope(b0, b1)),
     )
     i, j, values = (np.concatenate(column) for column in zip(*entries, strict=True))
     real, size = (i >= 0) & (j >= 0), products[1].size
@@ -194,6 +194,6 @@ def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Arra
     return sparse.coo_array((values, (i[real], j[real])), shape=(size, size)).tocsr()
 
 
-def _bend(before: Array, after: Array) -> Array:
+def _quotient_slope(before: Array, after: Array) -> Array:
     """Derivative of the difference quotient Δm/Δn with respect to n after the step."""
     return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

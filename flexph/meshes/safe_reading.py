@@ -79,7 +79,7 @@ def guarded_mesh(path: Path) -> Any:
         _refuse_counts(content)
         _refuse_nodes(content)
     if suffix in XDMF:
-        refuse_ways_out(path)
+        refuse_outside_data(path)
     if suffix == ".vtu":
         refuse_entities(path.read_bytes())
     if path.is_file() and hdf5.is_hdf5(path):  # with any suffix, such as .exo
@@ -87,7 +87,7 @@ def guarded_mesh(path: Path) -> Any:
     return meshio.read(path, "gmsh" if suffix == ".msh" else None)
 
 
-def refuse_ways_out(path: Path) -> None:
+def refuse_outside_data(path: Path) -> None:
     """Raise an error for an XDMF file with arrays elsewhere.
 
     ValueError for files outside of its folder, OSError for arrays behind links.
@@ -116,7 +116,7 @@ def refuse_outside(folder: Path, name: str) -> None:
 def _refuse_links(path: Path) -> None:
     """Raise OSError for an HDF5 file with contents in other files, or with more values than it can hold."""
     with h5py.File(path, "r") as file:
-        hdf5.refuse_ways_out(file)
+        hdf5.refuse_outside_data(file)
 
 
 def _refuse_counts(content: bytes) -> None:

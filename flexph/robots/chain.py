@@ -58,12 +58,14 @@ class Chain:
         Rigid velocities (n_v, n) of unit rates of the coordinates at home.
     """
 
-    def __init__(self, home: Placed, origin: Array, ways: Array) -> None:
+    def __init__(self, home: Placed, origin: Array, unit_velocities: Array) -> None:
         self.home, self.origin = home, origin
         self.twists: list[Twist] = []
         self.moved = np.zeros((0, len(home[0])), dtype=bool)
         bodies, dim = home[0].shape
-        self.is_open = len(ways) == bodies * (dim + spins(dim)) and self._read(ways) and self._is_tree()
+        self.is_open = (
+            len(unit_velocities) == bodies * (dim + spins(dim)) and self._read(unit_velocities) and self._is_tree()
+        )
         if self.is_open:
             self._order()
 
@@ -115,13 +117,13 @@ class Chain:
         inner = [[n for n in order if self.moved[n, body]] for body in range(self.moved.shape[1])]
         self._last = [int(own[-1]) if own else -1 for own in inner]
 
-    def _read(self, ways: Array) -> bool:
+    def _read(self, unit_velocities: Array) -> bool:
         """Read the twists and the moved bodies; False if a coordinate moves bodies by different twists."""
         centres, rotations = self.home
         bodies, dim = centres.shape
-        velocity = ways[: bodies * dim].reshape(bodies, dim, -1)
-        spin = spin_map(rotations) @ ways[bodies * dim :].reshape(bodies, spins(dim), -1)
-        small, moved = SMALL * float(np.abs(ways).max(initial=0.0)), []
+        velocity = unit_velocities[: bodies * dim].reshape(bodies, dim, -1)
+        spin = spin_map(rotations) @ unit_velocities[bodies * dim :].reshape(bodies, spins(dim), -1)
+        small, moved = SMALL * float(np.abs(unit_velocities).max(initial=0.0)), []
         for v, w in zip(np.moveaxis(velocity, 2, 0), np.moveaxis(spin, 2, 0), strict=True):
             own = (np.abs(v) > small).any(axis=1) | (np.abs(w) > small).any(axis=1)
             if not own.any():

@@ -27,7 +27,7 @@ def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[A
     lower, upper = ends
     for _ in range(STEPS):
         here = space.equations(at)
-        q = q + space.apart(q, here.value)
+        q = q + space.differences(q, here.value)
         now = trial(space, target, q, placed(space, target.port, at, np.eye(space.size)))
         open_by = float(np.abs(here.gap / space.sizes[: here.gap.size]).max(initial=0.0))
         beyond = np.maximum(lower - q, q - upper)

@@ -87,7 +87,7 @@ class JointSpace:
         here = self.equations(self.home)
         self.sizes = np.concatenate([constraint_sizes(a, here.vector), self.units])
         self.origin = here.value
-        self.chain = Chain(self.home, here.value, self._first_ways(here))
+        self.chain = Chain(self.home, here.value, self._home_velocities(here))
         self.is_open = self.chain.is_open and self._fits(self.origin + 0.5 * self.units)
 
     @property
@@ -116,13 +116,13 @@ class JointSpace:
         rows = np.vstack([G, C[self.order]])[:, : self.size]
         return Equations(gap, _measured(a.springs, product)[self.order], rows, vector, product)
 
-    def apart(self, value: Array, target: Array) -> Array:
+    def differences(self, value: Array, target: Array) -> Array:
         """Differences target − value of coordinates, of angles within half a turn."""
         difference = target - value
         turns = 2.0 * np.pi * np.round(difference / (2.0 * np.pi))
         return np.where(self.turning, difference - turns, difference)
 
-    def ways(self, here: Equations) -> Array:
+    def unit_velocities(self, here: Equations) -> Array:
         """Rigid velocities of unit rates of the coordinates, (n_v, n); raises SingularPose."""
         count = here.gap.size
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
@@ -132,7 +132,7 @@ class JointSpace:
 
         def corrected(now: tuple[Placed, Equations]) -> tuple[tuple[Placed, Equations], float]:
             place, here = now
-            missing = np.concatenate([-here.gap, self.apart(here.value, target)])
+            missing = np.concatenate([-here.gap, self.differences(here.value, target)])
             defect = float(np.abs(missing / self.sizes).max(initial=0.0))
             if defect <= CLOSURE.settled:
                 return now, defect
@@ -154,14 +154,14 @@ class JointSpace:
         pieces = max(1, int(np.ceil(np.abs(change / self.units).max(initial=0.0) / STRIDE)))
         for k in range(1, pieces + 1):
             after = self.origin + change * (k / pieces)
-            moved = move(self.model, *there[0], self.ways(there[1]) @ (after - q))
+            moved = move(self.model, *there[0], self.unit_velocities(there[1]) @ (after - q))
             q, there = after, self.closed(moved, after)
         return there
 
     def _fits(self, target: Array) -> bool:
         """True if the product of exponentials meets the coordinates ``target``."""
         here = self.equations(self.chain.pose(target))
-        missing = np.concatenate([here.gap, self.apart(here.value, target)])
+        missing = np.concatenate([here.gap, self.differences(here.value, target)])
         return bool(np.abs(missing / self.sizes).max(initial=0.0) <= FITS)
 
     def bias(self, at: Placed, here: Equations, v: Array) -> Array:
@@ -196,7 +196,7 @@ class JointSpace:
             raise SingularPose("the coordinates do not determine the motion at this pose: it is singular")
         return solution
 
-    def _first_ways(self, here: Equations) -> Array:
+    def _home_velocities(self, here: Equations) -> Array:
         """Rigid velocities of unit rates at home; raises ValueError unless the coordinates determine all motions."""
         scaled = here.rows / self.sizes[:, None]
         scaled[:, : self.model.network.arrays.weight.size] *= self.length
@@ -217,7 +217,7 @@ class JointSpace:
                 f"coordinates must be independent: the joints leave {free} freedoms, got {len(self.names)} coordinates "
                 f"{listed(self.names)}"
             )
-        return self.ways(here)
+        return self.unit_velocities(here)
 
 
 def _measured(springs: Springs, product: Array) -> Array:

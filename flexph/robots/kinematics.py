@@ -54,7 +54,7 @@ class _Here(NamedTuple):
 
     at: Placed
     equations: Equations
-    ways: Array
+    unit_velocities: Array
 
 
 @checked
@@ -156,7 +156,7 @@ class Kinematics(Memo):
             at, equations = space.pose(np.frombuffer(q))
             for part in at:
                 part.setflags(write=False)  # kept for further calls
-            return _Here(at, equations, space.ways(equations))
+            return _Here(at, equations, space.unit_velocities(equations))
 
         return lru_cache(maxsize=KEPT)(here)
 
@@ -181,7 +181,7 @@ class Kinematics(Memo):
 
     def difference(self, q: Array, target: Array) -> Array:
         """Differences target − q of coordinates, of angles within half a turn."""
-        return self._space.apart(q, target)
+        return self._space.differences(q, target)
 
     @checked
     def pose(self, q: Values) -> Pose:
@@ -221,7 +221,7 @@ class Kinematics(Memo):
             Position [m] and rotation of the section.
         """
         here = self._at(q)
-        return Place(*placed(self._space, port, here.at, here.ways)[:2])
+        return Place(*placed(self._space, port, here.at, here.unit_velocities)[:2])
 
     @checked
     def jacobian(self, port: str, q: Values) -> Array:
@@ -240,7 +240,7 @@ class Kinematics(Memo):
             (6, n) in space, (3, n) in the plane; a point mass has no spin, and (d, n).
         """
         here = self._at(q)
-        return placed(self._space, port, here.at, here.ways)[2]
+        return placed(self._space, port, here.at, here.unit_velocities)[2]
 
     @checked
     def inverse(
@@ -316,7 +316,7 @@ class Kinematics(Memo):
         """Mass matrix NᵀMN (n, n) [kg m², kg m, kg] of the coordinates."""
         here, a = self._at(q), self.mechanism.network.arrays
         M = dense(rigid_mass(a, np.zeros(self.mechanism.layout.flexible)))
-        return np.asarray(here.ways.T @ M @ here.ways)
+        return np.asarray(here.unit_velocities.T @ M @ here.unit_velocities)
 
     @checked
     def efforts(self, q: Values, rates: Values | None = None, accelerations: Values | None = None) -> Array:
@@ -334,10 +334,10 @@ class Kinematics(Memo):
         """
         here, mechanism, size = self._at(q), self.mechanism, self._space.size
         a, c = mechanism.network.arrays, at_rest(mechanism, *here.at)
-        v = here.ways @ self._values("rates", rates)
+        v = here.unit_velocities @ self._values("rates", rates)
         full = np.concatenate([v, np.zeros(mechanism.layout.flexible)])
         c = with_velocities(mechanism, c, full)
-        change = here.ways @ self._values("accelerations", accelerations)
+        change = here.unit_velocities @ self._values("accelerations", accelerations)
         change = change + self._space.bias(here.at, here.equations, v)
         force = dense(rigid_mass(a, c.u)) @ change - gyroscopic_force(a, c, velocities_of(mechanism, c))[:size]
         force[: a.weight.size] -= a.weight.ravel()
@@ -345,7 +345,7 @@ class Kinematics(Memo):
             d, table = derive(a, c), table_of(mechanism, self.home.anchors)
             force += (dense(spring_operator(a, c, d)).T @ spring_forces(mechanism, c, table, 0.0))[:size]
             force += (dense(damping_matrix(a, c, d)) @ full)[:size]
-        return np.asarray(here.ways.T @ force)
+        return np.asarray(here.unit_velocities.T @ force)
 
     @checked
     def inputs(self, q: Values, efforts: Values, ports: Sequence[str]) -> dict[str, Array]:
@@ -376,7 +376,7 @@ class Kinematics(Memo):
         here, wanted, a = self._at(q), self._values("efforts", efforts), self.mechanism.network.arrays
         c = at_rest(self.mechanism, *here.at)
         d = derive(a, c)
-        every = here.ways.T @ dense(input_matrix(a, c.R, d.arm, places(a, c, d)))[: self._space.size]
+        every = here.unit_velocities.T @ dense(input_matrix(a, c.R, d.arm, places(a, c, d)))[: self._space.size]
         columns = np.concatenate([np.arange(part.start, part.stop) for part in parts.values()] or [np.zeros(0, int)])
         given = np.linalg.lstsq(every[:, columns], wanted, rcond=1e-12)[0]
         missing = np.abs(every[:, columns] @ given - wanted)

@@ -106,7 +106,7 @@ def polynomial(
     """
     form, T = _form(start, end), check.positive("duration", duration, "s")
     if accelerations is not None and degree == 3:
-        raise ValueError("accelerations= goes with degree=5: a cubic has values and rates at its ends")
+        raise ValueError("accelerations= needs degree=5: a cubic has values and rates at its ends")
     x0, x1 = _numbers("start", start, form), _numbers("end", end, form)
     v0, v1 = (_numbers("rates", own, form) for own in rates or (None, None))
     if degree == 3:
@@ -227,7 +227,7 @@ def spline(
         form = Coordinates(1 if rows.ndim == 1 else rows.shape[1], (), rows.ndim == 1)
         rows = rows.reshape(grid.size, -1)
     if rates is not None and ends != "clamped":
-        raise ValueError(f"rates= goes with ends='clamped', got {ends!r}")
+        raise ValueError(f"rates= needs ends='clamped', got {ends!r}")
     condition: Any = ends
     if ends == "clamped":
         condition = tuple((1, _numbers("rates", own, form)) for own in rates or (None, None))

@@ -56,13 +56,13 @@ def trial(space: JointSpace, target: Target, q: Array, there: tuple[Array, Array
     return Trial(q, np.concatenate(missing), np.vstack(rows))
 
 
-def placed(space: JointSpace, port: str, at: Placed, ways: Array) -> tuple[Array, Array, Array]:
+def placed(space: JointSpace, port: str, at: Placed, unit_velocities: Array) -> tuple[Array, Array, Array]:
     """Position (d,) and rotation (d, d) of a port at a pose, and its velocity and spin (d + s, n) at unit rates."""
     model = space.model
     moved = port_rates(model, at_rest(model, *at), port)
     rows = [part.full_rows(model.layout.velocities) for part in (moved.velocity, moved.spin) if part is not None]
     index, _ = find_port(port, model.bodies)
-    return moved.position, at[1][index], np.vstack(rows)[:, : space.size] @ ways
+    return moved.position, at[1][index], np.vstack(rows)[:, : space.size] @ unit_velocities
 
 
 def _rotation_vector(turn: Array) -> Array:

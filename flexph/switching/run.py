@@ -248,7 +248,7 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
                 step = Accepted(start, stepper.step(start, t1), partial(stepper.step, start), saved=saved)
                 left = step.record(run)
             except StepFailed as error:
-                longest = _as_far_as_it_goes(run, stepper, t1, error)
+                longest = _step_to_end_of_branch(run, stepper, t1, error)
                 if longest is None:
                     return
                 left = longest.record(run)
@@ -267,7 +267,7 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
         return run.start.x
 
 
-def _as_far_as_it_goes(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
+def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
     """Step to the end of the branch after a failed step; None if it starts there. Raises ``error`` if none ends."""
     branch = stepper.watch.branch
     if not stepper.careful:

@@ -29,7 +29,7 @@ class Switches:
         """Make and record all switches at an instant, one after the other; return the instant after them."""
         used: list[Transition] = []
         if cause is None:
-            cause = self._at_once(at, None)
+            cause = self._immediate_cause(at, None)
         while cause is not None:
             transition = cause.transition if isinstance(cause, Bound) else cause
             if transition is None:
@@ -38,13 +38,13 @@ class Switches:
             else:
                 name, targets, reset = transition.name, tuple(transition.target), transition.reset
                 used.append(transition)
-            only = transition is not None and len(targets) == 1  # if not valid there, it leads on to another one
+            only = transition is not None and len(targets) == 1  # further targets are needed only if one is not valid
             step = None if only else self.usual(at.time)
             switch, branch = switched(self.driven, at, targets, cause=name, reset=reset, step=step)  # type: ignore[arg-type]
             self._count(switch)
             self.record.switch(switch)
             at = Instant(at.time, switch.target, switch.after, np.maximum(at.size, np.abs(switch.after)))
-            cause = self._at_once(at, used, branch)
+            cause = self._immediate_cause(at, used, branch)
         return at
 
     def usual(self, time: float) -> float:
@@ -77,7 +77,7 @@ class Switches:
                 return transition
         return None
 
-    def _at_once(
+    def _immediate_cause(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
         """Cause that ends a mode at the instant at which it is entered; ``used`` is None at the start of a run."""

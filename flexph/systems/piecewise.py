@@ -79,7 +79,7 @@ class Recorded(PiecewiseConstant):
     def __post_init__(self) -> None:
         """Keep the arrays as they are."""
 
-    def from_then_on(self, time: float, values: Array) -> Recorded:
+    def changed_at(self, time: float, values: Array) -> Recorded:
         """Input with other values (m,) from a time [s] on, which must not be before the last one."""
         return self.followed_by(Recorded(np.array([time]), values[None]))
 
@@ -112,7 +112,7 @@ class Adjustable:
 
     def set(self, time: float, values: Array) -> None:
         """Set the values from a time [s] on."""
-        self.record = self.record.from_then_on(time, values)
+        self.record = self.record.changed_at(time, values)
 
     def __call__(self, time: float) -> Array:
         """Values at a time [s], (m,)."""

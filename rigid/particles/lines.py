@@ -63,7 +63,7 @@ class Lines:
             length = float(np.sqrt(pi[0]))
             if length == 0.0 and spring.force(0.0) != 0.0:
                 raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
-            length = length or short  # a spring without force there has a limit
+            length = length or short  # the limit at 0 exists if the force is zero there
             return np.array([0.5 * float(spring.force(length)) / length])
 
         return Invariants(

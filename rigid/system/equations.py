@@ -43,7 +43,9 @@ class Equations:
         self.system, self.layout = system, system.layout
         self.massless = system.massless @ system.massless.T if system.massless.size else None
         self._over: Callable[[bytes, bytes], Blocks] = lru_cache(maxsize=1)(self._means)
-        self._way: Callable[[bytes, bytes], tuple[Array, list[Array], Array, Array]] = lru_cache(maxsize=1)(self._ways)
+        self._way: Callable[[bytes, bytes], tuple[Array, list[Array], Array, Array]] = lru_cache(maxsize=1)(
+            self._step_means
+        )
         self._ports: Callable[[bytes, bytes], Array] = lru_cache(maxsize=1)(self._port_columns)
         self._at: Callable[[bytes], Blocks] = lru_cache(maxsize=1)(self._blocks)
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
@@ -117,7 +119,7 @@ class Equations:
         Z, _, C, A = self._way(zeta0.tobytes(), zeta1.tobytes())
         return Blocks(Z, s.G(zeta, s.mass @ omega), C, A, *resistance(s, zeta, omega))
 
-    def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
+    def _step_means(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
         """Means of matrices over a step: Z̄, discrete Jacobians D̄ of the constraints, D̄Z̄, and Ā.
 
         Z̄ at the midpoint is exact for rotation matrices and quaternions. Results are cached for the last positions,

@@ -115,7 +115,7 @@ MISTAKES = {
     "in each other": Mistake(
         "fixed: {ball: [0, 1.1 m, 0]}",
         "fixed: {ball: [0, 5 cm, 0]}",
-        ("start", "in each other at the start, by 0.05 m"),
+        ("start", "overlap at the start, by 0.05 m"),
         -1,
         "bouncing-ball",
     ),

@@ -21,7 +21,7 @@ cdef Py_ssize_t WANTED
 
 cdef Py_ssize_t _pairs_of(Cone& p, Py_ssize_t k, Py_ssize_t m) noexcept nogil
 cdef Py_ssize_t _first(Cone& p, Py_ssize_t k, Py_ssize_t m, bint held) noexcept nogil
-cdef void _begin(Cone& p, Vec x, Space& space) noexcept nogil
+cdef void _set_start(Cone& p, Vec x, Space& space) noexcept nogil
 cdef double _mean(Cone& p, Py_ssize_t m, bint held, double share, Space& space) noexcept nogil
 cdef double _longest(Cone& p, Py_ssize_t m, bint held, Space& space) noexcept nogil
 cdef bint _factor(Cone& p, Py_ssize_t count, Py_ssize_t m, bint held, Space& space) noexcept nogil

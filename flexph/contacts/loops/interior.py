@@ -64,7 +64,7 @@ def _first(p: Cone, k: int, m: int, held: bool) -> int:
     return 1 if held and _pairs_of(p, k, m) > 1 else 0
 
 
-def _begin(p: Cone, x: Array, space: Space) -> None:
+def _set_start(p: Cone, x: Array, space: Space) -> None:
     """Set the starting point: impulses and slacks at the scale of the problem."""
     c = p.friction.size
     m = x.size
@@ -205,7 +205,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
     count = _list_impulses(p, m, space)
     for k in range(c):
         size += p.scale * p.scale * p.normal_step[k] / c
-    _begin(p, now, space)
+    _set_start(p, now, space)
     for _ in range(STEPS):
         rates_at(p, now, 0.0, now, space.rates)
         product = _mean(p, m, held, 0.0, space)

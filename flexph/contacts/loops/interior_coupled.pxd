@@ -26,7 +26,7 @@ cdef double NEARER
 
 cdef Py_ssize_t _pairs_of(Coupled& p, Py_ssize_t k) noexcept nogil
 cdef Py_ssize_t _first(Coupled& p, Py_ssize_t k, bint held) noexcept nogil
-cdef void _begin(Coupled& p, Vec x, Mat s) noexcept nogil
+cdef void _set_start(Coupled& p, Vec x, Mat s) noexcept nogil
 cdef double _mean(Coupled& p, bint held, double share, Mat s) noexcept nogil
 cdef double _longest(Coupled& p, bint held, Mat s) noexcept nogil
 cdef double _normal(Coupled& p, Py_ssize_t k, bint held, Chain& chain) noexcept nogil

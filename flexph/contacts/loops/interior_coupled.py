@@ -40,7 +40,7 @@ def _first(p: Coupled, k: int, held: bool) -> int:
     return 1 if held and _pairs_of(p, k) > 1 else 0
 
 
-def _begin(p: Coupled, x: Array, s: Array) -> None:
+def _set_start(p: Coupled, x: Array, s: Array) -> None:
     """Set the starting point: impulses and slacks at the scale of the problem."""
     fill(x, 0.0)
     for k in range(p.friction.size):
@@ -180,7 +180,7 @@ def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Cha
     last = INFINITY
     for k in range(c):
         size += p.scale * p.scale * p.normal_step[k] / c
-    _begin(p, now, s)
+    _set_start(p, now, s)
     for _ in range(STEPS):
         rates_of(p, now, chain.vectors[RATES], chain)
         product = _mean(p, held, 0.0, s)

@@ -16,5 +16,5 @@ cdef void _set_friction_state(Cone& p, Py_ssize_t k, Py_ssize_t c, Py_ssize_t t,
 cdef double _conditions(Cone& p, Py_ssize_t at, Py_ssize_t c, Vec row, Space& space) noexcept nogil
 cdef void _assemble(Cone& p, Py_ssize_t count, double weight, Space& space) noexcept nogil
 cdef void add_row(Cone& p, Py_ssize_t at, double gain, Vec row, Space& space) noexcept nogil
-cdef bint step(Cone& p, Vec x, Vec y, double weight, Space& space) noexcept nogil
+cdef bint take_newton_step(Cone& p, Vec x, Vec y, double weight, Space& space) noexcept nogil
 cdef double newton(Cone& p, Vec start, double weight, Py_ssize_t steps, Space& space) noexcept nogil

@@ -171,7 +171,7 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
             row[column] += gain * given[p.col[e]]
 
 
-def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
+def take_newton_step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     """Change impulses x by a Newton step; return False if the conditions are linearly dependent."""
     moves = cython.declare(cython.bint)
     c = p.friction.size
@@ -226,7 +226,7 @@ def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> fl
     rates_at(p, x, weight, start, y)
     least = defect_of(p, x, y)
     for _ in range(steps):
-        if not step(p, x, y, weight, space):
+        if not take_newton_step(p, x, y, weight, space):
             break
         largest = 0.0
         for i in range(m):

@@ -14,5 +14,5 @@ from libc.math cimport INFINITY, fabs, sqrt
 
 cdef bint newton_step(Coupled& p, Vec x, Vec y, double weight, Chain& s) noexcept nogil
 cdef void _set_friction(Coupled& p, Py_ssize_t k, Vec x, Vec y, double weight, Chain& s) noexcept nogil
-cdef void with_weight(Coupled& p, Vec x, double weight, Chain& s) noexcept nogil
+cdef void add_proximal_term(Coupled& p, Vec x, double weight, Chain& s) noexcept nogil
 cdef double newton_coupled(Coupled& p, Vec start, double weight, Py_ssize_t steps, Chain& s) noexcept nogil

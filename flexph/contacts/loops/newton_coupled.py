@@ -83,7 +83,7 @@ def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chai
         s.pull[at] = p.friction[k] * d * pressed - x[at] - turned * (1.0 - weight) * (x[at] - d * along)
 
 
-def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
+def add_proximal_term(p: Coupled, x: Array, weight: float, s: Chain) -> None:
     """Add the proximal term, weight/r times the change of impulses from the centre, to the rates."""
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
@@ -126,7 +126,7 @@ def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain
         if not largest < most:
             break
         rates_of(p, x, y, s)
-        with_weight(p, x, weight, s)
+        add_proximal_term(p, x, weight, s)
         defect = defect_of(p, x, y)
         better = defect < least
         if better:

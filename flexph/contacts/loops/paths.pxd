@@ -5,7 +5,7 @@ from .coupled cimport POINT
 from .coupled cimport RATES
 from .coupled cimport TRIED
 from .coupled cimport rate_change, rates_of, solve_steps
-from .newton_coupled cimport with_weight
+from .newton_coupled cimport add_proximal_term
 from .problem cimport Chain, Coupled
 from libc.math cimport INFINITY, fabs, floor, sin
 
@@ -20,7 +20,7 @@ cdef Py_ssize_t SLIDES
 cdef double SPACED
 
 cdef double _random_number(Py_ssize_t k) noexcept nogil
-cdef void _begin(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef void _set_start(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef void _residual_rates(Coupled& p, Vec x, Vec e, Chain& s) noexcept nogil
 cdef double _friction_share(Coupled& p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
 cdef bint _conditions(Coupled& p, Vec x, Vec rates, double weight, bint changes, Chain& s) noexcept nogil
@@ -29,5 +29,5 @@ cdef (Py_ssize_t, double) _possible_event(Coupled& p, Py_ssize_t k, Py_ssize_t n
 cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled& p, Vec x, double way, Chain& s) noexcept nogil
 cdef void _next_state(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
 cdef double _direction(Coupled& p, Py_ssize_t k, Py_ssize_t kind, double side, Chain& s) noexcept nogil
-cdef bint follow(Coupled& p, Vec x, double weight, Py_ssize_t most, Chain& s) noexcept nogil
+cdef bint follow_path(Coupled& p, Vec x, double weight, Py_ssize_t most, Chain& s) noexcept nogil
 cdef void _change_rates(Coupled& p, Vec e, double weight, Chain& s) noexcept nogil

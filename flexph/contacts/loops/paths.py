@@ -19,7 +19,7 @@ if not cython.compiled:
 
     from ...numerics.loops.views import copy, fill, larger, part, smaller
     from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, rate_change, rates_of, solve_steps
-    from .newton_coupled import with_weight
+    from .newton_coupled import add_proximal_term
     from .problem import Chain, Coupled
 
 
@@ -43,7 +43,7 @@ def _random_number(k: int) -> float:
     return 0.1 + value - floor(value)
 
 
-def _begin(p: Coupled, x: Array, s: Chain) -> None:
+def _set_start(p: Coupled, x: Array, s: Chain) -> None:
     """Set the states of contacts, and move their impulses into the friction cones so that no state ends at once."""
     frictional = cython.declare(cython.bint)
     c = p.friction.size
@@ -203,14 +203,14 @@ def _direction(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
     return -side * y[p.friction.size + k]
 
 
-def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
+def follow_path(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
     """Follow the path from the given impulses to its end, in place; return False if the path is lost."""
     m = x.size
     y = s.vectors[RATES]
     e = s.vectors[POINT]
     t = 1.0
     way = -1.0
-    _begin(p, x, s)
+    _set_start(p, x, s)
     copy(x, s.vectors[CENTRE])
     _residual_rates(p, x, e, s)
     who = -1
@@ -218,7 +218,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
     side = 0.0
     for _ in range(most):
         rates_of(p, x, y, s)
-        with_weight(p, x, weight, s)
+        add_proximal_term(p, x, weight, s)
         for i in range(m):
             y[i] += t * e[i]
         if not _conditions(p, x, y, weight, False, s):
@@ -226,7 +226,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
         for i in range(m):
             x[i] += s.vectors[CHANGE][i]
         rates_of(p, x, y, s)
-        with_weight(p, x, weight, s)
+        add_proximal_term(p, x, weight, s)
         for i in range(m):
             y[i] += t * e[i]
         if not _conditions(p, x, e, weight, True, s):

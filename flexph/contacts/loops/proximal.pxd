@@ -15,6 +15,6 @@ cdef Py_ssize_t ROUNDS
 
 cdef double _take_proximal_steps(Cone& p, Vec x, double best, double weight, Space& space, Vec tried) noexcept nogil
 cdef double solve_proximal(Cone& p, Vec x, double weight, bint rests, Space& space, Mat point) noexcept nogil
-cdef double _by_sweeps(Cone& p, Vec x, double best, double weight, Space& space, Mat point) noexcept nogil
+cdef double _solve_by_sweeps(Cone& p, Vec x, double best, double weight, Space& space, Mat point) noexcept nogil
 cdef double _solve_from_inside(Cone& p, double weight, bint held, Space& space, Mat point) noexcept nogil
 cdef bint _is_at_rest(Cone& p, Vec x, Space& space) noexcept nogil

@@ -71,10 +71,10 @@ def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, 
             best = defect
             for i in range(m):
                 x[i] = space.kept[i]
-    return _by_sweeps(p, x, best, weight, space, point)
+    return _solve_by_sweeps(p, x, best, weight, space, point)
 
 
-def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
+def _solve_by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
     """Improve impulses in place by Newton's method from results of sweeps; return their defect."""
     m = x.size
     at = point[1]

@@ -10,7 +10,7 @@ from .newton cimport EXACT
 from .newton cimport SOLVED
 from .newton cimport defect_of
 from .newton_coupled cimport newton_coupled
-from .paths cimport follow
+from .paths cimport follow_path
 from .problem cimport Chain, Coupled
 from .sweeps cimport sweep_coupled
 from libc.math cimport fabs
@@ -37,11 +37,11 @@ cdef double STIFFER
 
 cdef double _defect_at(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef double _take_proximal_steps(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
-cdef double _nearest(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
+cdef double _solve_with_falling_weights(Coupled& p, Vec x, double best, double weight, Chain& s) noexcept nogil
 cdef bint _is_at_rest(Coupled& p, Vec x, Chain& s) noexcept nogil
 cdef double _solve_from_inside(Coupled& p, double weight, bint held, Chain& s) noexcept nogil
-cdef double _along_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
-cdef double _swept(Coupled& p, Vec x, Chain& s) noexcept nogil
-cdef double _by_weights(Coupled& p, Vec x, Chain& s) noexcept nogil
-cdef double _by_sweeps(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double _solve_by_paths(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
+cdef double _sweep_once(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _solve_with_adapted_weights(Coupled& p, Vec x, Chain& s) noexcept nogil
+cdef double _solve_by_sweeps(Coupled& p, Vec x, double best, Chain& s) noexcept nogil
 cdef double proximal_coupled(Coupled& p, Vec x, double weight, bint rests, Chain& s) noexcept nogil

@@ -14,7 +14,7 @@ if not cython.compiled:
     from .interior_coupled import interior_coupled
     from .newton import EXACT, SOLVED, defect_of
     from .newton_coupled import newton_coupled
-    from .paths import follow
+    from .paths import follow_path
     from .problem import Chain, Coupled
     from .proximal import STEPS
     from .sweeps import sweep_coupled
@@ -73,8 +73,8 @@ def _take_proximal_steps(p: Coupled, x: Array, best: float, weight: float, s: Ch
     return best
 
 
-def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Improve impulses in place as :func:`_together`, with smaller weights near the solution; return their defect."""
+def _solve_with_falling_weights(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
+    """Improve impulses in place by proximal steps, with smaller weights near the solution; return their defect."""
     best = _take_proximal_steps(p, x, best, weight, s)
     while OBEYED < best <= CLOSE and weight > LIGHT:
         weight *= LIGHTER
@@ -100,7 +100,7 @@ def _solve_from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float
     return _defect_at(p, kept, s)
 
 
-def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
+def _solve_by_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
     """Improve impulses in place by following paths from the best ones; return their defect."""
     stiff = STIFF
     kept = part(s.vectors[KEPT], 0, x.size)
@@ -108,9 +108,9 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
         if best <= OBEYED:
             break
         copy(x, kept)
-        if not follow(p, kept, stiff, EVENTS, s):
+        if not follow_path(p, kept, stiff, EVENTS, s):
             break
-        defect = _nearest(p, kept, _defect_at(p, kept, s), stiff, s)
+        defect = _solve_with_falling_weights(p, kept, _defect_at(p, kept, s), stiff, s)
         stiff = STIFFER * stiff
         if defect < best:
             best = defect
@@ -118,7 +118,7 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
     return best
 
 
-def _swept(p: Coupled, x: Array, s: Chain) -> float:
+def _sweep_once(p: Coupled, x: Array, s: Chain) -> float:
     """Improve impulses in place by a few sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     best = _defect_at(p, x, s)
@@ -133,7 +133,7 @@ def _swept(p: Coupled, x: Array, s: Chain) -> float:
     return best
 
 
-def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
+def _solve_with_adapted_weights(p: Coupled, x: Array, s: Chain) -> float:
     """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
 
     Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
@@ -156,7 +156,7 @@ def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
     return best
 
 
-def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
+def _solve_by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
     """Improve impulses in place by proximal steps from results of sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     kept = part(s.vectors[KEPT], 0, x.size)
@@ -166,7 +166,7 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
             break
         sweep_coupled(p, at, SWEEPS, SWEEPS, s)
         copy(at, kept)
-        defect = _by_weights(p, kept, s)
+        defect = _solve_with_adapted_weights(p, kept, s)
         if defect < best:
             best = defect
             copy(kept, x)
@@ -184,7 +184,7 @@ def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain)
     have_edges = p.rows < 3
     kept = part(s.vectors[KEPT], 0, x.size)
     weight = larger(weight, LIGHT)
-    best = _nearest(p, x, _swept(p, x, s), weight, s)
+    best = _solve_with_falling_weights(p, x, _sweep_once(p, x, s), weight, s)
     if rests and p.rows == 2 and not (best <= SOLVED and _is_at_rest(p, x, s)):
         defect = _solve_from_inside(p, weight, True, s)
         if defect <= SOLVED and _is_at_rest(p, kept, s):
@@ -192,7 +192,7 @@ def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain)
             copy(kept, x)
     if best > SOLVED:
         copy(x, kept)
-        defect = _by_weights(p, kept, s)
+        defect = _solve_with_adapted_weights(p, kept, s)
         if defect < best:
             best = defect
             copy(kept, x)
@@ -202,5 +202,5 @@ def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain)
             best = defect
             copy(kept, x)
     if have_edges or best > CLOSE:
-        best = _by_sweeps(p, x, best, s)
-    return _along_paths(p, x, best, s) if have_edges else best
+        best = _solve_by_sweeps(p, x, best, s)
+    return _solve_by_paths(p, x, best, s) if have_edges else best

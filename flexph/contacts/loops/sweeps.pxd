@@ -8,7 +8,7 @@ from libc.math cimport sqrt
 
 cdef void sweep_coupled(Coupled& p, Vec x, Py_ssize_t sweeps, Py_ssize_t most_steady, Chain& s) noexcept nogil
 cdef Py_ssize_t _solve_contact(Coupled& p, Py_ssize_t k, Vec x, Chain& s) noexcept nogil
-cdef double _trial(Coupled& p, Py_ssize_t k, Py_ssize_t i, Vec x, Chain& s) noexcept nogil
-cdef void _change(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Vec x, Chain& s) noexcept nogil
+cdef double _trial_impulse(Coupled& p, Py_ssize_t k, Py_ssize_t i, Vec x, Chain& s) noexcept nogil
+cdef void _change_impulse(Coupled& p, Py_ssize_t k, Py_ssize_t i, double impulse, Vec x, Chain& s) noexcept nogil
 cdef void sweep_dense(Cone& p, Vec x, Py_ssize_t sweeps, Space& space) noexcept nogil
-cdef void _set(Py_ssize_t i, double impulse, Vec x, Space& space) noexcept nogil
+cdef void _set_impulse(Py_ssize_t i, double impulse, Vec x, Space& space) noexcept nogil

@@ -46,14 +46,14 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain)
 def _solve_contact(p: Coupled, k: int, x: Array, s: Chain) -> int:
     """Set the impulses of contact k that obey its law while no other one changes; return its state."""
     state = cython.declare(cython.Py_ssize_t, ALONG)
-    _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + rate_change(p, k, 0, s))), x, s)
+    _change_impulse(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + rate_change(p, k, 0, s))), x, s)
     bound = p.friction[k] * x[k]
     if p.rows == 1 or bound == 0.0:
         for i in range(1, p.rows):
-            _change(p, k, i, 0.0, x, s)
+            _change_impulse(p, k, i, 0.0, x, s)
         return state if x[k] > 0.0 else OPEN
-    one = _trial(p, k, 1, x, s)
-    other = _trial(p, k, 2, x, s) if p.rows > 2 else 0.0
+    one = _trial_impulse(p, k, 1, x, s)
+    other = _trial_impulse(p, k, 2, x, s) if p.rows > 2 else 0.0
     square = one * one + other * other
     state = STICKS
     if square > bound * bound:
@@ -61,20 +61,20 @@ def _solve_contact(p: Coupled, k: int, x: Array, s: Chain) -> int:
         state = ALONG if one > 0.0 else AGAINST
         one = bound * (one / size)
         other = bound * (other / size)
-    _change(p, k, 1, one, x, s)
+    _change_impulse(p, k, 1, one, x, s)
     if p.rows > 2:
-        _change(p, k, 2, other, x, s)
+        _change_impulse(p, k, 2, other, x, s)
     return state
 
 
-def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
+def _trial_impulse(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
     """Impulse of contact k along tangent i that would make its rate zero, if no other one changed."""
     at = i * p.friction.size + k
     trial: float = x[at] - p.tangent_step[k] * (p.b[at] + rate_change(p, k, i, s))
     return trial
 
 
-def _change(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
+def _change_impulse(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
     """Set the impulse in row i of contact k and update the velocities."""
     at = i * p.friction.size + k
     add_impulse(p, k, i, impulse - x[at], s)
@@ -94,7 +94,7 @@ def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
     for sweep in range(sweeps):
         for l in range(c):
             k = l if sweep % 2 == 0 else c - 1 - l
-            _set(k, larger(0.0, x[k] - p.normal_step[k] * y[k]), x, space)
+            _set_impulse(k, larger(0.0, x[k] - p.normal_step[k] * y[k]), x, space)
             square = 0.0
             i = c + k
             while i < m:
@@ -104,11 +104,11 @@ def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
             share = smaller(1.0, p.friction[k] * x[k] / larger(sqrt(square), TINY))
             i = c + k
             while i < m:
-                _set(i, share * space.x[i], x, space)
+                _set_impulse(i, share * space.x[i], x, space)
                 i += c
 
 
-def _set(i: int, impulse: float, x: Array, space: Space) -> None:
+def _set_impulse(i: int, impulse: float, x: Array, space: Space) -> None:
     """Set impulse i and update all rates."""
     if impulse != x[i]:
         take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)

@@ -298,7 +298,7 @@ class BlockStepper:
 
         Flow sums continue those of the open row, so that they do not depend on the ends of blocks.
         """
-        start, flows = run.start, run.recorder.under_way("flows")
+        start, flows = run.start, run.recorder.open_values("flows")
         room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again
         rows, steps = self._taken(start, times, table, save, flows=flows if save.every > 1 else 0.0, room=room)
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row

@@ -163,7 +163,7 @@ class PairBlocks(BlockStepper):
             self.put(start)
         count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
-        rows.flow[0] = run.recorder.under_way("flows")
+        rows.flow[0] = run.recorder.open_values("flows")
         own = None if loops is None else CoupledRows(loops, start.x, 2 * tries + 1, self.evaluation)
         steps = np.zeros(3) if own is None else own.times
         pair = Pair(*self.parts.pair[:4], values, np.zeros(self.compiled.motion), steps, np.zeros((count, 2)))

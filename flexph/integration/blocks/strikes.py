@@ -137,7 +137,7 @@ class JudgedPairs(NamedTuple):
             return Tried([], math.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
         kinetic = [name.startswith("kinetic ") for name in self.scheme.accounts.energy]
         energy = max(known, *(float(at.energy[kinetic].sum()) for at in (start, pair.end)))
-        motion = self._apart(once.end, pair.end, middle - start.time)
+        motion = self._error_energy(once.end, pair.end, middle - start.time)
         return self.error.judged((start, pair, partial(self.step, start)), (motion, left), known, energy)
 
     def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
@@ -159,7 +159,7 @@ class JudgedPairs(NamedTuple):
             pair = reflected(self.scheme, pair, (coefficient, rates), impulses)
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
-    def _apart(self, once: StepStart, pair: StepStart, h: float) -> float:
+    def _error_energy(self, once: StepStart, pair: StepStart, h: float) -> float:
         """Kinetic energy ½ δᵀMδ [J] of the velocity error δ, from the ends of one step of 2h and of a pair of h."""
         a, c, other = self.scheme.arrays, pair.state.c, once.state.c
         turn = np.einsum("bji,bjk->bik", c.R, other.R)

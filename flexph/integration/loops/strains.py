@@ -115,7 +115,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     starts = [ends_of([len(part) for part in own]) for own in zip(*points, strict=True)]
     holds = np.zeros(len(a.mass), dtype=np.int64)
     holds[a.node_body[sizes.nodes :]] = 1
-    lines = _lines(a)
+    lines = _law_arrays(a)
     return Strains(
         column_ptr=columns.indptr,
         column=columns.indices,
@@ -149,7 +149,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     )
 
 
-def _lines(a: Arrays) -> dict[str, Any]:
+def _law_arrays(a: Arrays) -> dict[str, Any]:
     """Laws of all strain rows (e,): their numbers, lengths, undeformed stiffnesses and factors of time."""
     s, count = a.strains, a.strains.stress.size
     law, schedule, width, viscous = np.full(count, -1), np.full(count, -1), np.ones(count), np.zeros(count)

@@ -168,7 +168,7 @@ class Recorder:
             return {}
         return {name: values[self._filled : end] for name, values in self._piece.items()}
 
-    def under_way(self, name: str) -> Array:
+    def open_values(self, name: str) -> Array:
         """Values of a column in the open row, zeros if there is none."""
         row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
         return row.copy()
@@ -203,7 +203,7 @@ class Recorder:
     def restore(self, rows: Rows) -> None:
         """Add the next final rows of a resumed run, in order, before :meth:`restore_last`."""
         if _length(rows):
-            self._put_away(rows)
+            self._store_final(rows)
 
     def restore_last(self, rows: Rows, *, is_open: bool, steps: int) -> None:
         """Set the last rows of a resumed run, including the open one, in a new block."""
@@ -251,9 +251,9 @@ class Recorder:
         for name, values in old.items():
             self._piece[name][: end - final] = values[final:end]
         if final:
-            self._put_away({name: values[:final] for name, values in old.items()})
+            self._store_final({name: values[:final] for name, values in old.items()})
 
-    def _put_away(self, rows: Rows) -> None:
+    def _store_final(self, rows: Rows) -> None:
         """Move final rows to files, or to memory if there is no folder or it cannot be written to."""
         if self._folder is not None and not self._full:
             try:

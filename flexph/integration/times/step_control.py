@@ -83,12 +83,12 @@ def controlled(
             size, run.longest = control.accepted(size, h, tried.error), max(run.longest, h)
             for i, step in enumerate(tried.steps, 1):
                 reached, whole = step[1].end.time == saved, i == len(tried.steps)
-                restart = partial(_then, size, known, memory) if whole else None
+                restart = partial(_restart_state, size, known, memory) if whole else None
                 keeps = reached and k % save_every == 0
                 yield Accepted(*step, saved=keeps, reached=int(reached), rejected=rejected, restart=restart)
                 rejected = 0
 
 
-def _then(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
+def _restart_state(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
     """State of the step size control for a resumed run."""
     return size, known, None if memory is None else memory.kept()

@@ -161,7 +161,7 @@ def curve_weights(
         slope = at.normals[:, :, None] * at.last + (at.normals @ at.tangent)[:, None, None] * at.moved
         if means is not None:
             turning = [_turning(at, normal).T @ at.apart for normal in at.resting]
-            slope -= _way_slopes(curve, at, np.array(turning), means)
+            slope -= _tangent_slopes(curve, at, np.array(turning), means)
         slope, gain = np.concatenate([slope, at.moved[None]]) if at.driven else slope, at.gain
         for i, row in enumerate(curve.rows):
             np.add.at(mean[row], curve.products, gain[i])
@@ -185,7 +185,7 @@ def add_curve_stiffness(
             push, turning = push + along * at.increment_vector, turning + along * _increment_slope(at)
         slope = curve.shapes(at.places[1], 1)
         change = np.einsum("jk,lm->jklm", 0.5 * push[:, None] * slope, at.moved)
-        change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
+        change -= np.einsum("jlm,k->jklm", _tangent_slopes(curve, at, turning, means), at.mean)
         index = curve.products.ravel()
         np.add.at(form, (index[:, None], index[None]), change.reshape(index.size, index.size))
 
@@ -206,7 +206,7 @@ def _increment_slope(at: OnCurve) -> Array:
     return reversing
 
 
-def _way_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
+def _tangent_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
     """Product (r, d, K) of rows (r, d) with ∂τ/∂Π, by end products."""
     by_place = means[curve.products] @ curve.mean_slope_change(*at.places)
     slopes: Array = 0.5 * rows[:, :, None] * at.chord + (rows @ by_place)[:, None, None] * at.moved

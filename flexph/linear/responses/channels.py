@@ -68,5 +68,5 @@ def _pick(system: LinearPHDAE, names: Names) -> tuple[list[int], list[str]]:
             check.lookup("port", name, {**{port: 0 for port in system.ports}, **every})
             wanted.append(name)
     if not wanted or len(set(wanted)) < len(wanted):
-        raise ValueError(f"inputs and outputs must be named once each and be at least one, got {wanted}")
+        raise ValueError(f"inputs and outputs must be different ports, at least one, got {wanted}")
     return [every[name] for name in wanted], wanted

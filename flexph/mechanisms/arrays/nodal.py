@@ -241,22 +241,22 @@ class RigidMotion:
         self.size, self._columns = self.centres.size + s * len(turning), columns
         self.is_plain = len(owned) == len(columns.v)
 
-    def ways(self, centres: Array, rotations: Array) -> Array:
+    def frame_velocities(self, centres: Array, rotations: Array) -> Array:
         """Matrix from velocities of the bodies to those of all frames, (n_v, size)."""
         v, omega, _ = self._columns
-        ways = np.zeros((v.size + int((omega >= 0).sum()), self.size))
+        frame_velocities = np.zeros((v.size + int((omega >= 0).sum()), self.size))
         for body, frames in enumerate(self.frames):
-            ways[v[frames].ravel(), np.tile(self.centres[body], len(frames))] = 1.0
+            frame_velocities[v[frames].ravel(), np.tile(self.centres[body], len(frames))] = 1.0
             if self.spins[body, 0] < 0:
                 continue
             R, middle = rotations[frames[0]], self._middle(body, centres)
             for i in frames:
                 arms = R.T @ (centres[i] - middle)
                 if omega[i, 0] >= 0:
-                    ways[np.ix_(omega[i], self.spins[body])] = np.eye(len(omega[i]))
+                    frame_velocities[np.ix_(omega[i], self.spins[body])] = np.eye(len(omega[i]))
                 if len(frames) > 1:
-                    ways[np.ix_(v[i], self.spins[body])] = R @ unit_sweeps(arms[None])[0].T
-        return ways
+                    frame_velocities[np.ix_(v[i], self.spins[body])] = R @ unit_sweeps(arms[None])[0].T
+        return frame_velocities
 
     def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
         """Centres and rotations of all frames after rigid increments of their bodies, limited to half a radian."""

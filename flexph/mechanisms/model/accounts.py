@@ -74,13 +74,13 @@ class AccountRows:
         bodies = self.mechanism.bodies.values()
         self._bodies = list(self.mechanism.bodies)
         self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in bodies])
-        self.elastic = _places(b.elasticity is not None for b in bodies)
+        self.elastic = _true_indices(b.elasticity is not None for b in bodies)
         heavy = np.zeros(len(bodies), dtype=bool)
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
         self.heavy = np.flatnonzero(heavy)
-        self.scheduled = _places(b.scheduled_laws or b.mass_factor for b in bodies)
-        self.flowing = _places(b.flow for b in bodies)
-        self.damped = _places(b.elasticity and b.elasticity.is_damped for b in bodies)
+        self.scheduled = _true_indices(b.scheduled_laws or b.mass_factor for b in bodies)
+        self.flowing = _true_indices(b.flow for b in bodies)
+        self.damped = _true_indices(b.elasticity and b.elasticity.is_damped for b in bodies)
 
     def _count_springs(self) -> None:
         springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
@@ -92,7 +92,7 @@ class AccountRows:
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
         self.general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
-        self.references = _places(
+        self.references = _true_indices(
             (m.is_driven or m.is_scheduled or isinstance(m.law, ForceLaw)) and not m.is_controlled for _, m in springs
         )
 
@@ -200,7 +200,7 @@ class AccountRows:
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
 
-def _places(flags: Iterable[Any]) -> Array:
+def _true_indices(flags: Iterable[Any]) -> Array:
     """Indices of the true entries."""
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 

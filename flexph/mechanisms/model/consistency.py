@@ -96,7 +96,7 @@ class _CheckedGeometry:
         a, (coefficient, offset, *rates) = mechanism.network.arrays, prescribed[:4]
         gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
         angles = mechanism.once(angle_rows)
-        gap[angles.rows] = angles.apart(d.product, coefficient)
+        gap[angles.rows] = angles.angle_errors(d.product, coefficient)
         _report(mechanism, gap, sizes, what="position", time=time, unit="m")
         G, b = rates_under(mechanism, (c, d), coefficient, (rates[0], rates[1]))
         if velocities:

@@ -195,7 +195,7 @@ class AngleRows(NamedTuple):
     cosine: Array
     term: Array
 
-    def apart(self, product: Array, coefficient: Array) -> Array:
+    def angle_errors(self, product: Array, coefficient: Array) -> Array:
         """Errors (..., k) [rad] of the angles at products (..., p), within half a turn."""
         s, c = product[..., self.sine], product[..., self.cosine]
         cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of the prescribed angle

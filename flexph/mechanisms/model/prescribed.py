@@ -37,13 +37,13 @@ def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
     of them; all other functions are evaluated time by time.
     """
     if size == 1 and times.size > SAMPLES:
-        values = _at_once(function, times)
+        values = _values_by_array(function, times)
         if values is not None:
             return values[None]
     return np.array([function(t) for t in times.tolist()], dtype=float).reshape(times.size, size).T
 
 
-def _at_once(function: Callable[[Any], Any], times: Array) -> Array | None:
+def _values_by_array(function: Callable[[Any], Any], times: Array) -> Array | None:
     """Values of a function for an array of times, if bitwise equal to single evaluations; None otherwise."""
     some = np.linspace(0, times.size - 1, SAMPLES).astype(int)
     try:

@@ -95,12 +95,12 @@ def project(
         sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
         conditions.insert(0, (*_with_kept((G, b), given, wanted), given))
     projections = ((mass, condition) for mass in _masses(mechanism, c) for condition in conditions)
-    for (M, own, ways, unit), (rows, rates, kept) in projections:
+    for (M, own, directions, unit), (rows, rates, kept) in projections:
         begin = wanted
         if locks is not None:
             units, of_rows = (unit, sizes[: rates.size]), (rows, rates)
-            begin = nearest_locked(own, locks, wanted, conditions=of_rows, units=units, spread=ways)
-        velocities = _nearest_of(own, begin, conditions=(rows, rates, kept), ways=ways)
+            begin = nearest_locked(own, locks, wanted, conditions=of_rows, units=units, spread=directions)
+        velocities = _nearest_of(own, begin, conditions=(rows, rates, kept), directions=directions)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale + doubt:
@@ -116,26 +116,26 @@ def project(
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
     """Yield the metrics of successive projections: rigid motions first, then all velocities.
 
-    Each is the mass of the leading velocities, the mass of the coordinates, their directions ``ways`` (n_v, n) (None if
+    Each is the mass of the leading velocities, the mass of the coordinates, their ``directions`` (n_v, n) (None if
     the coordinates are the velocities), and the units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
     if rigid is not None:
-        M, ways = rigid_mass(a, c.u), rigid.ways(c.r, c.R)
+        M, directions = rigid_mass(a, c.u), rigid.frame_velocities(c.r, c.R)
         own = np.where(np.arange(rigid.size) < rigid.centres.size, lever(a), 1.0)
-        yield M, ways.T @ M @ ways + np.diag(rigid.lines), ways, own
+        yield M, directions.T @ M @ directions + np.diag(rigid.lines), directions, own
     for mass in (rigid_mass, mass_of):
         M = mass(a, c.u)
         yield M, M, None, unit[: M.shape[0]]
 
 
-def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], ways: Array | None) -> Array:
+def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], directions: Array | None) -> Array:
     """Velocities nearest to the wanted ones in the metric M under conditions (rows, rates, kept velocities)."""
     rows, rates, kept = conditions
     is_sparse = sparse.issparse(M) and sparse.issparse(rows)
     change = _sparse_change(M, rows, rates - rows @ wanted, kept) if is_sparse else None
-    return _nearest(dense(M), rows, rates, wanted=wanted, ways=ways) if change is None else wanted + change
+    return _nearest(dense(M), rows, rates, wanted=wanted, directions=directions) if change is None else wanted + change
 
 
 def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
@@ -162,14 +162,14 @@ def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | No
     return change
 
 
-def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
+def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Array | None) -> Array:
     """Least change in kinetic energy of the leading velocities that satisfies rows v = rates in the least squares.
 
-    M is the mass of the leading velocities or, with ``ways``, that of coordinates along these directions.
+    M is the mass of the leading velocities or, with ``directions``, that of coordinates along these directions.
     """
-    active = slice(0, len(M if ways is None else ways))
+    active = slice(0, len(M if directions is None else directions))
     moved = dense(rows[:, active])
-    moved = moved if ways is None else moved @ ways
+    moved = moved if directions is None else moved @ directions
     root = np.linalg.cholesky(M)  # in scaled coordinates the nearest solution is the least-norm one
     scaled = np.linalg.solve(root, moved.T).T
     length = np.linalg.norm(scaled, axis=1)
@@ -177,7 +177,7 @@ def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | 
     velocities = wanted.copy()
     change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
     step = np.linalg.solve(root.T, change)
-    velocities[active] += step if ways is None else ways @ step
+    velocities[active] += step if directions is None else directions @ step
     return velocities
 
 

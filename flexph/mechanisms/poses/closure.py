@@ -69,20 +69,20 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
     perpendicular to the mean. With the mean direction the rows of a joint have the same rank at every pose; exact
     derivatives would add a spurious freedom. Opposite directions start to turn about an axis of the first body.
     """
-    apart, wanted, turning, row = [np.zeros(0)], [np.zeros(0)], [], 0
+    errors, wanted, turning, row = [np.zeros(0)], [np.zeros(0)], [], 0
     for first, a, second, b in guides:
         there = b if second is None else rotations[second] @ b
         here = rotations[first] @ a
         mean = 0.5 * (here + there)
         if here.ndim == 2:
             seen, turn = np.eye(3), scipy.spatial.transform.Rotation.from_matrix(there @ here.T).as_rotvec()
-            apart.append(-turn)
+            errors.append(-turn)
         else:
             turn = there - here
             if mean @ mean < OPPOSITE:
                 mean, turn = here, np.cross(rotations[first] @ np.array(ASIDE), here)
             seen = _perpendicular(mean)
-            apart.append(here - there)
+            errors.append(here - there)
         wanted.append(seen @ turn)
         for body, sign in ((first, 1.0), (second, -1.0)):
             if body is not None and spins[body, 0] >= 0:
@@ -90,7 +90,7 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
                 block = sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
                 turning.append((row, int(spins[body, 0]), seen @ block))
         row += len(seen)
-    return np.concatenate(apart), np.concatenate(wanted), turning
+    return np.concatenate(errors), np.concatenate(wanted), turning
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
@@ -100,7 +100,7 @@ def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) 
     """
     if not angles.rows.size:
         return coefficient
-    gap[angles.rows] = angles.apart(product, coefficient)
+    gap[angles.rows] = angles.angle_errors(product, coefficient)
     own = coefficient.copy()
     own[angles.term], own[angles.term + 1] = product[angles.cosine], -product[angles.sine]
     return own
@@ -201,24 +201,24 @@ class Closure:
         if not guided:
             return _Equations(at, gap, -gap, lambda: self._matrix(here, size)[0])
         own = is_unguided(self.mechanism)[self.stated]
-        apart, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
+        errors, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
 
         def matrix() -> Any:
-            rows, ways = self._matrix(here, size)
-            shape = way.size, size if ways is None else len(ways)
+            rows, directions = self._matrix(here, size)
+            shape = way.size, size if directions is None else len(directions)
             if sparse.issparse(rows):
                 return sparse.vstack([rows[own], sparse_blocks(shape, blocks)]).tocsr()
             turning = dense_blocks(shape, blocks)
-            return np.vstack([rows[own], turning if ways is None else turning @ ways])
+            return np.vstack([rows[own], turning if directions is None else turning @ directions])
 
-        return _Equations(at, np.concatenate([gap[own], apart]), np.concatenate([-gap[own], way]), matrix)
+        return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], way]), matrix)
 
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
         """Matrix of the gaps at a pose, and the rigid motions that its columns stand for; None for velocities."""
-        ways = None if self.rigid is None else self.rigid.ways(*here.at)
-        columns, rows = size if ways is None else len(ways), self.units(self.length)
+        directions = None if self.rigid is None else self.rigid.frame_velocities(*here.at)
+        columns, rows = size if directions is None else len(directions), self.units(self.length)
         matrix = scale_rows(here.matrix[self.stated][:, :columns], 1.0 / rows)
-        return (matrix if ways is None else matrix @ ways), ways
+        return (matrix if directions is None else matrix @ directions), directions
 
 
 class _PoseValues:

@@ -55,11 +55,13 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
     If there are fewer than at the pose itself, that pose is singular.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
-    ways = rank.basis.toarray()[:rigid]
-    if mechanism.rigid_motion is not None or not np.abs(ways).max(initial=0.0) > 0.0:
+    directions = rank.basis.toarray()[:rigid]
+    if mechanism.rigid_motion is not None or not np.abs(directions).max(initial=0.0) > 0.0:
         return None
     a = mechanism.network.arrays
-    step = ways @ np.random.default_rng(0).standard_normal(ways.shape[1])  # a generic direction among the freedoms
+    step = directions @ np.random.default_rng(0).standard_normal(
+        directions.shape[1]
+    )  # a generic direction among the freedoms
     step *= NEARBY / np.abs(step / displacement_sizes(a, lever(a))[:rigid] * lever(a)).max()
     try:
         return len(rank_at(mechanism, moved_pose(mechanism, pose, step)).redundant)

@@ -56,7 +56,7 @@ class Booking:
         return abs(self.change - sum(self.work.values()) + sum(self.loss.values()))
 
 
-def booked_together(bookings: Iterable[Booking]) -> Booking:
+def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
     """Sum of the bookings of consecutive passages."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
@@ -188,7 +188,7 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
     d, (coefficient, offset) = derive(a, c), table_of(new, state.anchors).at(state.time)
     gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
     angles = new.once(angle_rows)
-    gap[angles.rows] = angles.apart(d.product, coefficient)
+    gap[angles.rows] = angles.angle_errors(d.product, coefficient)
     theirs = set(old.constraint_names)
     excess = np.abs(gap) - CLOSED * sizes
     excess[[row in theirs for row in new.constraint_names]] = -1.0

@@ -119,8 +119,8 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
 def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
     """Raise ValueError if the anchors of a pose, except those of drives, are not what its geometry measures."""
     a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
-    apart = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
-    sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), apart), 1.0)
+    angle_errors = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
+    sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), angle_errors), 1.0)
     for i, (law, at) in enumerate(own):
         gaps = np.einsum("pk,kp->k", rows[i], products) - law.offset(poses.rows.T[at])
         if law.products and not callable(law.value) and np.abs(gaps).max() > OPEN * sizes[i]:
@@ -183,7 +183,7 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
             gap = joints.products @ rows.T - offset[stated] / units
             own = rows
             if is_angle.any():  # use the error of the angle itself, see guides.by_angle
-                gap[:, is_angle] = angles.apart(joints.products, coefficient)
+                gap[:, is_angle] = angles.angle_errors(joints.products, coefficient)
                 own = np.repeat(rows[None], len(gap), axis=0)
                 own[:, is_angle, angles.sine] = joints.products[:, angles.cosine]
                 own[:, is_angle, angles.cosine] = -joints.products[:, angles.sine]

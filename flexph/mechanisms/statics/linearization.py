@@ -70,8 +70,8 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
     matrices, further = _with_springs(mechanism, rest, system, _spring_slopes(mechanism, rest, pose))
     n = matrices["E"].shape[0]
-    matrices["B"] = _over(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, n).T
-    matrices["G"] = _over(_without_round_off(rest, matrix) @ rest.velocities, n)
+    matrices["B"] = _padded(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, n).T
+    matrices["G"] = _padded(_without_round_off(rest, matrix) @ rest.velocities, n)
     whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
     assert system.kinetic is not None
     return LinearPHDAE(
@@ -87,7 +87,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     )
 
 
-def _over(rows: Any, size: int) -> Any:
+def _padded(rows: Any, size: int) -> Any:
     """Extend rows for the first states by zeros to all states."""
     return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
 

@@ -109,7 +109,7 @@ class Searches:
         flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
-            end, defect = self._moved(self.given, c, self._held_back(self.given, c, flight, judged=True))
+            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True))
             away = self._turns and self._distance(end) > FAR
             return end, np.inf if away or self._is_lost(end, flight) else defect
 
@@ -220,11 +220,11 @@ class Searches:
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None
-        step = newton_step(of, c) if of_nodes else self._held_back(of, c, flight, judged=False)
+        step = newton_step(of, c) if of_nodes else self._damped_step(of, c, flight, judged=False)
         end, defect = self._moved(of, c, step)
         return end, np.inf if self._is_lost(end, flight) else defect
 
-    def _held_back(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:
+    def _damped_step(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:
         """Newton step towards balance, damped by the inertia while forces are large.
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,

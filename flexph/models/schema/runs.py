@@ -126,7 +126,7 @@ class Measure(Entry):
     @model_validator(mode="after")
     def _check_margin(self) -> Self:
         if self.margin is not None and self.take not in EXTREMES:
-            raise wrong(f"margin goes with take: {', '.join(EXTREMES)}")
+            raise wrong(f"margin needs take: {', '.join(EXTREMES)}")
         if self.margin is not None and not self.margin > 0.0:
             raise wrong(f"margin must be positive, got {self.margin:g}")
         return self
@@ -195,7 +195,7 @@ class ChangeEntry(Entry):
         if [self.lock, self.release, self.rupture].count(None) != 2:
             raise wrong("write either lock, a joint, or release, the name of a joint, or rupture, the name of a part")
         if self.rupture is None and (self.s is not None or self.tension is not None):
-            raise wrong("s and tension go with rupture")
+            raise wrong("s and tension need rupture")
         return self
 
     def build(self, builder: Builder) -> Change:

@@ -92,7 +92,7 @@ def _in_group(
     """Name of the carrier of each link of a group; none if all links are empty."""
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
-    standing = [name for name in group.poses if masses_of(links[name]).stands]
+    standing = [name for name in group.poses if masses_of(links[name]).can_move_separately]
     if is_ground:
         default = WORLD
     elif standing:

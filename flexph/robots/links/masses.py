@@ -28,7 +28,7 @@ class Masses(NamedTuple):
     moments: Array
 
     @property
-    def stands(self) -> bool:
+    def can_move_separately(self) -> bool:
         """True if a body with these masses can move separately: it has mass, and moments about every axis."""
         if self.mass == 0.0 or not self.moments.any():
             return False
@@ -41,7 +41,7 @@ def masses_of(link: LinkElement) -> Masses:
     return Masses(link.mass, link.centre, link.moments)
 
 
-def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
+def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
     """Sum of masses, each at a pose (4, 4) in the body; a single one at the identity is returned unchanged."""
     held = list(parts)
     if len(held) == 1 and np.array_equal(held[0][1], np.eye(4)):

@@ -15,7 +15,7 @@ from ...mechanisms.model.model import PARTS
 from ...numerics.arrays import Array, no_entries
 from .carriers import WORLD, Carried
 from .elements import JointElement, LinkElement, free_names
-from .masses import Masses, check_moments, masses_of, together
+from .masses import Masses, check_moments, masses_of, sum_of_masses
 from .massless import Skeleton, completed
 from .shapes import FlexibleLink, LinkGeometry, ShapesOf, port_names
 
@@ -134,7 +134,7 @@ def parts_of(
         lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
         raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
     flexed = {n: flexible_body(n, _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
-    given = {name: together([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
+    given = {name: sum_of_masses([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
     masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
     check_moments(masses)
     whole, starts, members = completed(masses, skeleton), _starts(own, carried, kept), _members(links, own, carried)
@@ -199,4 +199,4 @@ def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own:
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:
             held[carrier].append((masses_of(links[name]), pose))
-    return {name: together(parts) for name, parts in held.items()}
+    return {name: sum_of_masses(parts) for name, parts in held.items()}

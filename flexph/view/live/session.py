@@ -246,7 +246,7 @@ class _Account:
         closed = recorder.saved - self._rows
         self._sums = self._sums + rows["flows"][1 : 1 + closed].sum(axis=0)
         self._rows += closed
-        flows = self._sums + recorder.under_way("flows")
+        flows = self._sums + recorder.open_values("flows")
         energy = float(rows["energy"][-1].sum())
         if self._begun is None:
             self._begun = energy

@@ -212,5 +212,5 @@ def test_balls_in_each_other_at_the_start_are_named():
     mechanism = connect(bodies, [mutual_contact(shapes, Rigid(), name="heap")])
     places = {name: (0.3 * k, 0.0, 0.0) for k, name in enumerate(bodies)} | {"ball7": (1.85, 0.0, 0.0)}
     start = mechanism.consistent_state(mechanism.assemble(guess=places))
-    with pytest.raises(ValueError, match=r"heap: the bodies are in each other at the start, by 0\.16"):
+    with pytest.raises(ValueError, match=r"heap: the bodies overlap at the start, by 0\.16"):
         integrate(mechanism, start, (0.0, 0.1))

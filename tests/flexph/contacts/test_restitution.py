@@ -73,7 +73,7 @@ def test_what_a_restitution_cannot_be():
         restitution_damping(0.5, 1e5, -1.0)
     with pytest.raises(ValueError, match="formula"):
         restitution_loss(0.5, 1.0, formula="mine")
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="must both be given"):
         Hertz(1e7, restitution=0.5)
     with pytest.raises(ValueError, match="either loss"):
         Hertz(1e7, restitution=0.5, speed=1.0, loss=0.1)

@@ -246,5 +246,5 @@ def test_stiff_elastic_gears_are_rigid_ones():
 
 
 def test_damping_of_rigid_gears_is_refused():
-    with pytest.raises(ValueError, match="damping= goes with stiffness="):
+    with pytest.raises(ValueError, match="damping= needs stiffness="):
         gearbox(ratio=2.0, damping=0.1)

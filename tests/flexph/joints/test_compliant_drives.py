@@ -101,8 +101,8 @@ def test_a_file_has_a_drive_by_a_law(tmp_path):
 def test_what_is_no_compliant_drive_is_refused():
     law = polynomial(1.0)
     for given, message in (
-        ({"angle": turning, "damping": 0.3}, "damping= goes with law="),
-        ({"position": lambda t: (t, 0.0), "law": law}, "law= goes with angle= or displacement="),
+        ({"angle": turning, "damping": 0.3}, "damping= needs law="),
+        ({"position": lambda t: (t, 0.0), "law": law}, "law= needs angle= or displacement="),
         ({"angle": turning, "law": 3.0}, "law must be"),
         ({"angle": turning, "law": law, "damping": -1.0}, "damping"),
     ):

@@ -352,7 +352,7 @@ def test_a_point_beyond_the_end_cannot_start():
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend.*got .1.0, 1.0"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
         ({"curve": ["b.root", "b.tip"], "degree": 1.0}, "degree must be a whole number, got 1.0"),
-        ({"curve": ["b.root", "b.tip"], "motor": True, "place": abs}, "motor and place do not go together"),
+        ({"curve": ["b.root", "b.tip"], "motor": True, "place": abs}, "motor and place cannot be given together"),
     ],
 )
 def test_bad_curves_are_refused(arguments, message):

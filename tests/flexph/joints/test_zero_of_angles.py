@@ -87,7 +87,7 @@ def test_a_spring_along_a_direction_passes_its_zero():
 
 
 def test_zeros_without_an_angle_are_refused():
-    with pytest.raises(ValueError, match="zero= goes with angle="):
+    with pytest.raises(ValueError, match="zero= needs angle="):
         drive("bar.root", GROUND, displacement=lambda t: t, direction=(1.0, 0.0), zero=0.1)
     with pytest.raises(ValueError, match=r"zero.*an angle"):
         stop("bar.root", GROUND, KelvinVoigt(1.0), lower=0.0, along_axis=(1.0, 0.0), zero=0.1)

@@ -479,7 +479,7 @@ def test_motors_and_places_along_a_curve_of_a_file(tmp_path):
     for right, wrong, told in (
         ("place of lift", "place of left", "did you mean 'lift'"),
         ("1 + 2*t", "1/t", "fails at t = 0 s"),
-        ("1 + 2*t", "1 + 2*t, motor: true", "motor and place do not go together"),
+        ("1 + 2*t", "1 + 2*t, motor: true", "motor and place cannot be given together"),
     ):
         with pytest.raises(ModelError, match=told):
             figures(driven.replace(right, wrong))

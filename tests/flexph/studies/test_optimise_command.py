@@ -163,7 +163,7 @@ def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
         ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
         ('"bodies.ball.mass"', '"bodies.bal.mass"', "no such setting"),
         ("tolerance: 1e-6", "method: Nelder", "got 'Nelder'"),
-        ("take: last}", "take: last, margin: 1 mm}", "margin goes with take: max, min, max_abs"),
+        ("take: last}", "take: last, margin: 1 mm}", "margin needs take: max, min, max_abs"),
         ("weight: {of: mass of ball}", "weight: {of: mass of bull}", "no mass of 'bull'"),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ def test_values_hold_from_their_time_on():
     assert given(2.0).tolist() == [3.0, 4.0]
     assert given.before(np.array([0.0, 1.0, 1.5, 3.0, 4.0]))[:, 0].tolist() == [1.0, 1.0, 3.0, 3.0, 5.0]
     record = Recorded(given.times, given.values)
-    later = record.from_then_on(3.0, np.array([7.0, 8.0]))
+    later = record.changed_at(3.0, np.array([7.0, 8.0]))
     assert later.times.tolist() == [0.0, 1.0, 3.0] and later.values[-1].tolist() == [7.0, 8.0]
     joined = record.followed_by(Recorded(np.array([2.0]), np.array([[9.0, 9.0]])))
     assert joined.times.tolist() == [0.0, 1.0, 2.0] and joined(2.5).tolist() == [9.0, 9.0]

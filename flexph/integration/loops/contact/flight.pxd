@@ -10,4 +10,4 @@ cdef Py_ssize_t DISTANCE
 
 cdef bint turns_beyond_stop(Memory* m) noexcept nogil
 cdef bint passes_through(Memory* m, Py_ssize_t dim, Py_ssize_t c, double deep) noexcept nogil
-cdef double _across(Mat vector, double along, Py_ssize_t i) noexcept nogil
+cdef double _component_across(Mat vector, double along, Py_ssize_t i) noexcept nogil

@@ -49,19 +49,19 @@ def passes_through(m: Memory, dim: int, c: int, deep: float) -> bool:
     before = dot(dim, first[0], first[1]) / dot(dim, first[1], first[1]) if kind == AXIAL else 0.0
     after = dot(dim, last[0], last[1]) / dot(dim, last[1], last[1]) if kind == AXIAL else 0.0
     for i in range(dim):
-        start = _across(first, before, i)
-        end = _across(last, after, i)
+        start = _component_across(first, before, i)
+        end = _component_across(last, after, i)
         square += (end - start) ** 2
         along -= start * (end - start)
     if not 0.0 < along < square:
         return False
     for i in range(dim):
-        start = _across(first, before, i)
-        end = _across(last, after, i)
+        start = _component_across(first, before, i)
+        end = _component_across(last, after, i)
         nearest += (start + along / square * (end - start)) ** 2
     return radius - sqrt(nearest) > deep * radius
 
 
-def _across(vector: Array, along: float, i: int) -> float:
+def _component_across(vector: Array, along: float, i: int) -> float:
     """Component i of V without its part along W."""
     return vector[0][i] - along * vector[1][i] if along != 0.0 else vector[0][i]

@@ -14,7 +14,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from .gaps import differentiate_gap, gap_of, place_vectors, turned_gap
     from .laws import potential, set_normal_force
-    from .rubbing import moment, set_friction, slide
+    from .rubbing import moment, set_contact_slip, set_friction
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
@@ -48,7 +48,7 @@ def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
         differentiate_gap(m, dim, c)
         set_normal_force(m, c, h)
         if m.contacts_friction[c] > 0.0:
-            slide(m, dim, c, h)
+            set_contact_slip(m, dim, c, h)
             set_friction(m, dim, c, h)
 
 
@@ -83,7 +83,7 @@ def is_active(m: Memory, c: int) -> bool:
     return m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0
 
 
-def push_nodes(m: Memory, dim: int) -> None:
+def add_contact_forces(m: Memory, dim: int) -> None:
     """Add the forces of contacts to those on nodes."""
     for c in range(m.contacts_kind.size):
         if not is_active(m, c):
@@ -104,7 +104,7 @@ def push_nodes(m: Memory, dim: int) -> None:
                             m.trial_on_node[n][i] += (friction if side == 0 else -friction) * m.touch_tangent[c][t][i]
 
 
-def twist_bodies(m: Memory, dim: int) -> None:
+def add_contact_torques(m: Memory, dim: int) -> None:
     """Add the torques of contact friction to those on bodies."""
     for c in range(m.contacts_kind.size):
         if m.contacts_friction[c] > 0.0 and is_active(m, c):
@@ -126,10 +126,10 @@ def store_contacts(m: Memory, dim: int) -> None:
             continue
         place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
         depth = larger(-gap_of(m, dim, c, m.touch_last), 0.0)
-        m.touch_stored[m.contacts_stored[c]] += potential(m, c, depth) + _anchored(m, dim, c, True)
+        m.touch_stored[m.contacts_stored[c]] += potential(m, c, depth) + _anchor_energy(m, dim, c, True)
 
 
-def _anchored(m: Memory, dim: int, c: int, is_start: bool) -> float:
+def _anchor_energy(m: Memory, dim: int, c: int, is_start: bool) -> float:
     """Energy of an anchor at the start or the end of a step [J]."""
     if m.contacts_anchor[c] < 0:
         return 0.0
@@ -153,7 +153,7 @@ def record_contacts(m: Memory, dim: int, h: float) -> None:
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             continue
-        lost = _anchored(m, dim, c, True) - _anchored(m, dim, c, False)
+        lost = _anchor_energy(m, dim, c, True) - _anchor_energy(m, dim, c, False)
         lost += (m.touch_elastic[c] - m.touch_force[c]) * (m.touch_after[c] - m.touch_before[c])
         if m.contacts_friction[c] > 0.0:
             square = 0.0

@@ -22,8 +22,8 @@ cdef double find_surface(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py
 cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end) noexcept nogil
 cdef void _differentiate_segments(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_shape(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef double away(Py_ssize_t dim, Mat vector, double along) noexcept nogil
-cdef double upright(double q) noexcept nogil
+cdef double distance_along(Py_ssize_t dim, Mat vector, double along) noexcept nogil
+cdef double sine_of_tilt(double q) noexcept nogil
 cdef double turned_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c, double before) noexcept nogil
 cdef void differentiate_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef (double, double, double) rim_weights(Py_ssize_t dim, Mat first, Mat last) noexcept nogil

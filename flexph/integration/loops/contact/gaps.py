@@ -71,9 +71,9 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     if kind == OFFSET:
         return sign * along - offset
     if kind == AXIAL:
-        return sign * away(dim, vector, along / dot(dim, vector[1], vector[1])) - offset
+        return sign * distance_along(dim, vector, along / dot(dim, vector[1], vector[1])) - offset
     if kind == RIM:
-        return along - m.contacts_share[c][0] * upright(dot(dim, vector[1], vector[2])) - offset
+        return along - m.contacts_share[c][0] * sine_of_tilt(dot(dim, vector[1], vector[2])) - offset
     return sign * atan2(along, dot(dim, v, vector[2])) - offset
 
 
@@ -157,7 +157,7 @@ def _differentiate_shape(m: Memory, dim: int, c: int) -> None:
             end[1 + k][i] = e * v1[0][i]
 
 
-def away(dim: int, vector: Array, along: float) -> float:
+def distance_along(dim: int, vector: Array, along: float) -> float:
     """Distance |V − along·W| of the vectors V, W."""
     square = 0.0
     for i in range(dim):
@@ -165,7 +165,7 @@ def away(dim: int, vector: Array, along: float) -> float:
     return larger(sqrt(square), TINY)
 
 
-def upright(q: float) -> float:
+def sine_of_tilt(q: float) -> float:
     """Sine s = √(1 − q²) of the angle between the normal and the axis of a rim, at least ``FLAT``."""
     return sqrt(larger(1.0 - q * q, FLAT * FLAT))
 
@@ -215,8 +215,8 @@ def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, floa
     """Weights (q₀ + q₁)/(s₀ + s₁) and q₁/s₁ of a rim, and the derivative of the first with respect to q₁."""
     q0 = dot(dim, first[1], first[2])
     q1 = dot(dim, last[1], last[2])
-    s0 = upright(q0)
-    s1 = upright(q1)
+    s0 = sine_of_tilt(q0)
+    s1 = sine_of_tilt(q1)
     k = (q0 + q1) / (s0 + s1)
     return k, q1 / s1, (1.0 + k * q1 / s1) / (s0 + s1)
 
@@ -251,8 +251,8 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
     across, along = axial_weights(dim, v0, v1)
     p0 = dot(dim, v0[0], v0[1]) / dot(dim, v0[1], v0[1])
     p1 = dot(dim, v1[0], v1[1]) / dot(dim, v1[1], v1[1])
-    d0 = away(dim, v0, p0)
-    d1 = away(dim, v1, p1)
+    d0 = distance_along(dim, v0, p0)
+    d1 = distance_along(dim, v1, p1)
     for i in range(dim):
         v = 0.5 * (v0[0][i] + v1[0][i])
         w = 0.5 * (v0[1][i] + v1[1][i])

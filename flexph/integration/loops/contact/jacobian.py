@@ -29,7 +29,7 @@ if not cython.compiled:
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
     from .forces import is_active
-    from .gaps import away, axial_weights, differentiate_gap, dot, place_vectors, rim_weights
+    from .gaps import axial_weights, differentiate_gap, distance_along, dot, place_vectors, rim_weights
     from .rubbing import moment
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
@@ -50,13 +50,13 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
             if contact > 1:
                 fill(part(m.touch_apart, 2 * c, 2 * c + 2), 0.0)
             _differentiate(m, dim, c, h)
-            slope = m.touch_slope[c] - _turning(m, dim, contact, c, h)
+            slope = m.touch_slope[c] - _add_turning(m, dim, contact, c, h)
             if m.contacts_friction[c] > 0.0:
                 _add_friction(m, dim, contact, c, h)
             _add_outer(m, contact, c, -h * slope, m.touch_normal, m.touch_rate)
 
 
-def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
+def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
     """Add a value to entry (i, j) of the border, or in a pile to the block that couples the two bodies of contact c."""
     is_first = cython.declare(cython.bint)
     if contact < 2:
@@ -132,7 +132,7 @@ def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right:
         if value != 0.0 and m.touch_column[i] >= 0:
             for j in range(count):
                 if right[j] != 0.0 and m.touch_column[j] >= 0:
-                    _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
+                    _add_coupling(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
 
 
 def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w: int) -> None:
@@ -144,10 +144,10 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
                 if m.touch_column[j] >= 0:
                     value = gain * dot(dim, m.system_B[first + i], m.system_W[first + j])
                     if value != 0.0:
-                        _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value)
+                        _add_coupling(m, contact, c, m.touch_column[i], m.touch_column[j], value)
 
 
-def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
+def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     """Add the change of the direction of the force to the Jacobian; return by how much this reduces the slope."""
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
@@ -167,7 +167,7 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     if kind == AXIAL:
         p0 = dot(dim, m.touch_first[0], m.touch_first[1]) / dot(dim, m.touch_first[1], m.touch_first[1])
         p1 = dot(dim, m.touch_last[0], m.touch_last[1]) / dot(dim, m.touch_last[1], m.touch_last[1])
-    gain = force / (away(dim, m.touch_first, p0) + away(dim, m.touch_last, p1))
+    gain = force / (distance_along(dim, m.touch_first, p0) + distance_along(dim, m.touch_last, p1))
     _add_block(m, dim, contact, c, -h * gain, 0, 0)
     if kind == AXIAL:
         across, along = axial_weights(dim, m.touch_first, m.touch_last)
@@ -354,7 +354,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
                 m.touch_rate[entry] = 0.0
                 m.touch_normal[entry] = 0.0
                 for t in range(dim - 1):
-                    m.touch_slide[t][entry] = -_spun(m, dim, b, a, m.touch_arm[c][side], m.touch_tangent[c][t])
+                    m.touch_slide[t][entry] = -_turned_arm(m, dim, b, a, m.touch_arm[c][side], m.touch_tangent[c][t])
                 entry += 1
     m.touch_begin[5] = entry
     for i in range(m.touch_begin[4]):
@@ -363,7 +363,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
             m.touch_slide[t][i] = moved
 
 
-def _spun(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
+def _turned_arm(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
     """Component a of R̄⁻¹(arm × force) of a body."""
     if dim == 2:
         return moment(dim, arm, force, 0)

@@ -19,8 +19,8 @@ if not cython.compiled:
     from ....kernels.surfaces.segments import FIRST
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
-    from ..terms.spring_laws import timed
-    from .gaps import dot, upright
+    from ..terms.spring_laws import factor_at
+    from .gaps import dot, sine_of_tilt
 
 FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
@@ -31,7 +31,7 @@ SURFACES = cython.declare(cython.Py_ssize_t, _SURFACES)
 TINY = cython.declare(cython.double, _TINY)
 
 
-def slide(m: Memory, dim: int, c: int, h: float) -> None:
+def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
     """Set the tangents of a contact, its arms ρ₁ and ρ₂, and its slip over the step."""
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
@@ -53,7 +53,7 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         _set_segment_arms(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
-            _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
+            _set_rotation(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
     if m.contacts_surface[c] >= 0 or m.contacts_driven[c] >= 0:
         _set_surface_velocity(m, dim, c)
     for t in range(dim - 1):
@@ -71,7 +71,7 @@ def _set_surface_velocity(m: Memory, dim: int, c: int) -> None:
     """Set the mean velocity of a moving surface along the tangents."""
     speed = m.contacts_speed[c]
     if m.contacts_timed[c] >= 0:
-        speed = 0.5 * (timed(m, SURFACES, m.contacts_timed[c], 0) + timed(m, SURFACES, m.contacts_timed[c], 1))
+        speed = 0.5 * (factor_at(m, SURFACES, m.contacts_timed[c], 0) + factor_at(m, SURFACES, m.contacts_timed[c], 1))
     if m.contacts_driven[c] >= 0:
         speed += m.trial_given[m.contacts_driven[c]]
     for t in range(dim - 1):
@@ -92,7 +92,7 @@ def _set_rim_arms(m: Memory, dim: int, c: int) -> None:
     q0 = dot(dim, v0[1], v0[2])
     q1 = dot(dim, v1[1], v1[2])
     q = 0.5 * (q0 + q1)
-    s = 0.5 * (upright(q0) + upright(q1))
+    s = 0.5 * (sine_of_tilt(q0) + sine_of_tilt(q1))
     for i in range(dim):
         w = 0.5 * (v0[1][i] + v1[1][i])
         u = 0.5 * (v0[2][i] + v1[2][i])
@@ -129,7 +129,7 @@ def _tangents(normal: Array, tangent: Array) -> None:
         tangent[1][i] = (normal[j] * tangent[0][k] - normal[k] * tangent[0][j]) / size
 
 
-def _turn(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
+def _set_rotation(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
     """Write the world rotation h R₀ω̄ of a body over the step into ``out``."""
     if dim == 2:
         out[0] = h * m.x_w[b][0]
@@ -152,7 +152,7 @@ def friction_coefficient(m: Memory, c: int) -> float:
     k = m.contacts_rubbing[c]
     if k < 0:
         return m.contacts_friction[c]
-    return 0.5 * m.contacts_friction[c] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
+    return 0.5 * m.contacts_friction[c] * (factor_at(m, FRICTIONS, k, 0) + factor_at(m, FRICTIONS, k, 1))
 
 
 def set_friction(m: Memory, dim: int, c: int, h: float) -> None:

@@ -13,6 +13,6 @@ cdef (Mat, IVec, Mat, Mat, IVec) _matrix(Memory* m, Py_ssize_t dim, Py_ssize_t b
 cdef void _factor(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t kind, double inertia, double stiffness) noexcept nogil
 cdef void _solve(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t kind, double inertia, Vec x) noexcept nogil
 cdef void _move(Memory* m, Py_ssize_t dim, Py_ssize_t b, Vec x) noexcept nogil
-cdef void soften(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
+cdef void add_damping_stresses(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
 cdef void end_rates(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
 cdef void _gather(Memory* m, Py_ssize_t dim, Py_ssize_t b, Mat X) noexcept nogil

@@ -132,7 +132,7 @@ def _move(m: Memory, dim: int, b: int, x: Array) -> None:
     _solve(m, dim, b, INERTIA, 1.0, x)
 
 
-def soften(m: Memory, dim: int, b: int) -> None:
+def add_damping_stresses(m: Memory, dim: int, b: int) -> None:
     """Add ½AΔσ to σ̃ of a body."""
     s = 1 if dim == 2 else 3
     x = m.filtering_x[0]

@@ -38,7 +38,7 @@ def prepare(m: Memory, b: int, h: float) -> None:
     multiply(B, size - n, M, block(m.decay_by_inertia, m.vibration_matrix[b], size, size))
 
 
-def soften(m: Memory, b: int) -> None:
+def add_damping_stresses(m: Memory, b: int) -> None:
     """Add ½AΔσ to σ̃ of a body."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]

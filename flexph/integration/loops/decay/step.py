@@ -7,13 +7,13 @@ import cython
 if not cython.compiled:
     from ....kernels.convergence.rules import rounded
     from ..memory.memory import Memory
+    from .banded import add_damping_stresses as soften_banded
     from .banded import end_rates as rates_banded
     from .banded import prepare as prepare_banded
-    from .banded import soften as soften_banded
     from .banded_jacobian import assemble as add_banded
+    from .full import add_damping_stresses as soften_full
     from .full import end_rates as rates_full
     from .full import prepare as prepare_full
-    from .full import soften as soften_full
     from .full_jacobian import add_decay as add_full
 
 
@@ -30,7 +30,7 @@ def prepare(m: Memory, dim: int, length: float) -> None:
             prepare_banded(m, dim, b, h)
 
 
-def soften(m: Memory, dim: int) -> None:
+def add_damping_stresses(m: Memory, dim: int) -> None:
     """Add ½AΔσ to σ̃ of all bodies (see kernels.decay)."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:

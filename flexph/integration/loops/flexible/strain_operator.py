@@ -77,7 +77,7 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
 def _second(slopes: Any, weights: Any) -> Second:
     """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ."""
     if count_products(slopes, weights) > MANY:
-        return _second_of_many(sparse.csr_array(slopes), weights)
+        return _second_by_matrix(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
     entries, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
     values = np.bincount(where, weight[of] * value[left] * value[right], entries.size)
@@ -90,7 +90,7 @@ def count_products(slopes: Any, weights: Any) -> float:
     return float(np.square(sizes)[entries_of(weights)[1]].sum())
 
 
-def _second_of_many(slopes: Any, weights: Any) -> Second:
+def _second_by_matrix(slopes: Any, weights: Any) -> Second:
     """Matrices G_i by a product of sparse matrices, in which a column stands for an entry of a matrix (n, n)."""
     count, n = slopes.shape
     of = np.arange(count)

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import factor, solve
     from ....numerics.loops.views import copy, fill, larger
     from ..memory.memory import Memory
-    from ..terms.spring_laws import timed
+    from ..terms.spring_laws import factor_at
 
 
 TRIES = cython.declare(cython.Py_ssize_t, 8)
@@ -46,7 +46,7 @@ def solve_law(m: Memory) -> float:
     copy(m.rub_force, m.rub_swept)
     for _ in range(TRIES):
         for step in range(STEPS):
-            missed = law(m)
+            missed = evaluate_law(m)
             better = missed < larger(least, EXACT * scale)
             if not better and (least <= SOLVED * scale or not isfinite(missed)):
                 break
@@ -73,16 +73,16 @@ def coefficient(m: Memory, i: int) -> float:
     k = m.bearings_rubbing[i]
     if k < 0:
         return m.bearings_friction[i]
-    return 0.5 * m.bearings_friction[i] * (timed(m, FRICTIONS, k, 0) + timed(m, FRICTIONS, k, 1))
+    return 0.5 * m.bearings_friction[i] * (factor_at(m, FRICTIONS, k, 0) + factor_at(m, FRICTIONS, k, 1))
 
 
-def law(m: Memory) -> float:
+def evaluate_law(m: Memory) -> float:
     """Set the defects of T = proj(T − r s) at the trial forces, and their Jacobian; return the largest defect [m/s]."""
     largest = 0.0
     t = m.bearings_spring.shape[1]
-    _follow(m)
+    _set_rates(m)
     for i in range(m.bearings_friction.size):
-        step = _step(m, i)
+        step = _step_length(m, i)
         bound = coefficient(m, i) * m.rub_size[i]
         size = _trial_size(m, i, step)
         for j in range(t):
@@ -99,7 +99,7 @@ def law(m: Memory) -> float:
     return largest
 
 
-def _follow(m: Memory) -> None:
+def _set_rates(m: Memory) -> None:
     """Set the slip rates and multipliers at the trial forces."""
     for k in range(m.rub_rate.size):
         total = m.rub_slip[k]
@@ -117,7 +117,7 @@ def _follow(m: Memory) -> None:
         m.rub_size[i] = sqrt(m.rub_size[i])
 
 
-def _step(m: Memory, i: int) -> float:
+def _step_length(m: Memory, i: int) -> float:
     """Step length r of a bearing, the reciprocal of its mobility, which may vanish in a dead centre."""
     t = m.bearings_spring.shape[1]
     diagonal = 0.0
@@ -171,9 +171,9 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 def _sweep(m: Memory) -> None:
     """Update the trial forces bearing by bearing, with current rates and |λ| from the start of the sweep."""
     t = m.bearings_spring.shape[1]
-    _follow(m)
+    _set_rates(m)
     for i in range(m.bearings_friction.size):
-        step = _step(m, i)
+        step = _step_length(m, i)
         bound = coefficient(m, i) * m.rub_size[i]
         size = _trial_size(m, i, step)
         share = 1.0 if size <= bound else bound / size

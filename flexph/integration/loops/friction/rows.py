@@ -13,12 +13,12 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.arrow import solve
-    from ..mechanics.curves import pull_along, rate_along, rate_curves, way_along
-    from ..mechanics.forces import act_on_nodes, pull_nodes, sum_nodes
+    from ..mechanics.curves import add_unit_force_along, rate_along, rate_curves, slip_along
+    from ..mechanics.forces import add_forces_on_nodes, add_node_resultants, subtract_node_loads
     from ..mechanics.motion import product_rate
     from ..mechanics.redundancy import solve as solve_redundant
     from ..memory.memory import Memory
-    from ..nodal.points import pull_means
+    from ..nodal.points import distribute_mean_forces
     from ..terms.paths import set_curves_at_rest
 
 
@@ -34,7 +34,7 @@ def measure_slips(m: Memory, h: float) -> None:
         spring = m.bearings_spring[q // t][q % t]
         c = curve_of(m, spring)
         if c >= 0:
-            m.rub_slip[q] = way_along(m, c) / h
+            m.rub_slip[q] = slip_along(m, c) / h
         else:
             m.rub_slip[q] = m.bearings_lever[q // t][q % t] * m.trial_extension[spring] / h if spring >= 0 else 0.0
     for k in range(m.rub_base.size):
@@ -60,7 +60,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
     copy(m.trial_force, m.rub_on_product)
     differentiate_slips(m, dim, h)
     for q in range(m.rub_force.size):
-        pull_unit(m, dim, q, h)
+        set_unit_defects(m, dim, q, h)
         copy(m.defect, m.rub_acting[q])
         if redundant > 0:
             solve_redundant(m, dim, decay, h)
@@ -85,7 +85,7 @@ def slip_change(m: Memory, k: int) -> float:
     return total
 
 
-def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
+def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
     """Set the defects of a step to those of a unit force against slip q; this overwrites the forces of the trial."""
     t = m.bearings_spring.shape[1]
     fill(m.defect, 0.0)
@@ -97,15 +97,15 @@ def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
         return
     c = curve_of(m, spring)
     if c >= 0:
-        pull_along(m, c)
+        add_unit_force_along(m, c)
     else:
         p, other = _products(m, spring)
         m.trial_force[p] += lever * m.trial_by_first[spring]
         if other >= 0:
             m.trial_force[other] += lever * m.trial_by_second[spring]
-    pull_nodes(m, dim)
-    sum_nodes(m, dim)
-    pull_means(m)
+    add_forces_on_nodes(m, dim)
+    add_node_resultants(m, dim)
+    distribute_mean_forces(m)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.defect_v[b][i] = -h * m.trial_on_body[b][i]
@@ -116,7 +116,7 @@ def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
                 for j in range(3):
                     torque += m.trial_inverse[b][i][j] * m.trial_torque[b][j]
             m.defect_w[b][i] = -h * torque
-    act_on_nodes(m, dim, h)
+    subtract_node_loads(m, dim, h)
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:

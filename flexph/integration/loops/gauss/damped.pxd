@@ -31,5 +31,5 @@ cdef bint _differentiate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes
 cdef void _scale_rows(Damped a) noexcept nogil
 cdef void _scale_columns(Damped a) noexcept nogil
 cdef void _correct(Damped a, double damping) noexcept nogil
-cdef double _expected(Damped a) noexcept nogil
-cdef double _square(Vec x) noexcept nogil
+cdef double _expected_square(Damped a) noexcept nogil
+cdef double _sum_of_squares(Vec x) noexcept nogil

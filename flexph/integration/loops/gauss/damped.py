@@ -72,12 +72,12 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
         if count == 1:
             _scale_rows(a)
         _scale_columns(a)
-        before = _square(a.defect)
+        before = _sum_of_squares(a.defect)
         damping = _descend(m, dim, g, h, given, before, damping)
         if not _evaluate(m, dim, g, h, given, a.x, a.defect):
             return -1
         is_balance = is_balanced(m, g, h)
-        if damping >= LARGEST or (is_balance and _square(a.defect) > IMPROVED * before):
+        if damping >= LARGEST or (is_balance and _sum_of_squares(a.defect) > IMPROVED * before):
             return count if is_balance else -1
     return -1
 
@@ -87,10 +87,10 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, before: f
     a = g.damped
     while damping < LARGEST:
         _correct(a, damping)
-        expected = before - _expected(a)
+        expected = before - _expected_square(a)
         after = before
         if _evaluate(m, dim, g, h, given, a.tried, a.other):
-            after = _square(a.other)
+            after = _sum_of_squares(a.other)
         if after < before:
             for k in range(a.x.size):
                 a.x[k] = a.tried[k]
@@ -117,7 +117,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array
         for j in range(s.defect.size):
             out[k + j] = s.defect[j] / a.row_scale[k + j]
         k += s.defect.size
-    return _square(out) < 1e300
+    return _sum_of_squares(out) < 1e300
 
 
 def _set_reach(m: Memory, g: Scheme, h: float) -> None:
@@ -211,7 +211,7 @@ def _correct(a: Damped, damping: float) -> None:
             a.tried[k] -= a.other[k] / a.column_scale[k]
 
 
-def _expected(a: Damped) -> float:
+def _expected_square(a: Damped) -> float:
     """Expected |F − J p|² after the scaled correction p in ``a.other``."""
     total = 0.0
     for i in range(a.x.size):
@@ -222,7 +222,7 @@ def _expected(a: Damped) -> float:
     return total
 
 
-def _square(x: Array) -> float:
+def _sum_of_squares(x: Array) -> float:
     """Sum of squares."""
     total = 0.0
     for i in range(x.size):

@@ -44,23 +44,23 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
         else:
             place = 1.0 + g.nodes[i] * h / m.run_history[first][width - 1]
             if is_smooth:
-                weight = _share(g, stages, place, 1.0)
+                weight = _lagrange_factor(g, stages, place, 1.0)
                 for k in range(velocities):
                     s.x_velocities[k] = weight * get(m.at_velocities, k)
             else:
                 fill(s.x_velocities, 0.0)
             for j in range(stages):
                 if is_smooth:
-                    weight = _share(g, j, place, g.nodes[j]) * (place - 1.0) / (g.nodes[j] - 1.0)
+                    weight = _lagrange_factor(g, j, place, g.nodes[j]) * (place - 1.0) / (g.nodes[j] - 1.0)
                 else:
-                    weight = _slope(g, j, place - mean, mean, spread)
+                    weight = _line_weight(g, j, place - mean, mean, spread)
                 row = m.run_history[first + j]
                 for k in range(velocities):
                     s.x_velocities[k] += weight * row[k]
             if is_smooth:
                 fill(s.x_lam, 0.0)
                 for j in range(stages):
-                    weight = _share(g, j, place, g.nodes[j])
+                    weight = _lagrange_factor(g, j, place, g.nodes[j])
                     row = m.run_history[first + j]
                     for k in range(s.x_lam.size):
                         s.x_lam[k] += weight * row[velocities + k]
@@ -70,7 +70,7 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
             _turn_spin(m, s, dim, b, 0.25 * h * g.nodes[i])
 
 
-def _share(g: Scheme, node: int, place: float, at: float) -> float:
+def _lagrange_factor(g: Scheme, node: int, place: float, at: float) -> float:
     """Lagrange factor Π (place − c)/(at − c) over all nodes c of a step except ``node``."""
     share = 1.0
     for k in range(g.stages.size):
@@ -79,7 +79,7 @@ def _share(g: Scheme, node: int, place: float, at: float) -> float:
     return share
 
 
-def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
+def _line_weight(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
     """Weight of the value at node j in the least-squares line, read ``away`` from the mean of the nodes."""
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
@@ -97,8 +97,8 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
         off_polynomial = off_line
         for j in range(stages):
             value = m.run_history[HISTORY - stages + j][k]
-            off_line += _slope(g, j, 1.0 - mean, mean, spread) * value
-            off_polynomial += _share(g, j, 1.0, g.nodes[j]) * value
+            off_line += _line_weight(g, j, 1.0 - mean, mean, spread) * value
+            off_polynomial += _lagrange_factor(g, j, 1.0, g.nodes[j]) * value
         by_line += off_line * off_line
         by_polynomial += off_polynomial * off_polynomial
     return by_polynomial < SMOOTH * SMOOTH * by_line

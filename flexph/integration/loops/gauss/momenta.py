@@ -28,9 +28,9 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import copy, fill, flat, larger
-    from ..mechanics.forces import act
-    from ..mechanics.residual import resist
-    from ..mechanics.rolling import gain
+    from ..mechanics.forces import subtract_loads
+    from ..mechanics.residual import add_stresses_and_damping
+    from ..mechanics.rolling import term_increment
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
     from ..steps.iterate import reference_length
@@ -64,17 +64,17 @@ def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
     for i in range(g.stages.size):
         _rate_inertia(stage(g.stages, i), dim)
     for i in range(g.stages.size):
-        _change(m, dim, g, h, i)
+        _set_changes(m, dim, g, h, i)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
-        _translate(m, g, h, i)
-        _turn(s, dim, h)
-        _bend(s, dim, h)
+        _set_translation_defect(m, g, h, i)
+        _set_rotation_defect(s, dim, h)
+        _set_shape_defect(s, dim, h)
         if s.x_du.size > 0:
-            _curve(dim, g, h, i)
-        resist(s, h)
-        act(s, dim, h)
-        _gap(m, s, dim, h, given, i)
+            _add_inertia_correction(dim, g, h, i)
+        add_stresses_and_damping(s, h)
+        subtract_loads(s, dim, h)
+        _set_constraint_defects(m, s, dim, h, given, i)
 
 
 def _rate_inertia(s: Memory, dim: int) -> None:
@@ -91,7 +91,7 @@ def _rate_inertia(s: Memory, dim: int) -> None:
                 s.stage_J_rate[b][i][j] = total
 
 
-def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
+def _set_changes(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
     """Set J at node i, and the changes hω̇, hü and those of the inertia products of u̇."""
     s = stage(g.stages, i)
     share = 0.0
@@ -112,7 +112,7 @@ def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
     add_field(share, flat(m.at_Pdu), flat(s.stage_P_change))
 
 
-def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
+def _set_translation_defect(m: Memory, g: Scheme, h: float, i: int) -> None:
     """Set the translational defect at node i: m hv̇ minus h times the forces."""
     s = stage(g.stages, i)
     for b in range(s.inertia_mass.size):
@@ -123,7 +123,7 @@ def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
             s.defect_v[b][k] = s.inertia_mass[b] * change - h * (s.inertia_weight[b][k] + s.trial_on_body[b][k])
 
 
-def _turn(s: Memory, dim: int, h: float) -> None:
+def _set_rotation_defect(s: Memory, dim: int, h: float) -> None:
     """Set the rotational defect R⁻ᵀhṗ_r + hΩ × π minus h times the torques, turned to body axes by Rᵀ."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
@@ -137,10 +137,10 @@ def _turn(s: Memory, dim: int, h: float) -> None:
         if n == 1:
             s.defect_w[b][0] -= h * s.trial_torque[b][0]
         else:
-            _turn_axes(s, h, b)
+            _set_spatial_rotation_defect(s, h, b)
 
 
-def _turn_axes(s: Memory, h: float, b: int) -> None:
+def _set_spatial_rotation_defect(s: Memory, h: float, b: int) -> None:
     """Set the rotational defect in space, from hṗ_r in ``defect.w``, and Rᵀπ in ``end.p_r``."""
     rate = s.stage_turned
     swept = s.run_space[0]
@@ -157,7 +157,7 @@ def _turn_axes(s: Memory, h: float, b: int) -> None:
             s.end_p_r[b][i] += s.end_R[b][j][i] * s.stage_momentum[b][j]
 
 
-def _bend(s: Memory, dim: int, h: float) -> None:
+def _set_shape_defect(s: Memory, dim: int, h: float) -> None:
     """Set the defect of flexible coordinates: hṗ_u minus h times the inertia forces of the spins."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
@@ -173,7 +173,7 @@ def _bend(s: Memory, dim: int, h: float) -> None:
             s.defect_du[k] = total
 
 
-def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
+def _add_inertia_correction(dim: int, g: Scheme, h: float, i: int) -> None:
     """Add the correction for p ≠ M(u)w to the defect: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
     n = 1 if dim == 2 else 3
     s = stage(g.stages, i)
@@ -196,7 +196,7 @@ def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
                 s.defect_du[c] += total
 
 
-def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
+def _set_constraint_defects(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
     """Set constraint defects: changes in a step at the rates of a node, less prescribed ones, plus the first gaps.
 
     Only a small part of these gaps is counted (see ``NEWTON_FORGOTTEN`` in gauss.steps).
@@ -220,12 +220,12 @@ def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
     length = reference_length(m)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
-        if not (_balances(s, h) and _closes(s, length)):
+        if not (_momenta_balance(s, h) and _constraints_hold(s, length)):
             return False
     return True
 
 
-def _balances(s: Memory, h: float) -> bool:
+def _momenta_balance(s: Memory, h: float) -> bool:
     """True if the momenta at a node balance to round-off of their terms."""
     limit = cython.declare(cython.double, NEWTON_BALANCED)
     forces = 0.0
@@ -251,7 +251,7 @@ def _balances(s: Memory, h: float) -> bool:
     return forces <= limit * push and torques <= limit * turn and flexing <= limit * bend
 
 
-def _closes(s: Memory, length: float) -> bool:
+def _constraints_hold(s: Memory, length: float) -> bool:
     """True if the constraints at a node hold, those on points relative to a length [m]."""
     limit = cython.declare(cython.double, NEWTON_BALANCED)
     for row in range(s.defect_lam.size):
@@ -267,7 +267,7 @@ def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:
         p = s.joints_term_product[term]
         s.defect_lam[s.joints_term_row[term]] += coefficient[term] * s.stage_product_rate[p]
     for i in range(s.rolling_row.size):
-        s.defect_lam[s.rolling_row[i]] += gain(s, i) * s.stage_product_rate[s.rolling_product[i]]
+        s.defect_lam[s.rolling_row[i]] += term_increment(s, i) * s.stage_product_rate[s.rolling_product[i]]
     for i in range(s.rolling_spin_row.size):
         for k in range(s.rolling_spin_axis.shape[1]):
             spin = s.rolling_spin_axis[i][k] * s.stage_spin[s.rolling_spin_body[i]][k]

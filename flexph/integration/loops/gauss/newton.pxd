@@ -11,7 +11,7 @@ from .scheme cimport Scheme
 from .springs cimport slopes_of_laws
 from .stresses cimport add_stress_defects, correct_stress_rates, keep_strain_rows
 from .systems cimport factor_all, solve_all
-from .unknowns cimport gather, subtract, weigh
+from .unknowns cimport gather, subtract, set_weights
 from libc.math cimport INFINITY, fabs, sqrt
 from ..steps.rows cimport fail
 
@@ -31,8 +31,8 @@ cdef double NEWTON_NOISE
 cdef double NEWTON_STAGNATED
 
 cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
-cdef void _take(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed) noexcept nogil
-cdef void _take_accelerated(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
-cdef double _work(Scheme& g) noexcept nogil
-cdef void _correct(Py_ssize_t dim, Scheme& g) noexcept nogil
+cdef void _subtract_plain(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed) noexcept nogil
+cdef void _subtract_accelerated(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
+cdef double _correction_work(Scheme& g) noexcept nogil
+cdef void _subtract_corrections(Py_ssize_t dim, Scheme& g) noexcept nogil
 cdef double _energy_scale(Scheme& g, double h) noexcept nogil

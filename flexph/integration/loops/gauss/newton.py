@@ -27,7 +27,7 @@ if not cython.compiled:
     from .springs import slopes_of_laws
     from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
     from .systems import factor_all, solve_all
-    from .unknowns import gather, subtract, weigh
+    from .unknowns import gather, set_weights, subtract
 
 DIVERGED = cython.declare(cython.Py_ssize_t, _DIVERGED)
 SINGULAR = cython.declare(cython.Py_ssize_t, _SINGULAR)
@@ -91,7 +91,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         if mixed:
             add_stress_defects(m, g, h)
         solve_all(dim, g, h)
-        work = _work(g)
+        work = _correction_work(g)
         if iteration <= 2:
             largest = larger(largest, work)
             scale = _energy_scale(g, h)
@@ -107,9 +107,9 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             count = fewest(count, 0)
         used += 1
         if count < 0:
-            _take(m, dim, g, h, mixed)
+            _subtract_plain(m, dim, g, h, mixed)
         else:
-            _take_accelerated(m, dim, g, h, mixed, count, scale)
+            _subtract_accelerated(m, dim, g, h, mixed, count, scale)
             count += 1
         if not set_positions(m, dim, g, h, given, not mixed):
             return fail(m, DIVERGED, iteration, size)
@@ -130,20 +130,20 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     return fail(m, UNSETTLED, ITERATIONS, size)
 
 
-def _take(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
+def _subtract_plain(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
     """Subtract the plain corrections from the unknowns."""
-    _correct(dim, g)
+    _subtract_corrections(dim, g)
     if mixed:
         correct_stress_rates(m, g, h)
 
 
-def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
+def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
     """Subtract accelerated corrections from the unknowns, ``count`` corrections after the first accelerated one."""
     a = g.acceleration
     if count == 0:
-        weigh(g, mixed, scale, a.weight)
+        set_weights(g, mixed, scale, a.weight)
     gather(g, mixed, a.x)
-    _take(m, dim, g, h, mixed)
+    _subtract_plain(m, dim, g, h, mixed)
     gather(g, mixed, a.correction)
     for k in range(a.x.size):
         a.correction[k] = a.x[k] - a.correction[k]
@@ -151,7 +151,7 @@ def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, cou
     subtract(g, mixed, a.x, a.correction)
 
 
-def _work(g: Scheme) -> float:
+def _correction_work(g: Scheme) -> float:
     """Sum of the absolute work of the defects along the corrections [J]."""
     total = 0.0
     for i in range(g.stages.size):
@@ -161,7 +161,7 @@ def _work(g: Scheme) -> float:
     return total
 
 
-def _correct(dim: int, g: Scheme) -> None:
+def _subtract_corrections(dim: int, g: Scheme) -> None:
     """Subtract the corrections from the unknowns; those of spins are turned to world axes."""
     d = dim
     for i in range(g.stages.size):

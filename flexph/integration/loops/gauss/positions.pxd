@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport copy, flat
-from ..mechanics.forces cimport forces, turn_loads
+from ..mechanics.forces cimport forces, write_world_loads
 from ..mechanics.motion cimport inertia_products, product_rate, vectors
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
@@ -12,11 +12,11 @@ from .springs cimport set_product_forces
 from .stresses cimport strain
 
 cdef bint set_positions(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, bint begins) noexcept nogil
-cdef void _translate(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
+cdef void _set_centres(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef void _move_arms(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef bint _is_rigid(Memory* m, Py_ssize_t b) noexcept nogil
 cdef void _turn_arm(Memory* s, Py_ssize_t dim, Py_ssize_t n) noexcept nogil
-cdef void _push(Memory* s, Py_ssize_t dim) noexcept nogil
+cdef void _set_shape_velocities(Memory* s, Py_ssize_t dim) noexcept nogil
 cdef void _set_velocities(Memory* s, Py_ssize_t dim) noexcept nogil
-cdef void _multiply(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
+cdef void _set_products(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef void _collect_torques(Memory* m, Scheme& g, double h) noexcept nogil

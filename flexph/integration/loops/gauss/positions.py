@@ -6,7 +6,7 @@ import cython
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, flat
-    from ..mechanics.forces import forces, turn_loads
+    from ..mechanics.forces import forces, write_world_loads
     from ..mechanics.motion import inertia_products, product_rate, vectors
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
@@ -23,24 +23,24 @@ def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begi
 
     If the iteration ``begins``, stress rates follow from strains (see stresses).
     """
-    _translate(m, dim, g, h)
+    _set_centres(m, dim, g, h)
     if not factor_rotations(dim, g, h):
         return False
     turn(m, dim, g)
     _move_arms(m, dim, g, h)
-    _multiply(m, dim, g, h)
+    _set_products(m, dim, g, h)
     strain(m, g, h, begins)
     set_product_forces(m, g, h, given)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
-        turn_loads(s, dim, given.inputs[row_of(given.inputs, given, i)])
+        write_world_loads(s, dim, given.inputs[row_of(given.inputs, given, i)])
         forces(s, dim, 0)
     if dim == 3:
         _collect_torques(m, g, h)
     return True
 
 
-def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
+def _set_centres(m: Memory, dim: int, g: Scheme, h: float) -> None:
     """Set centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -65,7 +65,7 @@ def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
     """
     d = dim
     for i in range(g.stages.size):
-        _push(stage(g.stages, i), dim)
+        _set_shape_velocities(stage(g.stages, i), dim)
     for n in range(m.nodes_body.size):
         if _is_rigid(m, m.nodes_body[n]):
             for i in range(g.stages.size):
@@ -99,7 +99,7 @@ def _turn_arm(s: Memory, dim: int, n: int) -> None:
         arm[k] = total
 
 
-def _push(s: Memory, dim: int) -> None:
+def _set_shape_velocities(s: Memory, dim: int) -> None:
     """Set the part R⁻ᵀφu̇ of the velocities of nodes."""
     d = dim
     for n in range(s.nodes_body.size):
@@ -132,7 +132,7 @@ def _set_velocities(s: Memory, dim: int) -> None:
             s.run_moved[n][k] = s.nodes_moves[n] * s.x_v[b][k] + swept[k] + s.stage_pushed[n][k]
 
 
-def _multiply(m: Memory, dim: int, g: Scheme, h: float) -> None:
+def _set_products(m: Memory, dim: int, g: Scheme, h: float) -> None:
     """Set the vectors between nodes, and the collocated products with their rates."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)

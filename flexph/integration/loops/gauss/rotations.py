@@ -58,7 +58,7 @@ def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, colu
             out[row + k][column + j] = -factor * spin[i]
 
 
-def _transport(T: Array, x: Array) -> None:
+def _solve_transport(T: Array, x: Array) -> None:
     """Solve with the factors T in place."""
     for i in range(x.size):
         total = x[i]
@@ -77,7 +77,7 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:
-        _transport(g.transport[b], g.driven)
+        _solve_transport(g.transport[b], g.driven)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         for k in range(d):
@@ -93,7 +93,7 @@ def turn(m: Memory, dim: int, g: Scheme) -> None:
                 for k in range(d):
                     g.driven[i * d + k] = m.at_R[b][k][column]
             if m.inertia_turns[b]:
-                _transport(g.transport[b], g.driven)
+                _solve_transport(g.transport[b], g.driven)
             for i in range(g.stages.size):
                 s = stage(g.stages, i)
                 for k in range(d):

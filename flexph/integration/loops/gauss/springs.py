@@ -25,10 +25,10 @@ if not cython.compiled:
     from math import inf as INFINITY
 
     from ....numerics.loops.views import larger
-    from ..mechanics.forces import constrain
+    from ..mechanics.forces import set_constraint_forces
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
-    from ..terms.spring_laws import energy_defect, force_defect, law_value, slope_at, timed, user_force
+    from ..terms.spring_laws import energy_defect, factor_at, force_defect, law_value, slope_at, user_force
     from .nodes import row_of
     from .scheme import Scheme
 
@@ -38,7 +38,7 @@ TINY = cython.declare(cython.double, _TINY)
 FACTORS = cython.declare(cython.Py_ssize_t, _FACTORS)
 
 
-def prescribe(m: Memory, g: Scheme, given: AtNodes) -> None:
+def set_prescribed_rates(m: Memory, g: Scheme, given: AtNodes) -> None:
     """Set the rates of references at all nodes, and the factors of laws at both ends of the step."""
     count = m.joints_timed[FACTORS][1]
     first = m.joints_timed[FACTORS][0]
@@ -60,7 +60,7 @@ def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
     """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
         coefficient = given.coefficient[row_of(given.coefficient, given, i)]
-        constrain(stage(g.stages, i), coefficient, coefficient)
+        set_constraint_forces(stage(g.stages, i), coefficient, coefficient)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for k in range(m.joints_stiffness.size):
@@ -75,11 +75,11 @@ def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
                 s.trial_extension[k] = s.stage_product_rate[m.joints_component_product[k - lengths]]
             s.trial_extension[k] -= s.trial_moved[k]
         if m.joints_law[k] >= 0 or m.joints_force_law[k] != 0:
-            _extend(m, g, h, k)
+            _extension_at_node(m, g, h, k)
         if m.joints_law[k] >= 0:
             _project(m, g, h, k, given)
         for i in range(g.stages.size):
-            _pull(m, g, h, k, i)
+            _add_tension(m, g, h, k, i)
 
 
 def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
@@ -125,7 +125,7 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
     s.trial_extension[k] = rate
 
 
-def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
+def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
     """Set the tension of spring-damper k at node i, and add its forces on products."""
     s = stage(g.stages, i)
     lengths = m.joints_length_product.size
@@ -151,7 +151,7 @@ def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
     s.trial_force[p] -= tension * s.trial_by_first[k]
 
 
-def _extend(m: Memory, g: Scheme, h: float, k: int) -> None:
+def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
     """Extension of a spring with a law at the nodes."""
     state = m.joints_state[k]
     for i in range(g.stages.size):
@@ -161,7 +161,7 @@ def _extend(m: Memory, g: Scheme, h: float, k: int) -> None:
         stage(g.stages, i).end_spring[state] = x
 
 
-def _at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:
+def _extension_at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:
     """Extension of spring k at point q of the laws."""
     x = m.at_spring[m.joints_state[k]]
     for j in range(g.stages.size):
@@ -183,7 +183,7 @@ def _work_of_factor(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> f
         for q in range(g.between.shape[0]):
             rate = given.factor_rate[2 * given.first + q][k]
             if rate != 0.0:
-                work += g.point_weights[q] * rate * law_value(m, m.joints_law[k], 0, _at_point(m, g, h, k, q))
+                work += g.point_weights[q] * rate * law_value(m, m.joints_law[k], 0, _extension_at_point(m, g, h, k, q))
     return work
 
 
@@ -201,7 +201,7 @@ def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
     for i in range(g.stages.size):
         stage(g.stages, i).trial_law[k] = 0.0
     for q in range(g.between.shape[0]):
-        force = _factor(m, given, k, q) * law_value(m, law, 1, _at_point(m, g, h, k, q))
+        force = _factor(m, given, k, q) * law_value(m, law, 1, _extension_at_point(m, g, h, k, q))
         for i in range(g.stages.size):
             stage(g.stages, i).trial_law[k] += g.projection[i][q] * force
     change = 0.0
@@ -218,8 +218,8 @@ def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
     if m.joints_timed[FACTORS][1] == 0:
         missed = force_defect(m, law, before, before + change, done, size)
     else:
-        first = timed(m, FACTORS, k, 0) * law_value(m, law, 0, before)
-        last = timed(m, FACTORS, k, 1) * law_value(m, law, 0, before + change)
+        first = factor_at(m, FACTORS, k, 0) * law_value(m, law, 0, before)
+        last = factor_at(m, FACTORS, k, 1) * law_value(m, law, 0, before + change)
         work = _work_of_factor(m, g, h, k, given)
         missed = energy_defect(first + work, last, done, size)
     if missed != 0.0:
@@ -236,7 +236,7 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
             slope = 0.0
             for q in range(g.between.shape[0]):
                 weight = g.point_weights[q] * _factor(m, given, k, q)
-                slope += weight * law_value(m, m.joints_law[k], 2, _at_point(m, g, h, k, q))
+                slope += weight * law_value(m, m.joints_law[k], 2, _extension_at_point(m, g, h, k, q))
             middle.stage_law_slope[k][0] = 1.0
             middle.stage_law_slope[k][1] = slope
         elif m.joints_force_law[k] != 0:

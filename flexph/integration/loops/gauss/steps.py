@@ -17,7 +17,7 @@ if not cython.compiled:
     from ..mechanics.rolling import add_squares, world_spin
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes, Course, GaussTable, Within
-    from ..steps.calls import ask_controllers, begin_within, hold
+    from ..steps.calls import add_held_inputs, ask_controllers, begin_within
     from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
     from .damped import solve_damped
@@ -26,7 +26,7 @@ if not cython.compiled:
     from .newton import newton
     from .nodes import add_field, row_of
     from .scheme import Scheme
-    from .springs import add_works_of_factors, prescribe
+    from .springs import add_works_of_factors, set_prescribed_rates
 
 OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
 NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
@@ -44,7 +44,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
     row = 0
     for step in range(table.times.size - 1):
         begin_row(m)
-        if calls.due.size > 0 and not hold(calls, table.inputs, step, g.stages.size):
+        if calls.due.size > 0 and not add_held_inputs(calls, table.inputs, step, g.stages.size):
             return
         begin_within(m, calls.within, table.inputs, step)
         answer = 1
@@ -95,7 +95,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     for i in range(m.run_gap.size):
         m.run_gap[i] *= NEWTON_FORGOTTEN
     begin(m, dim)
-    prescribe(m, g, given)
+    set_prescribed_rates(m, g, given)
     for i in range(g.stages.size):
         stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
     guess(m, dim, g, h, known)
@@ -109,7 +109,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
         fill(m.run_failure, 0.0)
     fill(m.run_flow, 0.0)
     add_works_of_factors(m, g, h, given)
-    _end(m, dim, g, h)
+    _finish_step(m, dim, g, h)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _has_fallen(m):
         return refuse(m, OPENED, iterations)
@@ -129,11 +129,11 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
     add_squares(m, m.run_gap)
 
 
-def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
+def _finish_step(m: Memory, dim: int, g: Scheme, h: float) -> None:
     """Make the end of the step the start of the next one; increments are summed up before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
-        _turn(m, dim, g, h, b)
+        _advance_rotation(m, dim, g, h, b)
         _orthogonalise(m, dim, b)
     derive(m, dim, m.trial_c)
 
@@ -177,7 +177,7 @@ def _add_increments(m: Memory, g: Scheme, h: float) -> None:
             m.at_spring[m.joints_state[k]] += h * m.joints_gain[k] * moved
 
 
-def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
+def _advance_rotation(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
     """Advance R of a body by the weighted sum of Ω × R at the nodes."""
     d = dim
     swept = m.run_frame

@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport copy, fill
-from ..mechanics.residual cimport stiffen, stress_rates, turn_strain_rows
+from ..mechanics.residual cimport write_elastic_stresses, stress_rates, turn_strain_rows
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from .nodes cimport add_field

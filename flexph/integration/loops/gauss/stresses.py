@@ -19,7 +19,7 @@ import cython
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill
-    from ..mechanics.residual import stiffen, stress_rates, turn_strain_rows
+    from ..mechanics.residual import stress_rates, turn_strain_rows, write_elastic_stresses
     from ..memory.memory import Memory, stage
     from .nodes import add_field
     from .scheme import Scheme
@@ -80,6 +80,6 @@ def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
                     m.stage_strain_row[e] * s.correction_du[c] + m.stage_strain_row_rate[e] * s.stage_du_change[c]
                 )
             s.trial_local[k] = strained
-        stiffen(m, s.trial_local, s.trial_stress)
+        write_elastic_stresses(m, s.trial_local, s.trial_stress)
         for k in range(s.trial_stress.size):
             s.stage_stress_rate[k] -= s.stage_stress_defect[k] + s.trial_stress[k]

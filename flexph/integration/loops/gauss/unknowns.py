@@ -55,7 +55,7 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
     return first + field.size
 
 
-def weigh(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
+def set_weights(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
     """Set the weights of the squares of the unknowns, so that each kind of them adds up to an energy.
 
     They are inertias for velocities, and ``energy`` divided by the sum of squares for multipliers and stress rates.

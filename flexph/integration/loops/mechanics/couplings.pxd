@@ -7,7 +7,7 @@ from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
 from ..terms.product_rows cimport add_block, add_pair, add_product, begin_rows
 from ..terms.ropes cimport span_curvature
-from .rolling cimport gain, gain_slopes
+from .rolling cimport term_increment, increment_slopes
 from .springs cimport rope_stiffness, tangent
 from libc.math cimport sqrt
 

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ..terms.nodes import differentiate_node
     from ..terms.product_rows import add_block, add_pair, add_product, begin_rows
     from ..terms.ropes import span_curvature
-    from .rolling import gain, gain_slopes
+    from .rolling import increment_slopes, term_increment
     from .springs import rope_stiffness, tangent
 
 
@@ -222,10 +222,10 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
         row = m.border_l[m.rolling_row[i]]
         p = m.rolling_product[i]
         q = m.rolling_by[i]
-        weight = gain(m, i)
+        weight = term_increment(m, i)
         change = divided(m.end_product[p] - m.at_product[p], h)
         lam = m.x_lam[m.rolling_row[i]]
-        along, across = gain_slopes(m, i)
+        along, across = increment_slopes(m, i)
         _add_row(m, dim, row, p, weight, divided(weight, h) + along * change)
         _add_row(m, dim, row, q, 0.0, across * change)
         add_stiffness(m, dim, h, across * lam, p, q)

@@ -19,7 +19,7 @@ if not cython.compiled:
     from .motion import product_rate
 
 
-def push_along_curves(m: Memory) -> None:
+def add_curve_forces(m: Memory) -> None:
     """Add the forces of multipliers, inputs and friction (``path.slid``) on sliding points to those on products."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
@@ -106,7 +106,7 @@ def add_curve_outputs(m: Memory, out: Array) -> None:
             out[m.curves_input[c]] += rate_along(m, c, m.path_direction[c][m.path_way.shape[1] - 1])
 
 
-def way_along(m: Memory, c: int) -> float:
+def slip_along(m: Memory, c: int) -> float:
     """Slip of a point along its curve over a step, positive towards smaller places."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
@@ -116,8 +116,8 @@ def way_along(m: Memory, c: int) -> float:
     return total
 
 
-def pull_along(m: Memory, c: int) -> None:
-    """Add the forces on products by a unit force along the curve c, conjugate to the slip of :func:`way_along`."""
+def add_unit_force_along(m: Memory, c: int) -> None:
+    """Add the forces on products by a unit force along the curve c, conjugate to the slip of :func:`slip_along`."""
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
             m.trial_force[m.curves_product[k][j]] += m.path_along[c][j] * m.path_mean[k]
@@ -136,9 +136,9 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
                 fill(m.rows_move, 0.0)
                 m.rows_act[j] = m.path_mean[k]
                 m.rows_act[dim] = m.path_push[c][j] * m.path_slope[k]
-                m.rows_move[0] = moved_place(m, c, k, j)
+                m.rows_move[0] = place_slope(m, c, k, j)
                 for i in range(dim):
-                    m.rows_move[1 + i] = turned_way(m, c, k, j, m.path_turn[i])
+                    m.rows_move[1 + i] = tangent_slope(m, c, k, j, m.path_turn[i])
                 _differentiate_gaps(m, dim, c, k, j)
                 add_product(m, dim, m.curves_product[k][j])
         if has_forces:
@@ -153,18 +153,18 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
                 add_to_row(m, row, dim + 1 + i if i < dim - 1 else 0, 1.0 / h)
 
 
-def moved_place(m: Memory, c: int, k: int, j: int) -> float:
+def place_slope(m: Memory, c: int, k: int, j: int) -> float:
     """Derivative ∂s₁/∂Π_jk of the place at the end."""
     tangent = m.path_tangent[c][j] * m.path_last[k]
     return -(tangent + m.path_apart[c][j] * m.path_slope[k]) / m.path_curved[c]
 
 
-def turned_way(m: Memory, c: int, k: int, j: int, row: Array) -> float:
+def tangent_slope(m: Memory, c: int, k: int, j: int, row: Array) -> float:
     """Product of a ``row`` with ∂τ/∂Π_jk."""
     by_place = 0.0
     for l in range(row.size):
         by_place += row[l] * m.path_by_place[c][l]
-    return 0.5 * row[j] * m.path_chord[k] + by_place * moved_place(m, c, k, j)
+    return 0.5 * row[j] * m.path_chord[k] + by_place * place_slope(m, c, k, j)
 
 
 def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
@@ -182,8 +182,8 @@ def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
             beside = m.path_apart[c][l] - along * m.path_along[c][l]
             normal = m.path_resting[c][i][l] - across * m.path_along[c][l]
             row[l] = (across * beside + along * normal) / m.path_size[c]
-        change = m.path_direction[c][i][j] * m.path_last[k] + straight * moved_place(m, c, k, j)
-        m.rows_move[dim + 1 + i] = change - turned_way(m, c, k, j, row)
+        change = m.path_direction[c][i][j] * m.path_last[k] + straight * place_slope(m, c, k, j)
+        m.rows_move[dim + 1 + i] = change - tangent_slope(m, c, k, j, row)
 
 
 def _turn_forces(m: Memory, dim: int, c: int) -> None:

@@ -8,18 +8,18 @@ from ....numerics.arrays import Array
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill
-    from ..contact.forces import push_nodes, twist_bodies
+    from ..contact.forces import add_contact_forces, add_contact_torques
     from ..memory.memory import Memory
-    from ..nodal.points import pull_means
+    from ..nodal.points import distribute_mean_forces
     from ..terms.hysteresis import follow_path
-    from .rolling import pull, twist
-    from .springs import measure
+    from .rolling import add_term_forces, add_term_torques
+    from .springs import set_tensions
 
 
-def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
+def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> None:
     """Set the forces on products by constraints and springs, and the spring states at the end."""
-    constrain(m, before, after)
-    measure(m, h, m.at_product, m.end_product, m.at_spring)
+    set_constraint_forces(m, before, after)
+    set_tensions(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
         k = m.joints_state[i]
         if m.joints_path_kind[i] != 0:
@@ -28,15 +28,15 @@ def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
             m.end_spring[k] = m.at_spring[k] + m.joints_gain[i] * m.trial_extension[i]
 
 
-def constrain(m: Memory, before: Array, after: Array) -> None:
+def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
     """Set the forces on products to those of constraints."""
     fill(m.trial_force, 0.0)
     for i in range(m.joints_term_row.size):
         m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
-    pull(m)
+    add_term_forces(m)
 
 
-def turn_loads(m: Memory, dim: int, inputs: Array) -> None:
+def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
     """Write the inputs in world axes into ``trial.loads``; those that follow a section turn with it."""
     d = dim
     copy(inputs, m.trial_loads)
@@ -53,18 +53,18 @@ def forces(m: Memory, dim: int, contact: int) -> None:
     """Set the forces on nodes, the torques on sections, and the resultants on bodies, of all but strains."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
-    pull_nodes(m, dim)
+    add_forces_on_nodes(m, dim)
     apply_loads(m, dim)
     if contact > 0:
-        push_nodes(m, dim)
-    sum_by_body(m, dim)
-    pull_means(m)
-    twist(m)
+        add_contact_forces(m, dim)
+    add_resultants(m, dim)
+    distribute_mean_forces(m)
+    add_term_torques(m)
     if contact > 0:
-        twist_bodies(m, dim)
+        add_contact_torques(m, dim)
 
 
-def pull_nodes(m: Memory, dim: int) -> None:
+def add_forces_on_nodes(m: Memory, dim: int) -> None:
     """Add the forces on nodes from those on products."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
@@ -92,15 +92,15 @@ def apply_loads(m: Memory, dim: int) -> None:
         m.trial_section[row // s][row % s] += m.loads_torque_val[e] * m.trial_loads[m.loads_torque_input[e]]
 
 
-def sum_by_body(m: Memory, dim: int) -> None:
+def add_resultants(m: Memory, dim: int) -> None:
     """Add the resultants of node forces and section torques to the forces and torques on bodies."""
-    sum_nodes(m, dim)
+    add_node_resultants(m, dim)
     for n in range(m.loads_torque_body.size):
         for i in range(m.trial_section.shape[1]):
             m.trial_torque[m.loads_torque_body[n]][i] += m.trial_section[n][i]
 
 
-def sum_nodes(m: Memory, dim: int) -> None:
+def add_node_resultants(m: Memory, dim: int) -> None:
     """Add the resultants of node forces to the forces and torques on bodies."""
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -116,9 +116,9 @@ def sum_nodes(m: Memory, dim: int) -> None:
             m.trial_torque[b][2] += lever[0] * f[1] - lever[1] * f[0]
 
 
-def act(m: Memory, dim: int, h: float) -> None:
+def subtract_loads(m: Memory, dim: int, h: float) -> None:
     """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes and −h ψᵀ R̄⁻¹ τ of torques on sections to the defects of u̇̄."""
-    act_on_nodes(m, dim, h)
+    subtract_node_loads(m, dim, h)
     s = 1 if dim == 2 else 3
     for n in range(m.loads_torque_body.size):
         b = m.loads_torque_body[n]
@@ -132,7 +132,7 @@ def act(m: Memory, dim: int, h: float) -> None:
                 m.defect_du[m.loads_torque_col[e]] -= h * m.loads_torque_shape[e][j] * local
 
 
-def act_on_nodes(m: Memory, dim: int, h: float) -> None:
+def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
     """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄; φ̄ takes the resultant on each body."""
     d = dim
     for n in range(m.nodes_body.size):

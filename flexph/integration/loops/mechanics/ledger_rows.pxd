@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport Vec, copy, fill, larger
-from ..decay.step cimport soften
+from ..decay.step cimport add_damping_stresses
 from ..memory.memory cimport Memory
 from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
 from ..terms.hysteresis cimport follow_path, path_energy
@@ -10,9 +10,9 @@ from ..nodal.forces cimport add_line_energies, add_work_of_schedules
 from ..solids.faces cimport face_output
 from ..solids.forces cimport add_law_energies
 from ..terms.masses cimport add_works_of_masses
-from .motion cimport ask, mean_speeds, momenta, node_speeds, product_rate
+from .motion cimport call_large_products, mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
-from .rolling cimport gain, world_spin
+from .rolling cimport term_increment, world_spin
 from .slips cimport record_slips
 from .springs cimport rope_damping
 
@@ -23,4 +23,4 @@ cdef double _section_spin(Memory* m, Py_ssize_t dim, Py_ssize_t e) noexcept nogi
 cdef void _dissipation(Memory* m, double h, Vec out) noexcept nogil
 cdef void velocity_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Vec own_coefficient, Vec own_offset) noexcept nogil
 cdef void outputs(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef double lost(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef double numerical_loss(Memory* m, Py_ssize_t dim) noexcept nogil

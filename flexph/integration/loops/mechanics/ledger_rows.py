@@ -10,7 +10,7 @@ from ..memory.codes import VISCOUS as _VISCOUS
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
-    from ..decay.step import soften
+    from ..decay.step import add_damping_stresses
     from ..memory.memory import Memory
     from ..nodal.flow import add_flow_energies, add_flow_works
     from ..nodal.forces import add_line_energies, add_work_of_schedules
@@ -21,9 +21,9 @@ if not cython.compiled:
     from ..terms.paths import set_curves_at_rest
     from ..terms.spring_laws import last_factor, law_value, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
-    from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
+    from .motion import call_large_products, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
-    from .rolling import gain, world_spin
+    from .rolling import term_increment, world_spin
     from .slips import record_slips
     from .springs import rope_damping
 
@@ -90,7 +90,7 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
     for i in range(m.rolling_row.size):
         row = m.rolling_row[i]
         out[m.ledger_row[row]] += (
-            m.x_lam[row] * gain(m, i) * h * product_rate(m, dim, m.rolling_product[i], m.trial_mean)
+            m.x_lam[row] * term_increment(m, i) * h * product_rate(m, dim, m.rolling_product[i], m.trial_mean)
         )
     for i in range(m.rolling_spin_row.size):
         row = m.rolling_spin_row[i]
@@ -178,7 +178,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
     asks = cython.declare(cython.bint)
     asks = m.run_asked.size > 0 and m.elastic_is_viscous[0] != 0
     if asks:
-        ask(m, VISCOUS, m.x_du)
+        call_large_products(m, VISCOUS, m.x_du)
     for b in range(m.inertia_mass.size):
         if m.ledger_body[b] >= 0:
             for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
@@ -224,7 +224,7 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
     add_curve_rates(m, 1.0, out)
 
 
-def lost(m: Memory, dim: int) -> float:
+def numerical_loss(m: Memory, dim: int) -> float:
     """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J], see kernels.decay."""
     momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     total = 0.0
@@ -238,7 +238,7 @@ def lost(m: Memory, dim: int) -> float:
                 total += away * (m.end_p_u[i] - m.at_p_u[i])
     copy(m.trial_stress, m.trial_local)
     fill(m.trial_stress, 0.0)
-    soften(m, dim)
+    add_damping_stresses(m, dim)
     for i in range(m.trial_stress.size):
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             total += m.trial_stress[i] * m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]

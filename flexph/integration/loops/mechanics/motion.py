@@ -27,10 +27,10 @@ def _products(
 ) -> None:
     """Write the inertia products of u, and of u̇ if ``both``; φ̄u and φ̄u̇ are read from ``space`` and ``rates``."""
     if m.run_asked.size > 0:
-        ask(m, PRODUCTS, u)
+        call_large_products(m, PRODUCTS, u)
         copy(m.run_answered, out)
         if both:
-            ask(m, PRODUCTS, du)
+            call_large_products(m, PRODUCTS, du)
             copy(m.run_answered, more)
         return
     d = dim
@@ -58,7 +58,7 @@ def _products(
                 combine(d, out, i, m.inertia_mean, form, val, first, last, alike, u, col)
 
 
-def ask(m: Memory, question: int, u: Array) -> None:
+def call_large_products(m: Memory, question: int, u: Array) -> None:
     """Call Python to compute the products of large matrices with u, which it writes into ``run.answered``."""
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)

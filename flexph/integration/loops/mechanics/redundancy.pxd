@@ -22,7 +22,7 @@ cdef void _products(Memory* m, Vec x, Vec out) noexcept nogil
 cdef void solve(Memory* m, Py_ssize_t dim, int decay, double h) noexcept nogil
 cdef void solve_least(Memory* m) noexcept nogil
 cdef double _flexibility(Memory* m, Py_ssize_t row) noexcept nogil
-cdef void _choose(Memory* m) noexcept nogil
-cdef void _gradients(Memory* m, Py_ssize_t dim, Vec coefficient) noexcept nogil
+cdef void _choose_dependent(Memory* m) noexcept nogil
+cdef void _set_gradients(Memory* m, Py_ssize_t dim, Vec coefficient) noexcept nogil
 cdef void _add_gradient(Memory* m, Py_ssize_t dim, Py_ssize_t row, Py_ssize_t p, double gain) noexcept nogil
 cdef void _add_entry(Memory* m, Py_ssize_t row, Py_ssize_t unknown, double value) noexcept nogil

@@ -33,7 +33,7 @@ RANK = cython.declare(cython.double, _RANK)
 
 def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
     """Set N and the dependent rows at the start of a step; False if the rank of the constraints is in doubt."""
-    _gradients(m, dim, coefficient)
+    _set_gradients(m, dim, coefficient)
     fill(m.null_vectors, 0.0)
     m.null_number[0] = 0
     for group in range(m.redundancy_first.size - 1):
@@ -47,7 +47,7 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
         for k in range(count):
             copy(out[k], part(m.null_vectors[m.null_number[0] + k], first, last))
         m.null_number[0] += count
-    _choose(m)
+    _choose_dependent(m)
     return True
 
 
@@ -161,7 +161,7 @@ def _flexibility(m: Memory, row: int) -> float:
     return total if total > 0.0 else 1.0
 
 
-def _choose(m: Memory) -> None:
+def _choose_dependent(m: Memory) -> None:
     """Choose a dependent row for each column of N, by elimination with pivots; the remaining rows are independent."""
     held1 = cython.declare(cython.double)
     M = m.null_reduced
@@ -189,7 +189,7 @@ def _choose(m: Memory) -> None:
                 M[i][j] -= factor * M[k][j]
 
 
-def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
+def _set_gradients(m: Memory, dim: int, coefficient: Array) -> None:
     """Set the scaled rows W G of constraints that may depend on others, at the start of the step."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):

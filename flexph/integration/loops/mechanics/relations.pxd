@@ -2,7 +2,7 @@ from ....numerics.loops.views cimport larger
 from ....numerics.loops.functions cimport call_real
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
-from ..terms.spring_laws cimport timed
+from ..terms.spring_laws cimport factor_at
 from libc.math cimport exp, fabs, tanh
 
 cdef Py_ssize_t COULOMB
@@ -12,12 +12,12 @@ cdef Py_ssize_t QUADRATIC
 cdef Py_ssize_t RELATIONS
 cdef Py_ssize_t VISCOUS
 
-cdef double level(AnyMemory* m, Py_ssize_t i) noexcept nogil
+cdef double mean_time_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double force(Memory* m, Py_ssize_t i, double s) noexcept nogil
 cdef double slope_at_rest(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double _force(Memory* m, Py_ssize_t i, double s) noexcept nogil
 cdef double _slope(AnyMemory* m, Py_ssize_t i, double s) noexcept nogil
 cdef double slope(AnyMemory* m, Py_ssize_t i, double s) noexcept nogil
-cdef void keep_rates(Memory* m) noexcept nogil
-cdef bint stick(Memory* m, double h) noexcept nogil
-cdef bint generates(Memory* m, double h) noexcept nogil
+cdef void store_extensions(Memory* m) noexcept nogil
+cdef bint mark_sticking(Memory* m, double h) noexcept nogil
+cdef bint generates_energy(Memory* m, double h) noexcept nogil

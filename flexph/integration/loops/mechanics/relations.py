@@ -17,7 +17,7 @@ if not cython.compiled:
     from ....numerics.loops.functions import call_real
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
-    from ..terms.spring_laws import timed
+    from ..terms.spring_laws import factor_at
 
 COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
 DIFFERENCE = cython.declare(cython.double, _DIFFERENCE)
@@ -27,26 +27,26 @@ RELATIONS = cython.declare(cython.Py_ssize_t, _RELATIONS)
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
-def level(m: Memory, i: int) -> float:
+def mean_time_factor(m: Memory, i: int) -> float:
     """Mean of the time factor of the relation of a spring-damper over the step; 1 for relations without one."""
     if i >= m.joints_timed[RELATIONS][1]:
         return 1.0
-    return 0.5 * (timed(m, RELATIONS, i, 0) + timed(m, RELATIONS, i, 1))
+    return 0.5 * (factor_at(m, RELATIONS, i, 0) + factor_at(m, RELATIONS, i, 1))
 
 
 def force(m: Memory, i: int, s: float) -> float:
     """Force ρ(s) of a spring-damper or a slip, with its factor, see flexph.laws.resistive_relations."""
-    return level(m, i) * _force(m, i, s)
+    return mean_time_factor(m, i) * _force(m, i, s)
 
 
 def slope(m: Memory, i: int, s: float) -> float:
     """Slope ρ'(s) of a spring-damper or a slip, with its factor."""
-    return level(m, i) * _slope(m, i, s)
+    return mean_time_factor(m, i) * _slope(m, i, s)
 
 
 def slope_at_rest(m: Memory, i: int) -> float:
     """Slope ρ'(0) of a spring-damper, with its factor."""
-    return level(m, i) * m.joints_steepness[i]
+    return mean_time_factor(m, i) * m.joints_steepness[i]
 
 
 def _force(m: Memory, i: int, s: float) -> float:
@@ -86,14 +86,14 @@ def _slope(m: Memory, i: int, s: float) -> float:
     return parameter[0] if kind == VISCOUS else 0.0
 
 
-def keep_rates(m: Memory) -> None:
+def store_extensions(m: Memory) -> None:
     """Store the extensions of spring-dampers with a relation before a correction."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         m.trial_before[i] = m.trial_extension[i]
 
 
-def stick(m: Memory, h: float) -> bool:
+def mark_sticking(m: Memory, h: float) -> bool:
     """Mark relations whose rate changed sign, to be replaced by their tangent at rest; True if any is or was marked."""
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
@@ -108,7 +108,7 @@ def stick(m: Memory, h: float) -> bool:
     return marked
 
 
-def generates(m: Memory, h: float) -> bool:
+def generates_energy(m: Memory, h: float) -> bool:
     """True if a relation of a user generates energy at the rate of a step, or returns no number."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]

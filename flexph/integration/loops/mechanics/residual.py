@@ -26,17 +26,17 @@ from ..memory.codes import STRAIN as _STRAIN
 if not cython.compiled:
     from ....numerics.loops.views import average, call_one, copy, entries, mix
     from ..contact.forces import evaluate_contacts
-    from ..decay.step import end_rates, soften
+    from ..decay.step import add_damping_stresses, end_rates
     from ..memory.memory import Memory
-    from ..nodal.flow import push_flows
-    from ..nodal.forces import pull_strains, strain
-    from ..solids.forces import pull_solids, strain_solids
+    from ..nodal.flow import add_flow_forces
+    from ..nodal.forces import add_strain_forces, strain
+    from ..solids.forces import add_solid_forces, strain_solids
     from ..terms.paths import follow_curves
-    from .curves import add_curve_gaps, push_along_curves
-    from .forces import act, forces, pull_products, turn_loads
+    from .curves import add_curve_forces, add_curve_gaps
+    from .forces import forces, set_forces_on_products, subtract_loads, write_world_loads
     from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap
-    from .slips import slide
+    from .slips import set_slip_forces
 
 RESIST = cython.declare(cython.Py_ssize_t, _RESIST)
 STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
@@ -61,13 +61,13 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
     forces(m, dim, contact)
     if m.strains_stress.size > 0:
-        pull_strains(m, dim)
+        add_strain_forces(m, dim)
     if m.flows_mass.size > 0:
-        push_flows(m, dim, h)
+        add_flow_forces(m, dim, h)
     if m.solids_frame.size > 0:
-        pull_solids(m, dim)
+        add_solid_forces(m, dim)
     balance(m, dim, h)
-    act(m, dim, h)
+    subtract_loads(m, dim, h)
 
 
 def trial(
@@ -75,27 +75,27 @@ def trial(
 ) -> None:
     """Set the trial end of the step and its constraint defects, without momenta: all that a solved step records."""
     move(m, dim, h)
-    _stress(m, h)
+    _set_stresses(m, h)
     if m.strains_stress.size > 0:
         strain(m, dim, h)
     if m.solids_frame.size > 0:
         strain_solids(m, dim, h)
     if decay > 0:
-        soften(m, dim)
+        add_damping_stresses(m, dim)
     mean_shapes(m, dim, m.end_u, m.trial_c)
     node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
     vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
     average(m.at_arm, m.end_arm, m.trial_lever)
     average(m.at_vector, m.end_vector, m.trial_mean)
-    pull_products(m, h, before, after)
-    turn_loads(m, dim, inputs)
+    set_forces_on_products(m, h, before, after)
+    write_world_loads(m, dim, inputs)
     if contact > 0:
         evaluate_contacts(m, dim, h)
-    _gap(m, after, offset)
+    _set_gap_defects(m, after, offset)
     add_gap(m, dim, h)
     follow_curves(m)
-    slide(m, dim)
-    push_along_curves(m)
+    set_slip_forces(m, dim)
+    add_curve_forces(m)
     add_curve_gaps(m, m.defect_lam, m.end_place)
     if decay > 0:
         _turn_products(m, dim, h)
@@ -103,7 +103,7 @@ def trial(
         inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
 
 
-def _gap(m: Memory, after: Array, offset: Array) -> None:
+def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
     """Set the defects of position constraints at the end, without squares and curves."""
     for row in range(offset.size):
         m.defect_lam[row] = -offset[row]
@@ -180,7 +180,7 @@ def _turn_products(m: Memory, dim: int, h: float) -> None:
     mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, entries(m.trial_rate))
 
 
-def _stress(m: Memory, h: float) -> None:
+def _set_stresses(m: Memory, h: float) -> None:
     """Set the stresses with CΔσ = h D(ū) u̇̄, σ̃ = σ̄ + β Δσ/h, and store the rows D̄."""
     rate = 1.0 / h
     stress_rates(m)
@@ -190,7 +190,7 @@ def _stress(m: Memory, h: float) -> None:
         m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] * rate) * m.trial_jump[i]
 
 
-def take_stresses(m: Memory, h: float) -> None:
+def set_predicted_mean_stresses(m: Memory, h: float) -> None:
     """Replace the mean stresses σ̃ by those that belong to the end stresses ``trial.ahead``, for a Jacobian."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
@@ -198,8 +198,8 @@ def take_stresses(m: Memory, h: float) -> None:
 
 def predict_body_stresses(m: Memory, h: float) -> None:
     """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
-    _strain(m, m.system_D, m.correction_du)
-    stiffen(m, m.trial_local, m.trial_ahead)
+    _strain_rates(m, m.system_D, m.correction_du)
+    write_elastic_stresses(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
         m.trial_ahead[i] = m.end_sigma[i] - h * m.trial_ahead[i]
 
@@ -208,15 +208,15 @@ def stress_rates(m: Memory) -> None:
     """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the rows D̄ into ``trial.D``."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
-        stiffen(m, m.trial_local, m.trial_jump)
+        write_elastic_stresses(m, m.trial_local, m.trial_jump)
         return
     copy(m.elastic_strain, m.trial_D)
     turn_strain_rows(m, 1.0, m.trial_u, m.trial_D)
-    _strain(m, m.trial_D, m.x_du)
-    stiffen(m, m.trial_local, m.trial_jump)
+    _strain_rates(m, m.trial_D, m.x_du)
+    write_elastic_stresses(m, m.trial_local, m.trial_jump)
 
 
-def _strain(m: Memory, rows: Array, rates: Array) -> None:
+def _strain_rates(m: Memory, rows: Array, rates: Array) -> None:
     """Write the products of strain rows with rates of the coordinates into ``trial.local``."""
     for i in range(m.trial_stress.size):
         strained = 0.0
@@ -231,7 +231,7 @@ def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
         rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
 
 
-def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
+def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
     """Write the stresses C⁻¹ε of all strains ε into ``stresses``."""
     for i in range(stresses.size):
         total = 0.0
@@ -249,13 +249,13 @@ def balance(m: Memory, dim: int, h: float) -> None:
             pull = m.inertia_weight[b][i] + m.trial_on_body[b][i]
             m.defect_v[b][i] = m.inertia_mass[b] * (m.end_v[b][i] - m.at_v[b][i]) - h * pull
         for i in range(1 if d == 2 else 3):
-            m.defect_w[b][i] = m.end_p_r[b][i] - m.at_p_r[b][i] - h * _turning(m, dim, b, i)
+            m.defect_w[b][i] = m.end_p_r[b][i] - m.at_p_r[b][i] - h * _turning_torque(m, dim, b, i)
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             m.defect_du[i] = m.end_p_u[i] - m.at_p_u[i] - h * _inertial_force(m, dim, b, i)
-    resist(m, h)
+    add_stresses_and_damping(m, h)
 
 
-def resist(m: Memory, h: float) -> None:
+def add_stresses_and_damping(m: Memory, h: float) -> None:
     """Add stresses and constant damping to the defects of the flexible coordinates."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], RESIST)
@@ -263,12 +263,12 @@ def resist(m: Memory, h: float) -> None:
             m.defect_du[i] += h * m.run_answered[i][0]
         return
     if m.elastic_is_viscous[0]:
-        _drag(m, h)
+        _add_damping(m, h)
     for e in range(m.trial_D.size):
         m.defect_du[m.elastic_col[e]] += h * m.trial_D[e] * m.trial_stress[m.elastic_row[e]]
 
 
-def _turning(m: Memory, dim: int, b: int, i: int) -> float:
+def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
     """Component i of p̄_r × ω̄ + R̄⁻¹τ of a body."""
     if dim == 2:
         return m.trial_torque[b][0]
@@ -295,7 +295,7 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
     return force
 
 
-def _drag(m: Memory, h: float) -> None:
+def _add_damping(m: Memory, h: float) -> None:
     """Add the constant damping of the flexible coordinates to their defects."""
     for i in range(m.x_du.size):
         total = 0.0

@@ -12,7 +12,7 @@ if not cython.compiled:
     from .motion import mean_speeds, product_rate
 
 
-def gain(m: Memory, i: int) -> float:
+def term_increment(m: Memory, i: int) -> float:
     """Gain w Π̄_by of term i over a step, of an angle κ w Π̄_by, from the products at both ends."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
@@ -26,7 +26,7 @@ def gain(m: Memory, i: int) -> float:
     )
 
 
-def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
+def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
     """Derivatives of the gain of term i with respect to its products Π and Π_by at the end of the step."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
@@ -52,13 +52,13 @@ def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
     return total
 
 
-def pull(m: Memory) -> None:
+def add_term_forces(m: Memory) -> None:
     """Add the forces of velocity terms to those on products."""
     for i in range(m.rolling_row.size):
-        m.trial_force[m.rolling_product[i]] += gain(m, i) * m.x_lam[m.rolling_row[i]]
+        m.trial_force[m.rolling_product[i]] += term_increment(m, i) * m.x_lam[m.rolling_row[i]]
 
 
-def twist(m: Memory) -> None:
+def add_term_torques(m: Memory) -> None:
     """Add the world torques of spin terms to those on bodies."""
     for i in range(m.rolling_spin_row.size):
         for j in range(m.rolling_spin_axis.shape[1]):
@@ -74,7 +74,7 @@ def add_gap(m: Memory, dim: int, h: float) -> None:
         if m.rolling_square[i]:
             m.defect_lam[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.end_product[p] ** 2
         else:
-            m.defect_lam[m.rolling_row[i]] += gain(m, i) * h * product_rate(m, dim, p, m.trial_mean)
+            m.defect_lam[m.rolling_row[i]] += term_increment(m, i) * h * product_rate(m, dim, p, m.trial_mean)
     for i in range(m.rolling_spin_row.size):
         m.defect_lam[m.rolling_spin_row[i]] += h * world_spin(m, dim, i, m.x_w)
 

@@ -4,7 +4,7 @@ from ..terms.angles cimport term_gain, term_slopes
 from ..terms.creep cimport add_creep, set_creep_forces, has_creep_law
 from ..terms.product_rows cimport add_block, add_product, begin_rows
 from .couplings cimport add_stiffness
-from .curves cimport moved_place, rate_along, rate_curves, turned_way
+from .curves cimport place_slope, rate_along, rate_curves, tangent_slope
 from .motion cimport mean_speeds, product_rate
 from .relations cimport force, slope
 from libc.math cimport fabs, sqrt
@@ -12,7 +12,7 @@ from libc.math cimport fabs, sqrt
 cdef Py_ssize_t COULOMB
 cdef double SMALL
 
-cdef void slide(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void set_slip_forces(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _load_wheels(Memory* m) noexcept nogil
 cdef double _factor(Memory* m, Py_ssize_t i) noexcept nogil
 cdef double _speed(Memory* m, Py_ssize_t slip) noexcept nogil

@@ -20,7 +20,7 @@ if not cython.compiled:
     from ..terms.creep import add_creep, has_creep_law, set_creep_forces
     from ..terms.product_rows import add_block, add_product, begin_rows
     from .couplings import add_stiffness
-    from .curves import moved_place, rate_along, rate_curves, turned_way
+    from .curves import place_slope, rate_along, rate_curves, tangent_slope
     from .motion import mean_speeds, product_rate
     from .relations import force, slope
 
@@ -28,7 +28,7 @@ COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
 SMALL = cython.declare(cython.double, _SMALL)
 
 
-def slide(m: Memory, dim: int) -> None:
+def set_slip_forces(m: Memory, dim: int) -> None:
     """Set slip rates over a step and the forces against them; add these to the forces on products or along curves."""
     if m.slips_slip.size == 0:
         return
@@ -194,5 +194,5 @@ def _differentiate_curve(m: Memory, dim: int, c: int, k: int) -> None:
             fill(m.rows_act, 0.0)
             fill(m.rows_move, 0.0)
             m.rows_act[k] = m.path_along[c][j] * m.path_mean[point]
-            m.rows_move[k] = m.rows_act[k] + turned_way(m, c, point, j, row) + shifted * moved_place(m, c, point, j)
+            m.rows_move[k] = m.rows_act[k] + tangent_slope(m, c, point, j, row) + shifted * place_slope(m, c, point, j)
             add_product(m, dim, m.curves_product[point][j])

@@ -13,12 +13,12 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..terms.angles import kappa
     from ..terms.hysteresis import follow_path, path_slope
-    from ..terms.ropes import pull_rope, rope_change
+    from ..terms.ropes import add_rope_forces, rope_change
     from ..terms.spring_laws import mean_factor, mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope, slope_at_rest
 
 
-def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
+def set_tensions(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
     """Set extensions over a step, their discrete gradients and the tensions, and add the forces on the products.
 
     ``before`` and ``after`` are the products at both ends, ``e0`` the spring states at the start.
@@ -55,7 +55,7 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
     for r in range(ropes):
         m.trial_extension[first + r] = rope_change(m, r, before, after) - m.trial_moved[first + r]
         m.trial_tension[first + r] = _rope_tension(m, first + r, h, e0)
-        pull_rope(m, r, m.trial_tension[first + r])
+        add_rope_forces(m, r, m.trial_tension[first + r])
 
 
 def _tension(m: Memory, i: int, h: float, e0: Array) -> float:

@@ -76,9 +76,9 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
     d = dim
     b = m.nodes_body[n]
     turned = m.system_torque
-    _to_body(m, dim, b, m.trial_on_node[n])
+    _turn_to_body(m, dim, b, m.trial_on_node[n])
     for a in range(1 if d == 2 else 3):
-        _turned(dim, a, m.system_moved, turned)
+        _axis_product(dim, a, m.system_moved, turned)
         for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
             for i in range(d):
                 m.system_col[m.nodes_col[e]][a] += 0.5 * h * h * m.nodes_val[e][i] * turned[i]
@@ -90,15 +90,15 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
 def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
     """Add the change of the torque on a section in body axes, as R̄⁻¹ turns with ω̄, to the columns of ω̄."""
     turned = m.system_torque
-    _to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
+    _turn_to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
     for a in range(3):
-        _turned(dim, a, m.system_moved, turned)
+        _axis_product(dim, a, m.system_moved, turned)
         for e in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
             for i in range(3):
                 m.system_col[m.loads_torque_col[e]][a] += 0.5 * h * h * m.loads_torque_shape[e][i] * turned[i]
 
 
-def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
+def _turn_to_body(m: Memory, dim: int, b: int, x: Array) -> None:
     """Write x in body axes, R₀ᵀ x, into ``system.moved``."""
     for i in range(dim):
         m.system_moved[i] = 0.0
@@ -106,7 +106,7 @@ def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
             m.system_moved[i] += m.at_R[b][j][i] * x[j]
 
 
-def _turned(dim: int, a: int, x: Array, out: Array) -> None:
+def _axis_product(dim: int, a: int, x: Array, out: Array) -> None:
     """Write the cross product e_a × x into ``out``; in the plane e_a is normal to it."""
     if dim == 2:
         out[0] = -x[1]
@@ -125,13 +125,13 @@ def add_following(m: Memory, dim: int, h: float) -> None:
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
         if m.loads_follower[m.loads_node_input[e]] >= 0:
-            _follow(m, dim, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
+            _turn_component(m, dim, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
     for e in range(m.loads_torque_row.size):
         if m.loads_follower[m.loads_torque_input[e]] >= 0:
-            _follow(m, dim, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
+            _turn_component(m, dim, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
 
 
-def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
+def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
     """Add the change of a world component of a load, on a node or a section, as its directions turn."""
     d = dim
     f = m.loads_follower[given]
@@ -150,9 +150,9 @@ def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, 
             value = -0.5 * h * weight * change
             if node >= 0:
                 own_spin = a if m.nodes_body[node] == b else -1
-                _push_node(m, dim, node, i, own_spin, m.border_w[b][a], value)
+                _add_node_force(m, dim, node, i, own_spin, m.border_w[b][a], value)
             else:
-                _push_section(m, dim, section, i, m.border_w[b][a], value)
+                _add_section_torque(m, dim, section, i, m.border_w[b][a], value)
     for j in range(d):
         component = -0.5 * h * weight * m.trial_given[m.loads_follow_input[f][j]]
         for e in range(m.nodes_ptr[m.loads_follow_node[f][j]], m.nodes_ptr[m.loads_follow_node[f][j] + 1]):
@@ -161,12 +161,12 @@ def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, 
                 change += h * m.end_R[b][i][k] * m.nodes_val[e][k]
             column = m.border_m[m.nodes_col[e]]
             if node >= 0:
-                _push_node(m, dim, node, i, -1, column, component * change)
+                _add_node_force(m, dim, node, i, -1, column, component * change)
             else:
-                _push_section(m, dim, section, i, column, component * change)
+                _add_section_torque(m, dim, section, i, column, component * change)
 
 
-def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
+def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
     """Add Bᵀ times component i of a force on node n to a column of the border.
 
     If the column is spin component ``spin`` of the body of the node, and not −1, rows of u̇̄ are kept in ``system.col``.
@@ -193,7 +193,7 @@ def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, valu
             add(m, m.border_m[m.nodes_col[e]], column, local * value)
 
 
-def _push_section(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
+def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
     """Add R̄⁻¹ and ψᵀR̄⁻¹ times component i of the torque on section t to a column."""
     b = m.loads_torque_body[t]
     for c in range(3):

@@ -17,16 +17,16 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ..memory.memory import Memory
     from ..terms.border import add
-    from ..terms.spring_laws import timed
+    from ..terms.spring_laws import factor_at
 
 SPEEDS = cython.declare(cython.Py_ssize_t, _SPEEDS)
 
 
-def push_flows(m: Memory, dim: int, h: float) -> None:
+def add_flow_forces(m: Memory, dim: int, h: float) -> None:
     """Add the forces of all flows on the frames."""
     for f in range(m.flows_frame.size):
-        u0 = timed(m, SPEEDS, m.flows_owner[f], 0)
-        u1 = timed(m, SPEEDS, m.flows_owner[f], 1)
+        u0 = factor_at(m, SPEEDS, m.flows_owner[f], 0)
+        u1 = factor_at(m, SPEEDS, m.flows_owner[f], 1)
         square = 0.5 * (u0 * u0 + u1 * u1)
         faster = (u1 - u0) / h
         for e in range(m.flows_ptr[f], m.flows_ptr[f + 1]):
@@ -41,8 +41,8 @@ def push_flows(m: Memory, dim: int, h: float) -> None:
 def add_flows(m: Memory, dim: int, h: float) -> None:
     """Add the derivatives of the forces of flows to the border."""
     for e in range(m.flows_own_row.size):
-        u0 = timed(m, SPEEDS, m.flows_own_owner[e], 0)
-        u1 = timed(m, SPEEDS, m.flows_own_owner[e], 1)
+        u0 = factor_at(m, SPEEDS, m.flows_own_owner[e], 0)
+        u1 = factor_at(m, SPEEDS, m.flows_own_owner[e], 1)
         value = (u0 + u1) * m.flows_own_along[e] + 0.5 * (u1 - u0) * m.flows_own_along[e]
         value -= 0.25 * h * (u0 * u0 + u1 * u1) * m.flows_own_bent[e]
         for i in range(dim):
@@ -53,7 +53,7 @@ def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
     """Energies −½u² rᵀK r of flows at ``at``, with the speeds at the end of the step."""
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
-        speed = timed(m, SPEEDS, k, 1)
+        speed = factor_at(m, SPEEDS, k, 1)
         total = 0.0
         for e in range(m.flows_ptr[f], m.flows_ptr[f + 1]):
             for i in range(dim):
@@ -64,8 +64,8 @@ def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
 def add_flow_works(m: Memory, dim: int, h: float, out: Array) -> None:
     """Works at the inlet and at the outlet of flows, and of their changes of speed, over a solved step."""
     for k in range(m.flows_mass.size):
-        u0 = timed(m, SPEEDS, k, 0)
-        u1 = timed(m, SPEEDS, k, 1)
+        u0 = factor_at(m, SPEEDS, k, 0)
+        u1 = factor_at(m, SPEEDS, k, 1)
         for end in range(2):
             sign = -1.0 if end == 1 else 1.0
             for i in range(dim):
@@ -79,8 +79,8 @@ def add_flow_works(m: Memory, dim: int, h: float, out: Array) -> None:
                 out[m.ledger_flow[0] + 3 * k + end] += sign * h * m.flows_mass[k] * rate * through
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
-        u0 = timed(m, SPEEDS, k, 0)
-        u1 = timed(m, SPEEDS, k, 1)
+        u0 = factor_at(m, SPEEDS, k, 0)
+        u1 = factor_at(m, SPEEDS, k, 1)
         if u0 != u1:
             a = m.flows_frame[f]
             for e in range(m.flows_ptr[f], m.flows_ptr[f + 1]):

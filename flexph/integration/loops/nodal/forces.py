@@ -23,9 +23,9 @@ KINK = cython.declare(cython.double, _KINK)
 
 def begin_strains(m: Memory, dim: int) -> None:
     """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
-    _place(dim, m.at_r, m.at_R, m.nodal_column)
+    _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
-    _multiply(m, dim, m.nodal_vector, m.nodal_product)
+    _set_products(m, dim, m.nodal_vector, m.nodal_product)
     for e in range(m.strains_stress.size):
         m.nodal_ahead[e] = m.at_sigma[m.strains_stress[e]]
     if m.strains_lawful.size > 0:
@@ -45,11 +45,11 @@ def _strain_at_start(m: Memory) -> None:
 
 def strain(m: Memory, dim: int, h: float) -> None:
     """Set the stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
-    _place(dim, m.end_r, m.end_R, m.nodal_end_column)
+    _place_columns(dim, m.end_r, m.end_R, m.nodal_end_column)
     _set_vectors(m, dim, m.nodal_end_column, m.nodal_end_vector)
-    _multiply(m, dim, m.nodal_end_vector, m.nodal_end_product)
+    _set_products(m, dim, m.nodal_end_vector, m.nodal_end_product)
     for e in range(m.strains_stress.size):
-        _differentiate(m, e)
+        _differentiate_strain(m, e)
     for e in range(m.strains_stress.size):
         stress = 0.0
         i = m.strains_stress[e]
@@ -96,9 +96,9 @@ def _largest_slope(m: Memory, k: int, x: float) -> float:
 
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
     """Add the energies of rows with a law at ``at``, with the factors of time at the end of the step."""
-    _place(dim, m.at_r, m.at_R, m.nodal_column)
+    _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
-    _multiply(m, dim, m.nodal_vector, m.nodal_product)
+    _set_products(m, dim, m.nodal_vector, m.nodal_product)
     _strain_at_start(m)
     for e in range(m.strains_stress.size):
         if m.strains_law[e] >= 0:
@@ -117,7 +117,7 @@ def add_work_of_schedules(m: Memory, out: Array) -> None:
             out[m.ledger_schedule[m.elastic_body[m.strains_stress[e]]]] += change * stored
 
 
-def _place(dim: int, r: Array, R: Array, column: Array) -> None:
+def _place_columns(dim: int, r: Array, R: Array, column: Array) -> None:
     """Write the columns of all frames, positions and directions, into ``column``."""
     for b in range(column.shape[0] // 4):
         for i in range(dim):
@@ -145,7 +145,7 @@ def _set_vectors(m: Memory, dim: int, column: Array, vector: Array) -> None:
             vector[v][2] = z
 
 
-def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
+def _set_products(m: Memory, dim: int, vector: Array, product: Array) -> None:
     """Write the products of vectors into ``product``."""
     for p in range(product.size):
         v = m.strains_first[p]
@@ -168,7 +168,7 @@ def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
     return vector[other][i]
 
 
-def _differentiate(m: Memory, e: int) -> None:
+def _differentiate_strain(m: Memory, e: int) -> None:
     """Set strain e at the end of the step, its gradient there, and its discrete gradient over the step."""
     p = m.strains_product[e]
     i = m.strains_square[e][0]
@@ -197,11 +197,11 @@ def _differentiate(m: Memory, e: int) -> None:
     m.nodal_gradient[e][2] = -value * (1.0 / a0 + 1.0 / a1) / (b0 * b1 * (b0 + b1))
 
 
-def pull_strains(m: Memory, dim: int) -> None:
+def add_strain_forces(m: Memory, dim: int) -> None:
     """Add the forces and torques of the mean stresses to those on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
-    pull_columns(m, dim)
+    set_stress_forces(m, dim)
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             for i in range(dim):
@@ -211,7 +211,7 @@ def pull_strains(m: Memory, dim: int) -> None:
                 m.trial_torque[b][i] += m.nodal_torque[b][i]
 
 
-def pull_columns(m: Memory, dim: int) -> None:
+def set_stress_forces(m: Memory, dim: int) -> None:
     """Set the forces on products, vectors and columns by the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):

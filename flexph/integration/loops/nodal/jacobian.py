@@ -19,7 +19,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, flat, get, put, take
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
-    from .forces import column_torque, partner, pull_columns
+    from .forces import column_torque, partner, set_stress_forces
 
 
 def add_strains(m: Memory, dim: int, h: float) -> None:
@@ -28,14 +28,14 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
         i = m.strains_stress[e]
         ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
         m.nodal_stress[e] = m.trial_stress[i] + ahead
-    pull_columns(m, dim)
+    set_stress_forces(m, dim)
     for b in range(m.strains_holds.size):
         if m.strains_holds[b] and m.inertia_turns[b]:
             if dim == 2:
                 _turn_in_the_plane(m, h, b)
             else:
                 _turn_frame(m, b)
-                _turn_pull(m, h, b)
+                _turn_torque(m, h, b)
     for element in range(m.strains_element.size - 1):
         _add_element(m, dim, h, element)
 
@@ -85,7 +85,7 @@ def _turn_frame(m: Memory, b: int) -> None:
             B[2] = t0 * v - t1 * u
 
 
-def _turn_pull(m: Memory, h: float, b: int) -> None:
+def _turn_torque(m: Memory, h: float, b: int) -> None:
     """Add the changes of the torque of forces on the directions of a frame, as their levers and R̄⁻¹ change.
 
     :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
@@ -127,7 +127,7 @@ def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
         _differentiate_products(m, dim, point, count)
         _couple_products(m, h, point)
         _combine_products(m, point, count)
-        _pull_vectors(m, dim, point, count)
+        _add_vector_slopes(m, dim, point, count)
     for slot in range(frames):
         b = m.strains_frame[first + slot]
         place = m.strains_place[first + slot]
@@ -209,7 +209,7 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
         if m.strains_law[e] >= 0:
-            _stiffen(m, e, base)
+            _add_law_stiffness(m, e, base)
         soft = 0.5 + m.elastic_damping[m.strains_stress[e]] / h
         for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
             other = m.strains_stiffness_col[k]
@@ -222,10 +222,10 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
                         value = m.nodal_gradient[e][s] * D * m.nodal_end_gradient[other][t]
                         m.nodal_couple[i - base][j - base] += value
         if m.strains_square[e][0] >= 0 or m.strains_square[e][1] >= 0:
-            _bend(m, e, base)
+            _add_strain_curvature(m, e, base)
 
 
-def _stiffen(m: Memory, e: int, base: int) -> None:
+def _add_law_stiffness(m: Memory, e: int, base: int) -> None:
     """Add the derivatives of the force by the slope of the mean stress of a row with a law."""
     for s in range(3):
         i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
@@ -236,7 +236,7 @@ def _stiffen(m: Memory, e: int, base: int) -> None:
                 m.nodal_couple[i - base][j - base] += value
 
 
-def _bend(m: Memory, e: int, base: int) -> None:
+def _add_strain_curvature(m: Memory, e: int, base: int) -> None:
     """Add σ̃ ∂(discrete gradient)/∂(products at the end) of strain e to ∂g/∂Π."""
     p = m.strains_product[e] - base
     i = m.strains_square[e][0]
@@ -289,7 +289,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
                 take(m.nodal_pulled, i * width, m.nodal_rows, j * width, -couple, count)
 
 
-def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
+def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
     """Add the derivatives T_V of the vectors of a point, times their weights, to those of the columns."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]

@@ -9,4 +9,4 @@ cdef void spread_points(AnyMemory* m) noexcept nogil
 cdef void add_point_masses(AnyMemory* m) noexcept nogil
 cdef void place_means(Memory* m, Mat r, Mat arm) noexcept nogil
 cdef void move_means(Memory* m, Mat v) noexcept nogil
-cdef void pull_means(Memory* m) noexcept nogil
+cdef void distribute_mean_forces(Memory* m) noexcept nogil

@@ -68,7 +68,7 @@ def move_means(m: Memory, v: Array) -> None:
             m.run_moved[m.points_node[k]][i] = total
 
 
-def pull_means(m: Memory) -> None:
+def distribute_mean_forces(m: Memory) -> None:
     """Add the forces on nodes that are means of points to those on these points, which do not turn."""
     for k in range(m.points_node.size):
         n = m.points_node[k]

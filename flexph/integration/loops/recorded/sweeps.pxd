@@ -32,13 +32,13 @@ cdef Py_ssize_t LENGTH
 cdef Py_ssize_t go_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef Py_ssize_t _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k) noexcept nogil
 cdef void set_program(Memory* m, RecordedMemory* r, Py_ssize_t dim, Backward b, Py_ssize_t k, Given given) noexcept nogil
-cdef void _place(Memory* m, Py_ssize_t dim, Backward b, Py_ssize_t k, Given given) noexcept nogil
+cdef void _factor_at_solution(Memory* m, Py_ssize_t dim, Backward b, Py_ssize_t k, Given given) noexcept nogil
 cdef bint _correct(Memory* m, Py_ssize_t dim, Backward b, Py_ssize_t k, double h) noexcept nogil
 cdef double _set_residual(Memory* m, Backward b, Py_ssize_t k) noexcept nogil
 cdef bint _solve(Memory* m, Backward b, Py_ssize_t k) noexcept nogil
 cdef void _record(RecordedMemory* r, Py_ssize_t dim, Backward b, Given given) noexcept nogil
 cdef Vec row_of(Mat rows, Py_ssize_t k) noexcept nogil
 cdef Py_ssize_t _add(Vec adjoint, Py_ssize_t first, Vec out) noexcept nogil
-cdef double largest(Vec values) noexcept nogil
-cdef void watch(Vec audit, Py_ssize_t i, double value) noexcept nogil
+cdef double largest_absolute(Vec values) noexcept nogil
+cdef void keep_largest(Vec audit, Py_ssize_t i, double value) noexcept nogil
 cdef void _set(RVec cells, Vec row) noexcept nogil

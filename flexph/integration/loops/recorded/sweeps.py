@@ -96,7 +96,7 @@ def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, las
     for i in range(last - first):
         if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
             failed = last - 1 - i
-    watch(b.audit, 4, doubt())
+    keep_largest(b.audit, 4, doubt())
     forget_programs()
     return failed
 
@@ -126,13 +126,13 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
     """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
-    _place(m, dim, b, k, given)
+    _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
         _record(r, dim, b, given)
         run_new_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h)
 
 
-def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
+def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
     """Put a step at its solution, and factor its Jacobian there."""
     copy(b.states[k], m.at_state)
     copy(b.means[k], m.x)
@@ -149,13 +149,13 @@ def _place(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
     factor_step(m, dim, b.kinds, given)
     if b.kinds.contact > 0:
         solve_step(m, dim, b.kinds, given.h)
-        size = largest(m.x)
-        watch(b.audit, 6, largest(m.correction) / size if size > 0.0 else 0.0)
+        size = largest_absolute(m.x)
+        keep_largest(b.audit, 6, largest_absolute(m.correction) / size if size > 0.0 else 0.0)
 
 
 def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
     """Solve the transposed system by iterative refinement, and set the adjoint; False if this does not converge."""
-    size = largest(b.wanted)
+    size = largest_absolute(b.wanted)
     left = size
     used = 0
     while used == 0 or not left <= SETTLED * size:
@@ -167,8 +167,8 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
             break
         if used > CORRECTIONS or not left < DIVERGED * size:
             return size == 0.0
-    watch(b.audit, 0, left / size if size > 0.0 else 0.0)
-    watch(b.audit, 1, used)
+    keep_largest(b.audit, 0, left / size if size > 0.0 else 0.0)
+    keep_largest(b.audit, 1, used)
     b.audit[2] += used
     return True
 
@@ -180,7 +180,7 @@ def _set_residual(m: Memory, b: Backward, k: int) -> float:
     pull(ALL, b.carried, b.opposite, b.adjoint)
     for i in range(b.missed.size):
         b.missed[i] = b.adjoint[m.at_state.size + i] + row_of(b.by_unknown, k)[i]
-    return largest(b.missed)
+    return largest_absolute(b.missed)
 
 
 def _solve(m: Memory, b: Backward, k: int) -> bool:
@@ -188,7 +188,7 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
     n = b.wanted.size
     if b.dense.shape[0] != n:
         return False
-    size = largest(b.wanted)
+    size = largest_absolute(b.wanted)
     for i in range(n):
         fill(b.covector, 0.0)
         b.covector[i] = 1.0
@@ -204,7 +204,7 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
     left = _set_residual(m, b, k)
-    watch(b.audit, 0, left / size)
+    keep_largest(b.audit, 0, left / size)
     b.audit[2] += n
     return left <= ROUNDED * size
 
@@ -261,7 +261,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
         b.cells.inputs,
     )
     end_record(r.end_state, r.defect, s, s + n, b.adjoint.size)
-    watch(b.audit, 3, operations())
+    keep_largest(b.audit, 3, operations())
     b.audit[5] += 1
 
 
@@ -271,7 +271,7 @@ def _set(cells: Any, row: Array) -> None:
         cells.p[i] = row[i]
 
 
-def largest(values: Array) -> float:
+def largest_absolute(values: Array) -> float:
     """Largest absolute value."""
     maximum = 0.0
     for i in range(values.size):
@@ -281,7 +281,7 @@ def largest(values: Array) -> float:
     return maximum
 
 
-def watch(audit: Array, i: int, value: float) -> None:
+def keep_largest(audit: Array, i: int, value: float) -> None:
     """Keep the largest of the values of an entry."""
     if value > audit[i]:
         audit[i] = value

@@ -7,7 +7,7 @@ from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory
 from ..steps.newton cimport solve_step
 from .forward cimport Forward
-from .sweeps cimport largest, row_of, set_program, watch
+from .sweeps cimport largest_absolute, row_of, set_program, keep_largest
 
 cdef Py_ssize_t CORRECTIONS
 cdef double SETTLED

@@ -24,7 +24,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..steps.newton import solve_step
     from .forward import Forward
-    from .sweeps import largest, row_of, set_program, watch
+    from .sweeps import keep_largest, largest_absolute, row_of, set_program
 
     RecordedMemory: TypeAlias = Any
 
@@ -64,7 +64,7 @@ def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, l
     for k in range(first, last):
         if failed < 0 and not _step_forward(m, r, dim, f, k):
             failed = k
-    watch(f.run.audit, 4, doubt())
+    keep_largest(f.run.audit, 4, doubt())
     forget_programs()
     return failed
 
@@ -109,20 +109,20 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
     b = f.run
     _set(b.adjoint, m.at_state.size, f.unknowns)
     push(b.adjoint, end, b.missed)
-    return largest(b.missed)
+    return largest_absolute(b.missed)
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
     """True if a defect is round-off of its terms, as where the derivatives of a body that is shifted cancel."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
-    return left <= UNRELIABLE * largest(m.defect)
+    return left <= UNRELIABLE * largest_absolute(m.defect)
 
 
 def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
     """Solve for the unknowns with the factored Jacobian and iterative refinement; False if it does not converge."""
     b = f.run
-    size = largest(b.wanted)
+    size = largest_absolute(b.wanted)
     left = size
     used = 0
     while not left <= SETTLED * size:
@@ -137,7 +137,7 @@ def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
             break
         if used > CORRECTIONS or not left < DIVERGED * size:
             return False
-    watch(f.audit, 0, left / size if size > 0.0 else 0.0)
+    keep_largest(f.audit, 0, left / size if size > 0.0 else 0.0)
     return True
 
 
@@ -164,6 +164,6 @@ def _solve(m: Memory, f: Forward, end: Array) -> bool:
         f.unknowns[i] = -b.wanted[i]
     solve_dense(b.dense, b.pivot, f.unknowns)
     left = _advance(m, f, end)
-    size = largest(b.wanted)
-    watch(f.audit, 0, left / size)
+    size = largest_absolute(b.wanted)
+    keep_largest(f.audit, 0, left / size)
     return left <= ROUNDED * size or _is_round_off(m, f, left)

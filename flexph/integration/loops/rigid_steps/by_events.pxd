@@ -13,7 +13,7 @@ from ..strikes.marks cimport CLOSES
 from ..strikes.marks cimport ENTERS
 from ..strikes.marks cimport OPEN
 from ..strikes.marks cimport mark_overlaps, may_close
-from ..strikes.newton_law cimport strike_islands
+from ..strikes.newton_law cimport solve_impacts_of_islands
 from ..strikes.records cimport record_part, set_velocity_defect
 from ..strikes.settling cimport settle_part
 from ..memory.structures cimport Prescribed
@@ -34,10 +34,10 @@ cdef double TOUCHING
 cdef bint step_by_events(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p) noexcept nogil
 cdef Py_ssize_t _strike_where_closed(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double now, double size) noexcept nogil
 cdef (double, Py_ssize_t) _go_on(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double now, double size) noexcept nogil
-cdef Py_ssize_t _touch(Memory* m, Py_ssize_t dim, double size) noexcept nogil
+cdef Py_ssize_t _find_touching(Memory* m, Py_ssize_t dim, double size) noexcept nogil
 cdef Py_ssize_t _touches(Memory* m, Py_ssize_t c, double size) noexcept nogil
 cdef bint _closes(Memory* m, Py_ssize_t dim, double length, double size) noexcept nogil
-cdef void _hold(Memory* m, double length, double size, bint rests) noexcept nogil
+cdef void _mark_closed(Memory* m, double length, double size, bint rests) noexcept nogil
 cdef void _close_entered(Memory* m) noexcept nogil
-cdef bint _end(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end, Py_ssize_t iterations, bint alone) noexcept nogil
+cdef bint _finish_part(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end, Py_ssize_t iterations, bint alone) noexcept nogil
 cdef void _look_for_many(Memory* m) noexcept nogil

@@ -23,7 +23,7 @@ if not cython.compiled:
     from ..strikes.impacts import RESTING, find_rates, largest_rate, prepare
     from ..strikes.islands import rate_size
     from ..strikes.marks import CLOSES, ENTERS, OPEN, mark_overlaps, may_close
-    from ..strikes.newton_law import strike_islands
+    from ..strikes.newton_law import solve_impacts_of_islands
     from ..strikes.records import record_part, set_velocity_defect
     from ..strikes.settling import settle_part
     from ..strikes.time_data import data_between, is_whole, request_data
@@ -64,7 +64,7 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
         if strikes < 0:
             return False
         alone = alone and split + strikes == 0
-        _hold(m, length, size, split == SPLITS)
+        _mark_closed(m, length, size, split == SPLITS)
         if split == SPLITS:
             break
         until, iterations = _go_on(m, dim, kinds, law, p, now, size)
@@ -73,18 +73,18 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
         if until - now <= SHORTEST * length or 0.0 < end - until <= SHORTEST * length:
             _close_entered(m)
             break
-        if not _end(m, dim, kinds, law, p, now, until, iterations, alone and until == end):
+        if not _finish_part(m, dim, kinds, law, p, now, until, iterations, alone and until == end):
             return False
         if until == end:
             return True
         now = until
     iterations = solve_between(m, dim, kinds, law, p, now, end, True)
-    return iterations >= 0 and _end(m, dim, kinds, law, p, now, end, iterations, False)
+    return iterations >= 0 and _finish_part(m, dim, kinds, law, p, now, end, iterations, False)
 
 
 def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> int:
     """Solve the impact of all touching contacts if one of them closes; return 1, 0 if none does, −1 if not solved."""
-    if not _touch(m, dim, size):
+    if not _find_touching(m, dim, size):
         return 0
     prepare(m, dim)
     length = p.table.times[p.k + 1] - p.table.times[p.k]
@@ -99,7 +99,7 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
         set_velocity_defect(m, dim, given.before, given)
         if not factor_at(m, dim, kinds, given.before):
             return -1
-    if not strike_islands(m, dim, kinds, law, given):
+    if not solve_impacts_of_islands(m, dim, kinds, law, given):
         return -1
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)
@@ -124,7 +124,7 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
     return until, -1
 
 
-def _touch(m: Memory, dim: int, size: float) -> bool:
+def _find_touching(m: Memory, dim: int, size: float) -> bool:
     """Set all gaps at the start; True if a rigid contact touches, in a mechanism of a size [m]."""
     touches = cython.declare(cython.bint)
     touches = False
@@ -152,7 +152,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
     return least < -larger(RESTING * terms, RESOLUTION * size / length)
 
 
-def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
+def _mark_closed(m: Memory, length: float, size: float, rests: bool) -> None:
     """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``; others as OPEN."""
     holds = cython.declare(cython.bint)
     still = larger(RESTING * largest_rate(m), RESOLUTION * size / length)
@@ -168,7 +168,7 @@ def _close_entered(m: Memory) -> None:
             m.strike_may_close[c] = CLOSES
 
 
-def _end(
+def _finish_part(
     m: Memory,
     dim: int,
     kinds: int,

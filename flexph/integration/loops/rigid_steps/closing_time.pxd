@@ -13,7 +13,7 @@ cdef Py_ssize_t ITERATIONS
 cdef double TOUCHING
 
 cdef double closing_time(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end, double size, double shortest) noexcept nogil
-cdef double _zero(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, Bracket at) noexcept nogil
-cdef (double, double) _next(Bracket at, double c, double fc, double last, double step, double limit) noexcept nogil
-cdef double _gap(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end) noexcept nogil
+cdef double _closing_time(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, Bracket at) noexcept nogil
+cdef (double, double) _next_step(Bracket at, double c, double fc, double last, double step, double limit) noexcept nogil
+cdef double _least_gap_after(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end) noexcept nogil
 cdef double _least(Memory* m, Vec gaps) noexcept nogil

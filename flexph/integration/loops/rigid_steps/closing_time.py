@@ -55,7 +55,7 @@ def closing_time(
         middle = 0.5 * (begin + last)
         if middle - begin <= shortest * (end - begin):
             return begin
-        gap = _gap(m, dim, kinds, law, p, begin, middle)
+        gap = _least_gap_after(m, dim, kinds, law, p, begin, middle)
         if gap <= 0.0:
             last = middle
             after = gap
@@ -64,10 +64,10 @@ def closing_time(
             before = gap
     if not isfinite(before):
         return NAN
-    return _zero(m, dim, kinds, law, p, begin, Bracket(first, before, last, after))
+    return _closing_time(m, dim, kinds, law, p, begin, Bracket(first, before, last, after))
 
 
-def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
+def _closing_time(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
     """Time when the least gap is zero, by Brent's method over parts of a step from ``begin``; NaN if one is not solved.
 
     The iterates are those of SciPy's brentq.
@@ -94,17 +94,17 @@ def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: 
         half = 0.5 * (c - b)
         if fb == 0.0 or fabs(half) < limit:
             return b
-        last, step = _next(Bracket(a, fa, b, fb), c, fc, last, step, limit)
+        last, step = _next_step(Bracket(a, fa, b, fb), c, fc, last, step, limit)
         a = b
         fa = fb
         b += step if fabs(step) > limit else copysign(limit, half)
-        fb = _gap(m, dim, kinds, law, p, begin, b)
+        fb = _least_gap_after(m, dim, kinds, law, p, begin, b)
         if not isfinite(fb):
             return NAN
     return NAN
 
 
-def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
+def _next_step(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
     """Previous step and next step of Brent's method: by inverse quadratic interpolation, a chord, or halfway to c.
 
     (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
@@ -126,7 +126,7 @@ def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: flo
     return half, half
 
 
-def _gap(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
+def _least_gap_after(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
     """Least gap at the end of a part of a step; NaN if it is not solved."""
     if solve_between(m, dim, kinds, law, p, begin, end, False) < 0:
         return NAN

@@ -1,11 +1,11 @@
 from ....contacts.loops.island_space cimport LawSpace
 from ..terms.masses cimport prescribe
 from ..memory.memory cimport Memory
-from ..steps.calls cimport begin_within, hold, is_repeated
+from ..steps.calls cimport begin_within, add_held_inputs, is_repeated
 from ..steps.iterate cimport coordinate_size
 from ..steps.rows cimport begin_row, close_row, refuse
 from ..memory.given cimport given_of
-from ..strikes.impacts cimport largest_rate, strike
+from ..strikes.impacts cimport largest_rate, solve_impacts
 from ..strikes.marks cimport CLOSES
 from ..strikes.marks cimport OPEN
 from ..strikes.records cimport record_part

@@ -18,10 +18,10 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Course, Prescribed, Table
-    from ..steps.calls import begin_within, hold, is_repeated
+    from ..steps.calls import add_held_inputs, begin_within, is_repeated
     from ..steps.iterate import coordinate_size
     from ..steps.rows import begin_row, close_row, refuse
-    from ..strikes.impacts import largest_rate, strike
+    from ..strikes.impacts import largest_rate, solve_impacts
     from ..strikes.marks import CLOSES, OPEN
     from ..strikes.records import record_part
     from ..strikes.settling import settle_part
@@ -57,7 +57,7 @@ def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: C
     m.strike_audit[KNOWN] = course.known
     for step in range(table.times.size - 1):
         begin_row(m)
-        if calls.due.size > 0 and not hold(calls, table.inputs, step, 1):
+        if calls.due.size > 0 and not add_held_inputs(calls, table.inputs, step, 1):
             return
         before = m.strike_audit[KNOWN]
         begin_within(m, calls.within, table.inputs, step)
@@ -104,7 +104,7 @@ def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed)
     """Take a step with impacts at its start; False if it is not solved."""
     size = coordinate_size(m)
     given = given_of(p.table, p.k)
-    strikes = strike(m, dim, kinds, law, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
+    strikes = solve_impacts(m, dim, kinds, law, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     if strikes < 0:
         return False
     if strikes > 0:

@@ -4,7 +4,7 @@ from ..terms.nodes cimport cross_product
 from .places cimport lever
 from libc.math cimport sqrt
 
-cdef void push_faces(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void add_face_forces(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _tangents(Memory* m, Py_ssize_t dim, Py_ssize_t q) noexcept nogil
 cdef double _size(Vec x) noexcept nogil
 cdef void _unit_forces(Memory* m, Py_ssize_t dim, Py_ssize_t q) noexcept nogil

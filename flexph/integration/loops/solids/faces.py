@@ -14,7 +14,7 @@ if not cython.compiled:
     from .places import lever
 
 
-def push_faces(m: Memory, dim: int) -> None:
+def add_face_forces(m: Memory, dim: int) -> None:
     """Add the loads on faces to the forces on places."""
     force = m.system_torque
     for q in range(m.faces_area.size):

@@ -12,7 +12,7 @@ from ..memory.codes import TANGENT as _TANGENT
 if not cython.compiled:
     from ....numerics.loops.views import call_one, fill, padded
     from ..memory.memory import Memory
-    from .faces import push_faces
+    from .faces import add_face_forces
     from .places import lever, place_solids
 
 MEAN = cython.declare(cython.Py_ssize_t, _MEAN)
@@ -23,7 +23,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 def begin_solids(m: Memory, dim: int) -> None:
     """Set deformation gradients at the start of a step, and its stresses as the first ones of the mixed iteration."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
-    _deform(m, dim, m.solid_at, m.solid_before)
+    _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:
         _strain(m, dim, m.solid_before, m.solid_first)
     for q in range(m.solid_ahead.shape[0]):
@@ -31,7 +31,7 @@ def begin_solids(m: Memory, dim: int) -> None:
             m.solid_ahead[q][k] = m.at_sigma[m.solids_stress[q][k]]
 
 
-def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
+def _deformation_gradients(m: Memory, dim: int, place: Array, gradient: Array) -> None:
     """Write the columns g_I of the deformation gradients of all points into ``gradient``."""
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
@@ -64,7 +64,7 @@ def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
 def strain_solids(m: Memory, dim: int, h: float) -> None:
     """Set the stresses at the end of a step, their changes, and the mean stresses σ̃."""
     place_solids(m, dim, m.end_r, m.end_R, m.solid_end)
-    _deform(m, dim, m.solid_end, m.solid_after)
+    _deformation_gradients(m, dim, m.solid_end, m.solid_after)
     _strain(m, dim, m.solid_after, m.solid_strain)
     rows = m.solids_pair.shape[0]
     for q in range(m.solid_strain.shape[0]):
@@ -96,19 +96,19 @@ def _evaluate_laws(m: Memory, h: float) -> None:
                 m.trial_stress[i] = m.solid_stress[q][k] + m.elastic_damping[i] / h * change
 
 
-def pull_solids(m: Memory, dim: int) -> None:
+def add_solid_forces(m: Memory, dim: int) -> None:
     """Add the forces and torques of mean stresses and of loads on faces to those on the frames."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             m.solid_stress[q][k] = m.trial_stress[m.solids_stress[q][k]]
-    pull_places(m, dim)
-    push_faces(m, dim)
-    push_frames(m, dim)
+    set_place_forces(m, dim)
+    add_face_forces(m, dim)
+    add_frame_forces(m, dim)
     if m.solid_torque.shape[0] > 0:
-        turn_frames(m, dim, m.trial_torque)
+        add_frame_torques(m, dim, m.trial_torque)
 
 
-def pull_places(m: Memory, dim: int) -> None:
+def set_place_forces(m: Memory, dim: int) -> None:
     """Set the forces on places to those of the stresses in ``solid.stress``."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
@@ -116,7 +116,7 @@ def pull_places(m: Memory, dim: int) -> None:
         at = m.solids_slope_at[cell]
         width = padded(m.solids_place_ptr[cell + 1] - base)
         for q in range(m.solids_cell[cell], m.solids_cell[cell + 1]):
-            _pull_columns(m, dim, q, m.solid_pulled)
+            _set_column_forces(m, dim, q, m.solid_pulled)
             for a in range(base, m.solids_place_ptr[cell + 1]):
                 on = m.solid_on[m.solids_place[a]]
                 for j in range(dim):
@@ -126,7 +126,7 @@ def pull_places(m: Memory, dim: int) -> None:
             at += dim * width
 
 
-def _pull_columns(m: Memory, dim: int, q: int, out: Array) -> None:
+def _set_column_forces(m: Memory, dim: int, q: int, out: Array) -> None:
     """Write the forces on the columns g_I of a point, from −w σ̃ on the products g_I·g_J, into the rows of ``out``."""
     for j in range(dim):
         for i in range(dim):
@@ -140,7 +140,7 @@ def _pull_columns(m: Memory, dim: int, q: int, out: Array) -> None:
             out[other][i] += half * (m.solid_before[q][one][i] + m.solid_after[q][one][i])
 
 
-def push_frames(m: Memory, dim: int) -> None:
+def add_frame_forces(m: Memory, dim: int) -> None:
     """Add the forces on places to those on their frames."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
@@ -148,7 +148,7 @@ def push_frames(m: Memory, dim: int) -> None:
             m.trial_on_body[b][i] += m.solids_moves[k] * m.solid_on[k][i]
 
 
-def turn_frames(m: Memory, dim: int, torque: Array) -> None:
+def add_frame_torques(m: Memory, dim: int, torque: Array) -> None:
     """Add the world torques of the forces on places, with their mean levers, to ``torque``."""
     for k in range(m.solids_frame.size):
         if m.solids_turns[k]:
@@ -251,7 +251,7 @@ def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
 def add_law_energies(m: Memory, dim: int, out: Array) -> None:
     """Add the energies of laws at ``at`` to those of the bodies in ``out``."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
-    _deform(m, dim, m.solid_at, m.solid_before)
+    _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     _strain(m, dim, m.solid_before, m.solid_first)
     fill(m.solid_energy, 0.0)
     call_one(m.system_python[0], ENERGY)

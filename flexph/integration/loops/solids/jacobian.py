@@ -16,8 +16,8 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..terms.border import add
     from ..terms.nodes import cross_product
-    from .faces import add_slopes, face_block, push_faces
-    from .forces import pull_places, turn_frames
+    from .faces import add_face_forces, add_slopes, face_block
+    from .forces import add_frame_torques, set_place_forces
     from .places import lever
 
 SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
@@ -26,16 +26,16 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 def add_solids(m: Memory, dim: int, h: float) -> None:
     """Add the stiffness of solids to the border, with stresses to first order after a correction."""
     if m.solid_torque.shape[0] > 0:
-        _stress(m, h, 0.0)
-        pull_places(m, dim)
+        _set_stress(m, h, 0.0)
+        set_place_forces(m, dim)
         fill(m.solid_torque, 0.0)
-        turn_frames(m, dim, m.solid_torque)
-    _stress(m, h, 1.0)
+        add_frame_torques(m, dim, m.solid_torque)
+    _set_stress(m, h, 1.0)
     if m.solids_lawful.size > 0:
         call_one(m.system_python[0], SLOPE)
     if m.solid_torque.shape[0] > 0:
-        pull_places(m, dim)
-        push_faces(m, dim)
+        set_place_forces(m, dim)
+        add_face_forces(m, dim)
         _turn_forces(m, dim, h)
     for cell in range(m.solids_slope_at.size):
         _stiffen_cell(m, dim, h, cell)
@@ -48,7 +48,7 @@ def add_solids(m: Memory, dim: int, h: float) -> None:
                 _add_block(m, dim, h, m.faces_place[one], m.faces_place[other], 0, 1)
 
 
-def _stress(m: Memory, h: float, share: float) -> None:
+def _set_stress(m: Memory, h: float, share: float) -> None:
     """Set ``solid.stress`` to share·σ̃ plus the difference between the stresses of the mixed iteration and σ̃."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
@@ -124,7 +124,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
     width = padded(n)
     fill(part(m.solid_K, 0, n * square * width), 0.0)
     for q in range(m.solids_cell[cell], m.solids_cell[cell + 1]):
-        _by_gradient(m, dim, h, q)
+        _differentiate_forces(m, dim, h, q)
         at = m.solids_slope_at[cell] + (q - m.solids_cell[cell]) * dim * width
         for a in range(n):
             for i in range(dim):  # derivative of a force on a place by the columns
@@ -141,7 +141,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
                         take(m.solid_K, out, m.solids_slope, at + width * column, -row[dim * column + j], n)
 
 
-def _by_gradient(m: Memory, dim: int, h: float, q: int) -> None:
+def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
     """Set T of a point: the derivatives of forces on g_I by g_J, from stresses and from slopes of the mean stresses."""
     T = m.solid_T
     rows = m.solids_pair.shape[0]

@@ -18,7 +18,7 @@ BEGIN = cython.declare(cython.Py_ssize_t, _BEGIN)
 WITHDRAW = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
-def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
+def add_held_inputs(calls: Calls, inputs: Array, step: int, points: int) -> bool:
     """Call the controllers that are due and add all held inputs to those of a step; False if a call fails.
 
     ``inputs`` has ``points`` rows for each step.

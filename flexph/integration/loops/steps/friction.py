@@ -10,7 +10,7 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import copy, fill, larger
-    from ..friction.law import SOLVED, coefficient, law, solve_law
+    from ..friction.law import SOLVED, coefficient, evaluate_law, solve_law
     from ..friction.rows import end_rates, measure_slips, pressed_size, set_friction_forces, slip_change, slip_size
     from ..memory.memory import Memory
 
@@ -47,7 +47,7 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
     if not solve_law(m) <= ROUGH:
         return False
     copy(m.rub_best, m.rub_found)
-    law(m)
+    evaluate_law(m)
     for i in range(m.rub_bound.size):
         m.rub_bound[i] = coefficient(m, i) * m.rub_size[i]
     for q in range(m.rub_force.size):
@@ -79,11 +79,11 @@ def free_rates(m: Memory) -> float:
     return largest
 
 
-def obeys(m: Memory, h: float) -> bool:
+def obeys_law(m: Memory, h: float) -> bool:
     """True if a solved step obeys the friction law; record its relative defect."""
     measure_slips(m, h)
     copy(m.rub_force, m.rub_found)
-    missed = law(m) / m.rub_scale[0]
+    missed = evaluate_law(m) / m.rub_scale[0]
     m.run_step_audit[7] = larger(m.run_step_audit[7], missed)
     return missed <= UNSOLVED
 
@@ -101,7 +101,7 @@ def record_friction(m: Memory, h: float) -> None:
         m.run_flow[m.bearings_rubbed[i]] += h * square**0.5
 
 
-def sticks(m: Memory, dim: int) -> bool:
+def begins_to_stick(m: Memory, dim: int) -> bool:
     """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     held = cython.declare(cython.bint)
     t = m.bearings_spring.shape[1]

@@ -73,7 +73,7 @@ def _reset_trial(m: Memory, dim: int) -> None:
                 m.trial_inverse[b][i][j] = m.at_R[b][j][i]
 
 
-def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
+def solve_impulse(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
     """Write μ = (G M⁻¹Gᵀ)⁻¹ e into ``mu`` and M⁻¹Gᵀμ into ``correction``; the velocity defect e may be overwritten."""
     if redundant > 0:
         keep_independent(m, defect)
@@ -93,7 +93,7 @@ def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> Non
 def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
     """Remove the velocity defect by impulses of the joints, written to ``mu``; return the energy dissipated [J]."""
     copy(m.run_defect, m.run_gap)
-    answer(m, dim, redundant, m.run_gap, mu)
+    solve_impulse(m, dim, redundant, m.run_gap, mu)
     lost = 0.0
     for i in range(mu.size):
         lost += 0.5 * mu[i] * m.run_defect[i]
@@ -112,7 +112,7 @@ def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Arr
         m.run_flow[m.ledger_row[row]] += share * impulse[row] * m.run_gap[row]
 
 
-def strike(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
+def subtract_impulse(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
     """Subtract a share κ of M⁻¹Gᵀμ from the velocities, and record it with its loss in a step of this length [s]."""
     lost = 0.0
     for i in range(m.run_defect.size):
@@ -146,6 +146,6 @@ def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float
     if not factor_instant(m, dim, redundant, given.after):
         return refuse(m, DEPENDENT, 0)
     copy(m.run_defect, m.run_gap)
-    answer(m, dim, redundant, m.run_gap, m.decay_mu)
-    strike(m, dim, given, m.decay_mu, share, length)
+    solve_impulse(m, dim, redundant, m.run_gap, m.decay_mu)
+    subtract_impulse(m, dim, given, m.decay_mu, share, length)
     return True

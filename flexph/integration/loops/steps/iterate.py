@@ -14,7 +14,7 @@ if not cython.compiled:
     from ....numerics.loops.views import larger
     from ..mechanics.curves import add_curve_rates, add_first_gaps, rate_curves
     from ..mechanics.motion import mean_speeds, product_rate
-    from ..mechanics.rolling import gain, world_spin
+    from ..mechanics.rolling import term_increment, world_spin
     from ..memory.memory import Memory
     from ..memory.structures import Given
 
@@ -93,7 +93,7 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
     for i in range(m.rolling_row.size):
         p = m.rolling_product[i]
         row = m.rolling_row[i]
-        m.defect_lam[row] += gain(m, i) * h * product_rate(m, dim, p, m.trial_mean)
+        m.defect_lam[row] += term_increment(m, i) * h * product_rate(m, dim, p, m.trial_mean)
         if m.rolling_square[i]:
             m.defect_lam[row] += forgotten * 0.5 * m.rolling_weight[i] * m.at_product[p] ** 2
     for i in range(m.rolling_spin_row.size):
@@ -103,7 +103,7 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
     add_first_gaps(m, forgotten, m.defect_lam)
 
 
-def work(m: Memory, h: float) -> float:
+def correction_work(m: Memory, h: float) -> float:
     """Sum of the absolute work of the defects along a correction [J], and of friction whose load is corrected.
 
     A change δN of a load N changes the work W of friction by W δN/N. As defects do work of second order, W (δN/N)² is

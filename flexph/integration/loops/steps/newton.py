@@ -23,8 +23,8 @@ if not cython.compiled:
     from ..mechanics.redundancy import factor as factor_least
     from ..mechanics.redundancy import keep_independent
     from ..mechanics.redundancy import solve as solve_least
-    from ..mechanics.relations import keep_rates, stick
-    from ..mechanics.residual import predict_body_stresses, residual, take_stresses, trial
+    from ..mechanics.relations import mark_sticking, store_extensions
+    from ..mechanics.residual import predict_body_stresses, residual, set_predicted_mean_stresses, trial
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
@@ -36,12 +36,12 @@ if not cython.compiled:
     from .iterate import (
         below_resolution,
         coordinate_size,
+        correction_work,
         energy_scale,
         is_balanced,
         is_open,
         kinetic_energy,
         take_increments,
-        work,
     )
     from .pile import solve_pile
     from .rows import fail
@@ -108,7 +108,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
     for iteration in range(1, NEWTON_ITERATIONS + 1):
         if not factored:
             if ahead:
-                take_stresses(m, h)
+                set_predicted_mean_stresses(m, h)
             if not factor_step(m, dim, kinds, given):
                 return fail(m, SINGULAR, iteration, size)
             if kinds.friction > 0:
@@ -118,7 +118,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         solve_step(m, dim, kinds, h)
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return fail(m, LAWLESS, iteration, size)
-        done = work(m, h)
+        done = correction_work(m, h)
         if kinds.contact > 0 or m.joints_laws[0] > 0:  # an iterate deep in a contact or a law gives no scale
             largest = 0.0
             scaled = False
@@ -138,7 +138,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         if m.solids_frame.size > 0:
             predict_solid_stresses(m, dim, h)
         _correct(m)
-        if resists and turns_back(m, dim, kinds, given):
+        if resists and relation_changes(m, dim, kinds, given):
             evaluate(m, dim, kinds, given)
             factored = False
             used = 0
@@ -167,7 +167,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON_BETTER * size:
                 copy(m.best, m.x)
-            return iteration if holds(m, dim, kinds, given) else fail(m, OPENED, iteration, size)
+            return iteration if is_admissible(m, dim, kinds, given) else fail(m, OPENED, iteration, size)
         if is_slow(size, previous, used, NEWTON_SLOW, NEWTON_MANY) or (mixed and size > NEWTON_MIXED):
             factored = False
         previous = size
@@ -195,14 +195,14 @@ def _best(m: Memory, size: float, best: float) -> float:
     return best
 
 
-def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
+def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Evaluate the trial after a correction; True if a relation changes to or from its tangent at rest."""
-    keep_rates(m)
+    store_extensions(m)
     _try(m, dim, kinds, given)
-    return stick(m, given.h)
+    return mark_sticking(m, given.h)
 
 
-def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
+def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Evaluate the trial; True if constraints, discs, points on curves and ropes on sheaves hold at its end."""
     _try(m, dim, kinds, given)
     return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))

@@ -15,7 +15,7 @@ if not cython.compiled:
     from ..mechanics.motion import inertia_products, momenta
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds, Pair
-    from .impulse import answer, factor_instant, strike
+    from .impulse import factor_instant, solve_impulse, subtract_impulse
     from .newton import solve_step
     from .rows import refuse
 
@@ -30,7 +30,7 @@ def begin_pair(m: Memory, pair: Pair) -> None:
         fill(pair.found, 0.0)
 
 
-def watch_energy(m: Memory, pair: Pair) -> None:
+def update_largest_energy(m: Memory, pair: Pair) -> None:
     """Update the largest kinetic energy of a pair."""
     if pair.found.size > 0:
         total = 0.0
@@ -110,7 +110,7 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
             m.defect_v[b][i] = m.inertia_mass[b] * v[b][i]
 
 
-def reflect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
+def reflect_defect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
     """Reflect the velocity defect if the next pair would add to it; False if the constraints are dependent."""
     if pair.mu.size == 0:
         return True
@@ -119,14 +119,14 @@ def reflect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, lengt
     kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # settling begins with velocities without a defect
     for i in range(pair.mu.size):
         m.run_gap[i] = m.run_defect[i] - kept * m.run_back_defect[i]
-    answer(m, dim, redundant, m.run_gap, pair.mu)
+    solve_impulse(m, dim, redundant, m.run_gap, pair.mu)
     for i in range(pair.mu.size):
         pair.found[1] += 0.5 * pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
     copy(m.run_defect, m.run_gap)
-    answer(m, dim, redundant, m.run_gap, pair.mu)
+    solve_impulse(m, dim, redundant, m.run_gap, pair.mu)
     adds = 0.0
     for i in range(pair.mu.size):
         adds += pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
     if adds > 0.0:
-        strike(m, dim, given, pair.mu, 2.0, length)
+        subtract_impulse(m, dim, given, pair.mu, 2.0, length)
     return True

@@ -8,7 +8,7 @@ cdef double SOLVED
 cdef Py_ssize_t PRODUCTS
 
 cdef void solve_pile(Memory* m, Py_ssize_t dim, int decay, double h) noexcept nogil
-cdef void _by_blocks(Memory* m, Vec x) noexcept nogil
-cdef void _product(Memory* m, Vec x, Vec out) noexcept nogil
+cdef void _solve_blocks(Memory* m, Vec x) noexcept nogil
+cdef void _multiply(Memory* m, Vec x, Vec out) noexcept nogil
 cdef double _dot(Vec a, Vec b) noexcept nogil
 cdef void _solve(Memory* m) noexcept nogil

@@ -34,12 +34,12 @@ def solve_pile(m: Memory, dim: int, decay: int, h: float) -> None:
     expand(m, dim, h)
 
 
-def _by_blocks(m: Memory, x: Array) -> None:
+def _solve_blocks(m: Memory, x: Array) -> None:
     """Multiply x by D⁻¹ in place."""
     solve_band(m.system_border, m.system_border_pivot, m.border_size[1], x)
 
 
-def _product(m: Memory, x: Array, out: Array) -> None:
+def _multiply(m: Memory, x: Array, out: Array) -> None:
     """Write the product (1 + D⁻¹O) x into ``out``."""
     width = m.border_size[1] + 1
     fill(out, 0.0)
@@ -58,7 +58,7 @@ def _product(m: Memory, x: Array, out: Array) -> None:
                         there += m.touch_apart[2 * c + 1][i][j] * x[first + j]
                     out[first + i] += here
                     out[second + i] += there
-    _by_blocks(m, out)
+    _solve_blocks(m, out)
     for i in range(x.size):
         out[i] += x[i]
 
@@ -78,9 +78,9 @@ def _solve(m: Memory) -> None:
     p = m.touch_krylov[2]
     v = m.touch_krylov[3]
     t = m.touch_krylov[4]
-    _by_blocks(m, x)
+    _solve_blocks(m, x)
     limit = SOLVED * sqrt(_dot(x, x))
-    _product(m, x, r)
+    _multiply(m, x, r)
     for i in range(x.size):
         r[i] = x[i] - r[i]
         # the first guess x = D⁻¹b has the residual D⁻¹b − (1 + D⁻¹O) D⁻¹b
@@ -90,14 +90,14 @@ def _solve(m: Memory) -> None:
     for _ in range(PRODUCTS):
         if sqrt(_dot(r, r)) <= limit or along == 0.0:
             return
-        _product(m, p, v)
+        _multiply(m, p, v)
         share = along / _dot(shadow, v)
         for i in range(x.size):
             x[i] += share * p[i]
             r[i] -= share * v[i]
         if sqrt(_dot(r, r)) <= limit:
             return
-        _product(m, r, t)
+        _multiply(m, r, t)
         turned = _dot(t, r) / _dot(t, t)
         for i in range(x.size):
             x[i] += turned * r[i]

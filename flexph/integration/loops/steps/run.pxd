@@ -6,7 +6,7 @@ from ..terms.masses cimport weigh
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Table
-from .calls cimport hold
+from .calls cimport add_held_inputs
 from .controlled cimport is_controlled
 from .rows cimport begin_row, close_row
 from .step cimport take_step

@@ -13,7 +13,7 @@ if not cython.compiled:
     from ..memory.structures import Course, Table
     from ..terms.masses import weigh
     from ..terms.paths import place_points
-    from .calls import hold
+    from .calls import add_held_inputs
     from .controlled import is_controlled
     from .rows import begin_row, close_row
     from .step import take_step
@@ -38,7 +38,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
         begin_row(m)
-        if calls.due.size > 0 and not hold(calls, table.inputs, step, substeps):
+        if calls.due.size > 0 and not add_held_inputs(calls, table.inputs, step, substeps):
             return
         if not take_step(m, dim, table, course, step, known):
             return

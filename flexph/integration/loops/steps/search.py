@@ -27,8 +27,8 @@ if not cython.compiled:
     from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, predict_stresses
     from ..solids.forces import begin_solids, predict_solid_stresses
-    from .iterate import below_resolution, coordinate_size, energy_scale, work
-    from .newton import evaluate, factor_step, holds, solve_step
+    from .iterate import below_resolution, coordinate_size, correction_work, energy_scale
+    from .newton import evaluate, factor_step, is_admissible, solve_step
     from .rows import fail
 
 DIVERGED = cython.declare(cython.Py_ssize_t, _DIVERGED)
@@ -69,7 +69,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if not factor_step(m, dim, kinds, given):
             return fail(m, SINGULAR, NEWTON_ITERATIONS + iteration, size)
         solve_step(m, dim, kinds, h)
-        done = work(m, h)
+        done = correction_work(m, h)
         first = iteration == 1 or kinds.contact > 0 or m.joints_laws[0] > 0  # as in newton
         largest = larger(done if first else largest, energy_scale(m, h))
         size = sqrt(done / largest)
@@ -80,18 +80,18 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if m.solids_frame.size > 0:
             predict_solid_stresses(m, dim, h)
         copy(m.x, m.best)
-        share = _follow(m, dim, kinds, given)
+        share = _take_share(m, dim, kinds, given)
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)
         settled = size <= NEWTON_NOISE * m.x.size or (share == 1.0 and expected <= NEWTON_SETTLED)
         if settled or (stagnates(size, previous) and below_resolution(m, extent, h)):
-            if not holds(m, dim, kinds, given):
+            if not is_admissible(m, dim, kinds, given):
                 return fail(m, OPENED, NEWTON_ITERATIONS + iteration, size)
             return NEWTON_ITERATIONS + iteration
         previous = size
     return fail(m, UNSETTLED, NEWTON_ITERATIONS + NEWTON_SEARCHES, size)
 
 
-def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
+def _take_share(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
     """Set x to ``best`` minus a share of the correction: 1, or the share at which its work vanishes; return it."""
     is_whole = cython.declare(cython.bint)
     low = 0.0

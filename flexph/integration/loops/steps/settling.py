@@ -15,8 +15,8 @@ if not cython.compiled:
     from math import fabs, sqrt
 
     from ....numerics.loops.views import copy, entries, fill, larger, put, smaller
-    from ..friction.law import law, solve_law
-    from ..friction.rows import differentiate_slips, end_rates, pull_unit, set_gradients, slip_change, slip_size
+    from ..friction.law import evaluate_law, solve_law
+    from ..friction.rows import differentiate_slips, end_rates, set_gradients, set_unit_defects, slip_change, slip_size
     from ..mechanics.arrow import expand, reduce, solve_border
     from ..mechanics.ledger_rows import energies, velocity_defect
     from ..mechanics.motion import derive_momenta, mean_shapes
@@ -48,8 +48,8 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
     if not solve_law(m) <= UNSOLVED:
         return refuse(m, LAWLESS, 0)
     copy(m.rub_best, m.rub_found)
-    m.run_step_audit[7] = larger(m.run_step_audit[7], law(m) / m.rub_scale[0])
-    _strike(m, dim, _share(m, taken))
+    m.run_step_audit[7] = larger(m.run_step_audit[7], evaluate_law(m) / m.rub_scale[0])
+    _apply_share(m, dim, _largest_share(m, taken))
     _record(m, dim, lost, given)
     return True
 
@@ -68,7 +68,7 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
     """Set the responses of velocities and joint impulses to unit friction impulses, with D and E (see friction.law)."""
     for q in range(m.rub_force.size):
-        pull_unit(m, dim, q, -1.0)
+        set_unit_defects(m, dim, q, -1.0)
         reduce(m, dim, 0, INSTANT)
         if redundant > 0:
             solve_least(m)
@@ -85,7 +85,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
             m.rub_E[k][q] = m.system_x[m.border_l[m.bearings_row[k]]]
 
 
-def _share(m: Memory, taken: float) -> float:
+def _largest_share(m: Memory, taken: float) -> float:
     """Largest share, up to 1, of the change of impulses to those of the law with which no energy is created.
 
     The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
@@ -103,7 +103,7 @@ def _share(m: Memory, taken: float) -> float:
     return smaller(1.0, (root - slope) / larger(curve, 1e-300))
 
 
-def _strike(m: Memory, dim: int, share: float) -> None:
+def _apply_share(m: Memory, dim: int, share: float) -> None:
     """Write ``share`` times the change of impulses into ``rub.found``, and change the velocities by it."""
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])

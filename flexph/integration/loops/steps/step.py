@@ -21,10 +21,10 @@ if not cython.compiled:
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
     from ..mechanics.curves import add_curve_gaps
-    from ..mechanics.ledger_rows import energies, flows, lost, outputs, velocity_defect
+    from ..mechanics.ledger_rows import energies, flows, numerical_loss, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import find_dependent, keep_independent, keep_least, solve_least
-    from ..mechanics.relations import generates
+    from ..mechanics.relations import generates_energy
     from ..mechanics.rolling import add_squares
     from ..memory.given import given_of
     from ..memory.memory import Memory
@@ -32,11 +32,11 @@ if not cython.compiled:
     from ..terms.masses import prescribe, weigh
     from ..terms.paths import place_points
     from .calls import begin_within, is_repeated
-    from .friction import obeys, record_friction, sticks
+    from .friction import begins_to_stick, obeys_law, record_friction
     from .history import guess, remember
     from .impulse import lose_defect
     from .newton import factor_step, newton
-    from .pairs import begin_pair, estimate, reflect, release_contacts, store_gaps, watch_energy
+    from .pairs import begin_pair, estimate, reflect_defect, release_contacts, store_gaps, update_largest_energy
     from .rows import record_energy, refuse
     from .search import search
     from .settling import settle
@@ -57,7 +57,7 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
     begin_pair(m, parts.pair)
     m.rub_settles[1] = 0.0
     for i in range(substeps):
-        watch_energy(m, parts.pair)
+        update_largest_energy(m, parts.pair)
         k = step * substeps + i
         guess(m, dim, table.times[k + 1] - table.times[k], known)
         begin_within(m, within, table.inputs, k)
@@ -83,7 +83,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
     given = given_of(table, k)
     if i == 0:
         store_gaps(m, parts.pair)
-    elif not _judge(m, dim, parts, given, first):
+    elif not _estimate_error(m, dim, parts, given, first):
         return False
     if parts.kinds.decay > 0 and not lose_defect(m, dim, parts.kinds.redundant, given, given.h / parts.shares[i]):
         return False
@@ -92,7 +92,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
     return True
 
 
-def _judge(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
+def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
     """Estimate the error of two substeps, preceded by ``known`` rows of history; False if the Jacobian is singular."""
     if parts.pair.found.size == 0:
         return True
@@ -107,9 +107,9 @@ def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> 
     if parts.pair.found.size == 0:
         return True
     k = 2 * step + 1
-    watch_energy(m, parts.pair)
+    update_largest_energy(m, parts.pair)
     length = table.times[k + 1] - table.times[k - 1]
-    return reflect(m, dim, parts.kinds.redundant, parts.pair, given_of(table, k), length)
+    return reflect_defect(m, dim, parts.kinds.redundant, parts.pair, given_of(table, k), length)
 
 
 def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int) -> bool:
@@ -127,7 +127,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
     iterations = _solve(m, dim, kinds, given, known)
     if iterations < 0:
         return False
-    if generates(m, given.h):
+    if generates_energy(m, given.h):
         return refuse(m, GENERATING, iterations)
     if turns_beyond_stop(m):
         return refuse(m, TURNED, iterations)
@@ -135,7 +135,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         return False
     if kinds.contact > 0 and has_no_row(m, dim):
         return refuse(m, CROWDED_TABLE, iterations)
-    if kinds.friction > 0 and not obeys(m, given.h):
+    if kinds.friction > 0 and not obeys_law(m, given.h):
         return refuse(m, LAWLESS, iterations)
     m.run_step_audit[4] += iterations
     _record(m, dim, parts, given, k % parts.shares.size)
@@ -182,16 +182,16 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
         add_surface_outputs(m, dim, m.run_output)
     copy(m.run_output, m.run_step_output)
     if kinds.decay > 0:
-        m.run_flow[m.run_flow.size - 1] += lost(m, dim)
+        m.run_flow[m.run_flow.size - 1] += numerical_loss(m, dim)
     if kinds.contact > 0:
         record_contacts(m, dim, given.h)
-    _finish(m, dim)
+    _begin_next(m, dim)
     if kinds.contact > 0:
         store_contacts(m, dim)
     energies(m, dim, m.run_new_energy)
     velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     if kinds.friction > 0:
-        m.rub_settles[0] = 1.0 if sticks(m, dim) else 0.0
+        m.rub_settles[0] = 1.0 if begins_to_stick(m, dim) else 0.0
     m.run_step_audit[0] = larger(m.run_step_audit[0], fabs(record_energy(m)))
     record_gaps(m, given.h, given.after, given.offset)
     close_gaps(m, kinds.redundant)
@@ -201,7 +201,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
         m.run_step_multipliers[row] += parts.weights[i] * (m.x_lam[row] - alternating)
 
 
-def _finish(m: Memory, dim: int) -> None:
+def _begin_next(m: Memory, dim: int) -> None:
     """Make the end of the step the start of the next one."""
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)

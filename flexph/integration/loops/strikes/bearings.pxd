@@ -3,7 +3,7 @@ from ..friction.law cimport coefficient
 from ..friction.rows cimport differentiate_slips, end_rates, measure_slips, pressed_size, set_friction_forces, set_gradients, slip_size
 from ..mechanics.motion cimport mean_shapes, node_speeds
 from ..memory.memory cimport Memory
-from ..steps.friction cimport record_friction, sticks
+from ..steps.friction cimport record_friction, begins_to_stick
 from ..steps.impulse cimport INSTANT
 from libc.math cimport sqrt
 
@@ -18,7 +18,7 @@ cdef void _rate(Memory* m) noexcept nogil
 cdef void record_bearings(Memory* m, double h) noexcept nogil
 cdef void begin_slips(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef double write_slips(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
-cdef bint joints_stick(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef bint bearings_begin_to_stick(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void scale_pressing(Memory* m, double share) noexcept nogil
 cdef void rate_at_end(Memory* m) noexcept nogil
 cdef void record_struck(Memory* m, Py_ssize_t dim, bint settles) noexcept nogil

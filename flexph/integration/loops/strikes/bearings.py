@@ -22,7 +22,7 @@ if not cython.compiled:
     )
     from ..mechanics.motion import mean_shapes, node_speeds
     from ..memory.memory import Memory
-    from ..steps.friction import record_friction, sticks
+    from ..steps.friction import begins_to_stick, record_friction
     from ..steps.impulse import INSTANT
 
 
@@ -107,12 +107,12 @@ def write_slips(m: Memory, dim: int, out: Array) -> float:
     return end_rates(m, dim, out)
 
 
-def joints_stick(m: Memory, dim: int) -> bool:
+def bearings_begin_to_stick(m: Memory, dim: int) -> bool:
     """True if a bearing slips at the end of a step, although it stuck or slipped the other way in the step."""
     for i in range(m.bearings_friction.size):
         m.rub_bound[i] = coefficient(m, i) * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
     node_speeds(m, dim)
-    return sticks(m, dim)
+    return begins_to_stick(m, dim)
 
 
 def scale_pressing(m: Memory, share: float) -> None:

@@ -24,7 +24,7 @@ def are_apart(m: Memory) -> bool:
     return m.strike_apart[0] > 0
 
 
-def weigh(m: Memory, dim: int) -> None:
+def set_inverse_masses(m: Memory, dim: int) -> None:
     """Set the inverse masses of all bodies."""
     d = dim
     for b in range(m.inertia_mass.size):
@@ -35,7 +35,7 @@ def weigh(m: Memory, dim: int) -> None:
         _invert(m, b)
 
 
-def weigh_step(m: Memory, dim: int, h: float) -> None:
+def set_inverse_jacobians(m: Memory, dim: int, h: float) -> None:
     """Set the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
@@ -88,7 +88,7 @@ def _turn_nodes(m: Memory, dim: int, h: float) -> None:
         differentiate_node(m, dim, h, k, 1.0, 0)
         for i in range(d, n):
             torque = m.strike_elimination[0]
-            _across(m, dim, m.system_B[i], k, i - d, torque)
+            _axis_product(m, dim, m.system_B[i], k, i - d, torque)
             for j in range(d, n):
                 m.strike_inverse[m.nodes_body[k]][i][j] += 0.5 * h * dot(dim, torque, m.system_W[j])
     for c in range(m.contacts_kind.size):
@@ -98,7 +98,7 @@ def _turn_nodes(m: Memory, dim: int, h: float) -> None:
                     _turn_ball(m, dim, c, m.contacts_node[c][end], h)
 
 
-def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
+def _axis_product(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
     """Write (R̄⁻ᵀ e_a) × f for component a of the spin and the force f on node k into ``out``."""
     b = m.nodes_body[k]
     f = m.trial_on_node[k]

@@ -6,7 +6,7 @@ from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size, is_open
 from ..memory.structures cimport Given
 from .bearings cimport friction_of, is_bearing, size_slips
-from .bodies cimport are_apart, weigh_step
+from .bodies cimport are_apart, set_inverse_jacobians
 from .coupled cimport set_responses, begin_coupled, factor_coupled, update_stresses, relations_stick
 from .islands cimport rate_change, find_islands, law_defect, add_impulse, rate_size
 from .law cimport prepare
@@ -51,10 +51,10 @@ cdef Py_ssize_t TOLD
 cdef double NEWTON_CLOSED
 
 cdef Py_ssize_t solve_closing(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
-cdef double _linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
+cdef double _solve_linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
 cdef double _extrapolate(Memory* m, double ratio, double before) noexcept nogil
-cdef bint _renew(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
-cdef bint _rests(Memory* m, double scale) noexcept nogil
+cdef bint _update_matrices(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
+cdef bint _is_at_rest(Memory* m, double scale) noexcept nogil
 cdef double _solve_laws(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Py_ssize_t islands, double weight, bint begins) noexcept nogil
 cdef double _solve_island(Memory* m, int kinds, LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
 cdef double _law_defect(Memory* m, Py_ssize_t dim, int kinds, Given given, double scale) noexcept nogil

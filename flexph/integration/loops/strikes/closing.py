@@ -32,7 +32,7 @@ if not cython.compiled:
     from ..steps.iterate import coordinate_size, is_open
     from ..steps.rows import fail
     from .bearings import friction_of, is_bearing, size_slips
-    from .bodies import are_apart, weigh_step
+    from .bodies import are_apart, set_inverse_jacobians
     from .coupled import begin_coupled, factor_coupled, relations_stick, set_responses, update_stresses
     from .islands import add_impulse, find_islands, law_defect, rate_change, rate_size
     from .law import prepare
@@ -105,7 +105,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
     wanders = False
     for iteration in range(1, ITERATIONS + 1):
         renews = iteration <= RENEWED or size > FAST
-        defect = _linearised(m, dim, kinds, law, given, islands, (weight, iteration == 1, renews))
+        defect = _solve_linearised(m, dim, kinds, law, given, islands, (weight, iteration == 1, renews))
         if not defect <= AFAR:
             return fail(m, LAWLESS, iteration, defect)
         size, previous = correct(m, scale), size
@@ -143,7 +143,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
     return fail(m, UNSETTLED, ITERATIONS, size)
 
 
-def _linearised(
+def _solve_linearised(
     m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int, at: tuple[float, bool, bool]
 ) -> float:
     """Solve the linearised laws for impulses and changes of velocities; return the largest defect.
@@ -154,7 +154,7 @@ def _linearised(
     renews = cython.declare(cython.bint)
     weight, begins, renews = at
     evaluate(m, dim, kinds, given)
-    if renews and not _renew(m, dim, kinds, given):
+    if renews and not _update_matrices(m, dim, kinds, given):
         return INFINITY
     if renews:
         law.made[1] = 0
@@ -184,13 +184,13 @@ def _extrapolate(m: Memory, ratio: float, before: float) -> float:
     return 0.0
 
 
-def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+def _update_matrices(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     """Renew the matrices of the bodies and the rows of the contacts; False if joints are dependent."""
     if not are_apart(m):
         if not factor_coupled(m, dim, kinds, given):
             return False
     else:
-        weigh_step(m, dim, given.h)
+        set_inverse_jacobians(m, dim, given.h)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
             fill_rows(m, dim, c, given.h)
@@ -199,7 +199,7 @@ def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     return True
 
 
-def _rests(m: Memory, scale: float) -> bool:
+def _is_at_rest(m: Memory, scale: float) -> bool:
     """True if no body moves at the start of a step; spins are not looked at."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
@@ -227,7 +227,7 @@ def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, we
     if begins:
         m.strike_audit[FREE] = free
     scale = larger(larger(scale, free), m.strike_audit[FREE])
-    rests = begins and _rests(m, scale)
+    rests = begins and _is_at_rest(m, scale)
     for i in range(islands):
         island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
         if island.contacts == 0:

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Vec, fill, larger, part
 from ..contact.forces cimport begin_contacts
 from ..contact.gaps cimport dot
-from ..friction.rows cimport slip_change, differentiate_slips, pull_unit
+from ..friction.rows cimport slip_change, differentiate_slips, set_unit_defects
 from ..mechanics.arrow cimport eliminate, solve
 from ..mechanics.assembly cimport assemble_step
 from ..mechanics.redundancy cimport factor_assembled, find_dependent, keep_independent, keep_least, solve as solve_least
@@ -12,7 +12,7 @@ from ..solids.forces cimport begin_solids, predict_solid_stresses
 from ..steps.rows cimport refuse
 from ..steps.impulse cimport INSTANT
 from ..steps.impulse cimport factor_instant
-from ..steps.newton cimport turns_back
+from ..steps.newton cimport relation_changes
 from ..memory.structures cimport Given, Kinds
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node

@@ -20,7 +20,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, larger, part
     from ..contact.forces import begin_contacts
     from ..contact.gaps import dot
-    from ..friction.rows import differentiate_slips, pull_unit, slip_change
+    from ..friction.rows import differentiate_slips, set_unit_defects, slip_change
     from ..mechanics.arrow import eliminate, solve
     from ..mechanics.assembly import assemble_step
     from ..mechanics.redundancy import factor_assembled, find_dependent, keep_independent, keep_least
@@ -31,7 +31,7 @@ if not cython.compiled:
     from ..nodal.forces import begin_strains, predict_stresses
     from ..solids.forces import begin_solids, predict_solid_stresses
     from ..steps.impulse import INSTANT, factor_instant
-    from ..steps.newton import turns_back
+    from ..steps.newton import relation_changes
     from ..steps.rows import refuse
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
@@ -85,7 +85,7 @@ def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     """True if relations of springs change to or from their tangents at rest (see steps.newton)."""
-    return turns_back(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
+    return relation_changes(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
 def update_stresses(m: Memory, dim: int, h: float) -> None:
@@ -196,7 +196,7 @@ def _fill_own(m: Memory, c: int) -> None:
 def _apply_unit_impulse(m: Memory, dim: int, c: int, r: int) -> None:
     """Set the defects to those of a unit impulse in row r of a contact or bearing."""
     if is_bearing(m, c):
-        pull_unit(m, dim, slip_of(m, c, r), -1.0)
+        set_unit_defects(m, dim, slip_of(m, c, r), -1.0)
         return
     fill(m.defect, 0.0)
     for side in range(2):

@@ -4,14 +4,14 @@ from ..contact.gaps cimport gap_of, place_vectors
 from ..mechanics.motion cimport node_speeds
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Prescribed
-from .bodies cimport are_apart, weigh
+from .bodies cimport are_apart, set_inverse_masses
 from .coupled cimport factor_at
 from .time_data cimport request_data, data_between
 from ..memory.given cimport given_of
 from .marks cimport CLOSES
 from .marks cimport OPEN
 from .marks cimport TOUCHES
-from .newton_law cimport strike_islands
+from .newton_law cimport solve_impacts_of_islands
 from .records cimport set_velocity_defect
 from .rows cimport set_free_response, set_rows, rate, set_levers
 from .trial cimport solve_free
@@ -25,7 +25,7 @@ cdef Py_ssize_t OVER_PART
 cdef double RESOLUTION
 cdef double TOUCHING
 
-cdef Py_ssize_t strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
+cdef Py_ssize_t solve_impacts(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
 cdef bint _factor(Memory* m, Py_ssize_t dim, int kinds, Prescribed p) noexcept nogil
 cdef Given _at_start(Prescribed p) noexcept nogil
 cdef void prepare(Memory* m, Py_ssize_t dim) noexcept nogil

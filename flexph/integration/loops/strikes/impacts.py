@@ -19,10 +19,10 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Given, Prescribed
-    from .bodies import are_apart, weigh
+    from .bodies import are_apart, set_inverse_masses
     from .coupled import factor_at
     from .marks import CLOSES, OPEN, TOUCHES
-    from .newton_law import strike_islands
+    from .newton_law import solve_impacts_of_islands
     from .records import set_velocity_defect
     from .rows import rate, set_free_response, set_levers, set_rows
     from .time_data import data_between, request_data
@@ -41,7 +41,7 @@ RESTING = cython.declare(cython.double, 1e-11)
 skipped, and relative speed up to which a gap does not close."""
 
 
-def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
+def solve_impacts(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
     """Solve impacts until no contact with restitution closes in the step; return their number, −1 if one fails."""
     count = cython.declare(cython.Py_ssize_t)
     prepare(m, dim)
@@ -57,7 +57,7 @@ def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: 
         if not are_apart(m) and _bounces(m) and not _factor(m, dim, kinds, p):
             return -1
         while count < STRIKES and _bounces(m):
-            if not strike_islands(m, dim, kinds, law, _at_start(p)):
+            if not solve_impacts_of_islands(m, dim, kinds, law, _at_start(p)):
                 return -1
             count += 1
             find_rates(m)
@@ -87,7 +87,7 @@ def prepare(m: Memory, dim: int) -> None:
     """Set the gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
     set_levers(m, dim)
     if are_apart(m):
-        weigh(m, dim)
+        set_inverse_masses(m, dim)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             set_rows(m, dim, c)

@@ -37,7 +37,7 @@ def find_islands(m: Memory, chosen: Index) -> int:
     for first in range(chosen.size):
         if chosen[first] == 2 and m.strike_mark[first] == 0:
             m.strike_begin[count] = place
-            place = _spread(m, first, place)
+            place = _append_coupled(m, first, place)
             count += 1
     m.strike_begin[count] = place
     return count
@@ -55,7 +55,7 @@ def link_bodies(m: Memory, chosen: Index) -> None:
                     m.strike_head[b] = 2 * c + side
 
 
-def _spread(m: Memory, first: int, place: int) -> int:
+def _append_coupled(m: Memory, first: int, place: int) -> int:
     """Append the contacts coupled with ``first`` to the members from ``place`` on, breadth first; return the end."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
@@ -123,11 +123,11 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
             b = m.contacts_sides[own_side // 2][side]
             other = m.strike_head[b] if b >= 0 else -1
             while other >= 0:
-                _share(m, D, own_side, other, k, m.strike_mark[other // 2], count, r)
+                _add_coupling(m, D, own_side, other, k, m.strike_mark[other // 2], count, r)
                 other = m.strike_link[other]
 
 
-def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
+def _add_coupling(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
     """Add to D the coupling of two contacts by a common body: rates at side ``own`` by impulses at side ``other``."""
     for i in range(r):
         for j in range(r):

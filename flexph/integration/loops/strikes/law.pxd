@@ -22,8 +22,8 @@ cdef bint _is_uneven(Memory* m, Py_ssize_t first, Py_ssize_t count) noexcept nog
 cdef (Py_ssize_t, Py_ssize_t) _order(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count) noexcept nogil
 cdef Py_ssize_t _number_bodies(Memory* m, LawSpace& law, Py_ssize_t begin, Py_ssize_t first, Py_ssize_t count) noexcept nogil
 cdef void _gather(Memory* m, LawSpace& law, Island& island) noexcept nogil
-cdef Coupled _coupled(LawSpace& law, Island& island) noexcept nogil
-cdef Chain _chain(LawSpace& law, Island& island) noexcept nogil
+cdef Coupled _law_by_bodies(LawSpace& law, Island& island) noexcept nogil
+cdef Chain _velocity_space(LawSpace& law, Island& island) noexcept nogil
 cdef void multiply_compliance(LawSpace& law, Island& island, Vec x, Vec out) noexcept nogil
 cdef double solve_island(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
-cdef double _near(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
+cdef double _solve_dense(LawSpace& law, Island& island, double weight, bint rests) noexcept nogil

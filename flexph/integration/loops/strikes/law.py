@@ -153,7 +153,7 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
                     law.answer[2 * k + side][i][a] = m.strike_answer[2 * c + side][i][a]
 
 
-def _coupled(law: LawSpace, island: Island) -> Coupled:
+def _law_by_bodies(law: LawSpace, island: Island) -> Coupled:
     """Law of an island by its bodies."""
     count = island.contacts
     steps = law.steps
@@ -166,7 +166,7 @@ def _coupled(law: LawSpace, island: Island) -> Coupled:
     return Coupled(law.side, law.rate, law.answer, b, given, steps_0, steps_1, steps_2, island.scale, island.rows)
 
 
-def _chain(law: LawSpace, island: Island) -> Chain:
+def _velocity_space(law: LawSpace, island: Island) -> Chain:
     """Work space for solving the contact laws of an island in body velocities, as views of the arrays of ``law``."""
     n = law.rate.shape[2]
     N = n * island.bodies
@@ -181,8 +181,8 @@ def multiply_compliance(law: LawSpace, island: Island, x: Array, out: Array) -> 
     """Write the product D x into ``out``."""
     size = island.rows * island.contacts
     if island.bodies > 0:
-        p = _coupled(law, island)
-        s = _chain(law, island)
+        p = _law_by_bodies(law, island)
+        s = _velocity_space(law, island)
         add_impulses(p, part(x, 0, size), law.of_bodies[NOTHING], s)
         for k in range(island.contacts):
             for i in range(island.rows):
@@ -203,20 +203,20 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
     """
     size = island.rows * island.contacts
     if island.bodies > 0:
-        p = _coupled(law, island)
-        s = _chain(law, island)
+        p = _law_by_bodies(law, island)
+        s = _velocity_space(law, island)
         defect = proximal_coupled(p, part(law.x, 0, size), weight, rests, s)
         return defect if defect == defect else INFINITY
     multiply_compliance(law, island, law.given, law.moved)
     for i in range(size):
         law.b[i] -= law.moved[i]
-    defect = _near(law, island, weight, rests)
+    defect = _solve_dense(law, island, weight, rests)
     for i in range(size):
         law.b[i] += law.moved[i]
     return defect if defect == defect else INFINITY
 
 
-def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+def _solve_dense(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     """Solve for impulses with a dense D; return their defect, divided by the scale."""
     size = island.rows * island.contacts
     count = island.contacts

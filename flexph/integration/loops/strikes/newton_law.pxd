@@ -25,15 +25,15 @@ cdef double SOLVED
 cdef double ROUGH
 cdef Py_ssize_t IMPACT
 
-cdef bint strike_islands(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
+cdef bint solve_impacts_of_islands(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
 cdef bint begin_impulses(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t members) noexcept nogil
 cdef void end_impulses(Memory* m, Py_ssize_t dim, int kinds, Vec coefficient, Given given, bint settles) noexcept nogil
 cdef double scale_of(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t members) noexcept nogil
-cdef void go_over(Memory* m) noexcept nogil
-cdef bint _strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& island) noexcept nogil
-cdef double obey(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
-cdef void _begin(Memory* m, LawSpace& law, Island& island, bint elastic) noexcept nogil
-cdef double work(LawSpace& law, Py_ssize_t size) noexcept nogil
+cdef void add_changes(Memory* m) noexcept nogil
+cdef bint _solve_impact(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& island) noexcept nogil
+cdef double solve_near(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
+cdef void _set_first_rates(Memory* m, LawSpace& law, Island& island, bint elastic) noexcept nogil
+cdef double energy_change(LawSpace& law, Py_ssize_t size) noexcept nogil
 cdef void _limit_energy(Memory* m, int kinds, LawSpace& law, Island& island) noexcept nogil
-cdef void push_all(Memory* m, LawSpace& law, Island& island) noexcept nogil
+cdef void add_impulse_changes(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, LawSpace& law, Island& island) noexcept nogil

@@ -51,7 +51,7 @@ ROUGH = cython.declare(cython.double, 1e-10)
 defect of a solved law, and defect above which an impact is not solved."""
 
 
-def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
+def solve_impacts_of_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
     """Solve the impacts of closing contacts, with the touching ones coupled to them; False if one is not solved.
 
     All bearings take part, as the impulses that hold the velocities of all joints press them.
@@ -68,7 +68,7 @@ def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given)
     scale = scale_of(m, dim, kinds, m.strike_begin[islands])
     for i in range(islands):
         island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
-        if island.contacts == 0 or not _strike(m, dim, kinds, law, island):
+        if island.contacts == 0 or not _solve_impact(m, dim, kinds, law, island):
             return False
     end_impulses(m, dim, kinds, given.before, given, False)
     return True
@@ -99,7 +99,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
     """Take over the velocities after an impact or settling, and record the losses."""
-    go_over(m)
+    add_changes(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
         set_velocity_defect(m, dim, coefficient, given)
@@ -119,7 +119,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
     return scale
 
 
-def go_over(m: Memory) -> None:
+def add_changes(m: Memory) -> None:
     """Add the changes to the velocities."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
@@ -131,20 +131,20 @@ def go_over(m: Memory) -> None:
         m.at_du[i] += m.strike_bend[i]
 
 
-def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
+def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
     """Solve the impact of an island; False if its law is not solved."""
     size = island.rows * island.contacts
     for i in range(island.rows):
         for k in range(island.contacts):
             law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
-    _begin(m, law, island, True)
-    defect = obey(m, kinds, law, island)
+    _set_first_rates(m, law, island, True)
+    defect = solve_near(m, kinds, law, island)
     move_rates(m, kinds, law, island, law.x, law.moved)
-    if work(law, size) > 0.0:
+    if energy_change(law, size) > 0.0:
         for i in range(size):
             law.kept[i] = law.x[i]
-        _begin(m, law, island, False)
-        defect = larger(defect, obey(m, kinds, law, island))
+        _set_first_rates(m, law, island, False)
+        defect = larger(defect, solve_near(m, kinds, law, island))
         _limit_energy(m, kinds, law, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
@@ -153,7 +153,7 @@ def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> b
     return True
 
 
-def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
+def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
     """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect."""
     weight = WEIGHT
     defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
@@ -163,7 +163,7 @@ def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
     return defect
 
 
-def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
+def _set_first_rates(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
     """Set the rates of the law, with restitution if ``elastic``, and zero impulses."""
     for i in range(island.rows * island.contacts):
         law.b[i] = law.y[i]
@@ -174,7 +174,7 @@ def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
         law.b[k] += 0.0 if is_bearing(m, c) else m.contacts_restitution[c] * smaller(law.y[k], 0.0)
 
 
-def work(law: LawSpace, size: int) -> float:
+def energy_change(law: LawSpace, size: int) -> float:
     """Change of kinetic energy by the impulses ``law.x``, from rates before them and changes of these [J]."""
     total = 0.0
     for i in range(size):
@@ -186,7 +186,7 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
     """Move ``x`` from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
-    at_rest = work(law, size)
+    at_rest = energy_change(law, size)
     for i in range(size):
         law.kept[i] -= law.x[i]
     slope = 0.0
@@ -204,7 +204,7 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
         law.x[i] += share * law.kept[i]
 
 
-def push_all(m: Memory, law: LawSpace, island: Island) -> None:
+def add_impulse_changes(m: Memory, law: LawSpace, island: Island) -> None:
     """Add the changes of velocities by the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
@@ -213,7 +213,7 @@ def push_all(m: Memory, law: LawSpace, island: Island) -> None:
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
     """Apply the impulses of an island, and record them and their loss."""
-    push_all(m, law, island)
+    add_impulse_changes(m, law, island)
     count = island.contacts
     r = island.rows
     for k in range(count):

@@ -12,8 +12,8 @@ cdef Py_ssize_t REPEATED
 cdef double solve_pressed(Memory* m, int kinds, LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
 cdef void move_rates(Memory* m, int kinds, LawSpace& law, Island& island, Vec x, Vec out) noexcept nogil
 cdef bint _has_bearing(Memory* m, Island& island) noexcept nogil
-cdef void _press(Memory* m, LawSpace& law, Island& island) noexcept nogil
-cdef double _by(Memory* m, Island& island, Py_ssize_t l, Py_ssize_t row) noexcept nogil
+cdef void _set_joint_impulses(Memory* m, LawSpace& law, Island& island) noexcept nogil
+cdef double _joint_response(Memory* m, Island& island, Py_ssize_t l, Py_ssize_t row) noexcept nogil
 cdef void _linearise(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef double _direction(Memory* m, Py_ssize_t e) noexcept nogil
-cdef double _turned(Memory* m, LawSpace& law, Island& island) noexcept nogil
+cdef double _largest_turn(Memory* m, LawSpace& law, Island& island) noexcept nogil

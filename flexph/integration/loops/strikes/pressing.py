@@ -36,11 +36,11 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
     missed = INFINITY
     before = INFINITY
     for _ in range(REPEATED):
-        _press(m, law, island)
+        _set_joint_impulses(m, law, island)
         _linearise(m, law, island)
         missed = solve_island(law, island, weight, rests)
-        _press(m, law, island)
-        missed = larger(missed, _turned(m, law, island))
+        _set_joint_impulses(m, law, island)
+        missed = larger(missed, _largest_turn(m, law, island))
         if missed <= EXACT or (missed <= SOLVED and missed > 0.1 * before):
             break
         before = missed
@@ -64,13 +64,13 @@ def _has_bearing(m: Memory, island: Island) -> bool:
     return has_bearing
 
 
-def _press(m: Memory, law: LawSpace, island: Island) -> None:
+def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
     """Set the impulses of joints at the impulses in ``x``, and the size of these for each bearing."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
         for l in range(island.rows * island.contacts):
-            total += _by(m, island, l, row) * (law.x[l] - law.given[l])
+            total += _joint_response(m, island, l, row) * (law.x[l] - law.given[l])
         m.rub_pressed[k] = total
     fill(m.rub_size, 0.0)
     for k in range(m.rub_base.size):
@@ -79,7 +79,7 @@ def _press(m: Memory, law: LawSpace, island: Island) -> None:
         m.rub_size[i] = sqrt(m.rub_size[i])
 
 
-def _by(m: Memory, island: Island, l: int, row: int) -> float:
+def _joint_response(m: Memory, island: Island, l: int, row: int) -> float:
     """Change of the joint impulse in a constraint row by unit impulse l of an island."""
     k = l % island.contacts
     r = l // island.contacts
@@ -109,7 +109,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
                 row = m.bearings_row[e]
                 law.b[k] -= n * (m.rub_base[e] + m.strike_carried[0] * m.strike_held[row])
                 for l in range(size):
-                    D[k][l] -= n * _by(m, island, l, row)
+                    D[k][l] -= n * _joint_response(m, island, l, row)
         for r in range(1, island.rows):
             if slip_of(m, c, r) < 0:
                 at = r * count + k
@@ -129,7 +129,7 @@ def _direction(m: Memory, e: int) -> float:
     return sqrt(1.0 / parts)
 
 
-def _turned(m: Memory, law: LawSpace, island: Island) -> float:
+def _largest_turn(m: Memory, law: LawSpace, island: Island) -> float:
     """Largest difference between normal and pressing impulses of bearings, as a rate divided by the scale."""
     missed = 0.0
     for k in range(island.contacts):

@@ -6,7 +6,7 @@ from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, outputs, velocity_defect
 from ..terms.masses cimport weigh
 from ..mechanics.motion cimport derive_momenta
-from ..mechanics.relations cimport generates
+from ..mechanics.relations cimport generates_energy
 from ..memory.memory cimport Memory
 from ..steps.history cimport remember
 from ..steps.rows cimport record_energy

@@ -28,7 +28,7 @@ if not cython.compiled:
     from ..contact.forces import leaves_list, record_contacts, store_contacts
     from ..mechanics.ledger_rows import energies, flows, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
-    from ..mechanics.relations import generates
+    from ..mechanics.relations import generates_energy
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..steps.history import remember
@@ -123,7 +123,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
         return refuse(m, TURNED, 0)
     if leaves_list(m, dim):
         return False
-    if generates(m, given.h):
+    if generates_energy(m, given.h):
         return refuse(m, GENERATING, 0)
     if kinds > 0 and has_no_row(m, dim):
         return refuse(m, CROWDED_TABLE, 0)

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Mat, Vec, copy, fill, part
 from ..contact.gaps cimport differentiate_gap, dot, gap_of, place_vectors, turned_gap
-from ..contact.rubbing cimport moment, slide
+from ..contact.rubbing cimport moment, set_contact_slip
 from ..memory.memory cimport Memory
 from ..terms.nodes cimport differentiate_node
 from .bearings cimport slip_of
@@ -15,7 +15,7 @@ cdef Py_ssize_t differentiate_side(Memory* m, Py_ssize_t dim, double h, Py_ssize
 cdef Py_ssize_t _side(Memory* m, Py_ssize_t c, Py_ssize_t b) noexcept nogil
 cdef void _add_node(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t k, Py_ssize_t b, Py_ssize_t by, double h) noexcept nogil
 cdef void _add_bending(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t k, Py_ssize_t end, double h) noexcept nogil
-cdef void _bend(Memory* m, Py_ssize_t dim, Py_ssize_t n, double sign, Vec along, Py_ssize_t at_end, Vec out) noexcept nogil
+cdef void _add_shapes(Memory* m, Py_ssize_t dim, Py_ssize_t n, double sign, Vec along, Py_ssize_t at_end, Vec out) noexcept nogil
 cdef double bending(Memory* m, Py_ssize_t c, Py_ssize_t r, Vec rates) noexcept nogil
 cdef void _add_spins(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t side) noexcept nogil
 cdef void set_free_response(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

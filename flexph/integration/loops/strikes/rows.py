@@ -14,7 +14,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill, part
     from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
-    from ..contact.rubbing import moment, slide
+    from ..contact.rubbing import moment, set_contact_slip
     from ..memory.memory import Memory
     from ..terms.nodes import differentiate_node
     from .bearings import slip_of
@@ -37,7 +37,7 @@ def set_rows(m: Memory, dim: int, c: int) -> None:
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
     if m.contacts_friction[c] > 0.0:
-        slide(m, dim, c, 0.0)
+        set_contact_slip(m, dim, c, 0.0)
     fill_rows(m, dim, c, 0.0)
 
 
@@ -53,7 +53,7 @@ def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
     m.touch_force[c] = m.strike_impulse[0][c] / h
     m.strike_rates[0][c] = after / h
     if m.contacts_friction[c] > 0.0:
-        slide(m, dim, c, h)
+        set_contact_slip(m, dim, c, h)
         for t in range(dim - 1):
             m.touch_friction[c][t] = m.strike_impulse[1 + t][c] / h
             m.strike_rates[1 + t][c] = m.touch_slip[c][t] / h
@@ -123,18 +123,18 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
     sign = 1.0 if end == 0 else -1.0
-    _bend(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_act[first])
+    _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_act[first])
     if h == 0.0:
-        _bend(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
+        _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
     else:
-        _bend(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
+        _add_shapes(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
     if k == 0 and m.contacts_friction[c] > 0.0:
         for t in range(dim - 1):
-            _bend(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
-            _bend(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
+            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
+            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
 
 
-def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
+def _add_shapes(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
     """Add the shapes at node n, minus those of the centre of mass, along a direction turned by R̄⁻¹ or by R₁⁻¹."""
     b = m.nodes_body[n]
     for j in range(dim):

@@ -5,8 +5,8 @@ from ..contact.gaps cimport gap_of
 from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size
 from ..memory.structures cimport Given
-from .bearings cimport scale_pressing, is_bearing, joints_stick, mark_bearings, rate_at_end
-from .bodies cimport are_apart, weigh
+from .bearings cimport scale_pressing, is_bearing, bearings_begin_to_stick, mark_bearings, rate_at_end
+from .bodies cimport are_apart, set_inverse_masses
 from .coupled cimport factor_at
 from .islands cimport own_response, find_islands, law_defect
 from .law cimport prepare
@@ -14,7 +14,7 @@ from .marks cimport CLOSES
 from .marks cimport OPEN
 from .marks cimport may_close
 from .newton_law cimport ROUGH
-from .newton_law cimport begin_impulses, end_impulses, obey, push_all, scale_of
+from .newton_law cimport begin_impulses, end_impulses, solve_near, add_impulse_changes, scale_of
 from .pressing cimport move_rates
 from .records cimport record_defect, largest_defect, record_impulses, record_loss, record_surface, friction_impulse
 from .rows cimport set_free_response, set_rows, rate, rate_after, set_levers

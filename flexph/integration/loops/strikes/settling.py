@@ -22,13 +22,13 @@ if not cython.compiled:
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size
     from ..steps.rows import refuse
-    from .bearings import is_bearing, joints_stick, mark_bearings, rate_at_end, scale_pressing
-    from .bodies import are_apart, weigh
+    from .bearings import bearings_begin_to_stick, is_bearing, mark_bearings, rate_at_end, scale_pressing
+    from .bodies import are_apart, set_inverse_masses
     from .coupled import factor_at
     from .islands import find_islands, law_defect, own_response
     from .law import prepare
     from .marks import CLOSES, OPEN, may_close
-    from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
+    from .newton_law import ROUGH, add_impulse_changes, begin_impulses, end_impulses, scale_of, solve_near
     from .pressing import move_rates
     from .records import friction_impulse, largest_defect, record_defect, record_impulses, record_loss, record_surface
     from .rows import rate, rate_after, set_free_response, set_levers, set_rows
@@ -50,7 +50,7 @@ def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     acts = cython.declare(cython.bint)
     set_levers(m, dim)
     if are_apart(m):
-        weigh(m, dim)
+        set_inverse_masses(m, dim)
     size = coordinate_size(m)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
@@ -60,7 +60,7 @@ def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             if acts and are_apart(m):
                 set_free_response(m, dim, c)
     if kinds > 0:
-        mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, dim) else OPEN)
+        mark_bearings(m, CLOSES if may_close(m) or bearings_begin_to_stick(m, dim) else OPEN)
         scale_pressing(m, 1.0)
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
@@ -118,7 +118,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
             law.x[at] = law.given[at]
             law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i][c]
             law.b[at] = law.y[at]
-    defect = obey(m, kinds, law, island)
+    defect = solve_near(m, kinds, law, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
     record_defect(m, defect * island.scale, island.scale)
@@ -146,7 +146,7 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: f
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
     """Apply the added impulses, and record them and their losses."""
-    push_all(m, law, island)
+    add_impulse_changes(m, law, island)
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]

@@ -11,15 +11,15 @@ if not cython.compiled:
     from math import inf as INFINITY
 
     from ....numerics.loops.views import average, fill, larger, smaller
-    from ..contact.forces import push_nodes, twist_bodies
-    from ..mechanics.forces import apply_loads, sum_by_body, turn_loads
+    from ..contact.forces import add_contact_forces, add_contact_torques
+    from ..mechanics.forces import add_resultants, apply_loads, write_world_loads
     from ..mechanics.motion import node_arms
     from ..mechanics.residual import balance, move
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
     from ..steps.history import guess
     from ..steps.newton import newton
-    from .bodies import are_apart, weigh_step
+    from .bodies import are_apart, set_inverse_jacobians
     from .coupled import begin_joints, change_coupled, evaluate_coupled
     from .marks import OPEN
     from .rows import evaluate_contact
@@ -45,7 +45,7 @@ def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
     move(m, dim, h)
     node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
     average(m.at_arm, m.end_arm, m.trial_lever)
-    turn_loads(m, dim, inputs)
+    write_world_loads(m, dim, inputs)
     for c in range(m.contacts_kind.size):
         m.touch_force[c] = 0.0
         if m.strike_may_close[c] > 0:
@@ -53,9 +53,9 @@ def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     apply_loads(m, dim)
-    push_nodes(m, dim)
-    sum_by_body(m, dim)
-    twist_bodies(m, dim)
+    add_contact_forces(m, dim)
+    add_resultants(m, dim)
+    add_contact_torques(m, dim)
     balance(m, dim, h)
 
 
@@ -68,7 +68,7 @@ def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> boo
         return _solve_free(m, dim, given)
 
 
-def _release(m: Memory) -> None:
+def _clear_forces(m: Memory) -> None:
     """Set the forces of rigid contacts to zero."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -77,7 +77,7 @@ def _release(m: Memory) -> None:
 
 def solve_without_contacts(m: Memory, dim: int, kinds: int, given: Given) -> int:
     """Solve the step without rigid contacts and friction of joints from a guess; return the iterations, or −1."""
-    _release(m)
+    _clear_forces(m)
     fill(m.trial_rub, 0.0)
     if not begin_joints(m, dim, kinds, given):
         return -1
@@ -95,7 +95,7 @@ def _solve_free(m: Memory, dim: int, given: Given) -> bool:
     for iteration in range(ITERATIONS):
         _evaluate(m, dim, h, given.inputs)
         if iteration <= RENEWED:
-            weigh_step(m, dim, h)
+            set_inverse_jacobians(m, dim, h)
         _balance_bodies(m)
         size, previous = correct(m, scale), size
         expected = size if iteration == 0 else size * smaller(1.0, size / previous)

@@ -22,22 +22,22 @@ def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: 
     """Write the rows of B and W of a node for ṙ̄, ω̄, φ̄u̇̄, flexible coordinates and other ṙ̄; return the next row."""
     d = dim
     s = 1 if d == 2 else 3
-    _by_body(m, dim, h, n, sign, row)
+    _write_body_rows(m, dim, h, n, sign, row)
     row += d
     for a in range(s):
-        _by_spin(m, dim, n, a, sign, row)
+        _write_spin_row(m, dim, n, a, sign, row)
         row += 1
     row += d
     for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
-        _by_coordinate(m, dim, h, n, e, sign, row)
+        _write_coordinate_row(m, dim, h, n, e, sign, row)
         row += 1
     for e in range(m.nodes_others_ptr[n], m.nodes_others_ptr[n + 1]):
-        _by_other(m, dim, h, sign * m.nodes_others_weight[e], row)
+        _write_frame_rows(m, dim, h, sign * m.nodes_others_weight[e], row)
         row += d
     return row
 
 
-def _by_body(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> None:
+def _write_body_rows(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> None:
     """Write the rows of B and W of a node for ṙ̄ and φ̄u̇̄, which lie before and after those for ω̄."""
     d = dim
     s = 1 if d == 2 else 3
@@ -51,7 +51,7 @@ def _by_body(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> No
             m.system_W[row + d + s + j][i] = -sign * moves * h * m.end_R[b][i][j]
 
 
-def _by_other(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
+def _write_frame_rows(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
     """Write the rows of B and W of a mean of points for ṙ̄ of another frame."""
     for j in range(dim):
         for i in range(dim):
@@ -59,7 +59,7 @@ def _by_other(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
             m.system_W[row + j][i] = h * weight if i == j else 0.0
 
 
-def _by_spin(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None:
+def _write_spin_row(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None:
     """Write the row of B and W of a node for component a of ω̄."""
     turn = cython.declare(Number)
     b = m.nodes_body[n]
@@ -83,7 +83,7 @@ def _by_spin(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None
             m.system_W[row][i] = sign * moved[i]
 
 
-def _by_coordinate(m: Memory, dim: int, h: float, n: int, e: int, sign: float, row: int) -> None:
+def _write_coordinate_row(m: Memory, dim: int, h: float, n: int, e: int, sign: float, row: int) -> None:
     """Write the row of B and W of a node for a flexible coordinate, from entry e of the shapes of the node."""
     b = m.nodes_body[n]
     for i in range(dim):

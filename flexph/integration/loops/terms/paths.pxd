@@ -12,6 +12,6 @@ cdef void follow_curves(Memory* m) noexcept nogil
 cdef void _follow(Memory* m, Py_ssize_t c, Vec end, double s1) noexcept nogil
 cdef void set_shapes(Memory* m, Py_ssize_t c, double s, Py_ssize_t order, Vec out) noexcept nogil
 cdef void sum_products(Memory* m, Py_ssize_t c, Vec product, Vec weight, Vec out) noexcept nogil
-cdef void _rest(Vec tangent, Ten resting, Py_ssize_t c) noexcept nogil
-cdef void _direct(Memory* m, Py_ssize_t c) noexcept nogil
+cdef void _write_resting_axes(Vec tangent, Ten resting, Py_ssize_t c) noexcept nogil
+cdef void _set_directions(Memory* m, Py_ssize_t c) noexcept nogil
 cdef bint leaves_curves(Memory* m) noexcept nogil

@@ -63,7 +63,7 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
     m.path_used[c][1] = end_used(m, c, s0, s1)
     set_shapes(m, c, s0, 1, m.path_slope)
     sum_products(m, c, m.at_product, m.path_slope, m.path_tangent[c])
-    _rest(m.path_tangent[c], m.path_resting, c)
+    _write_resting_axes(m.path_tangent[c], m.path_resting, c)
     set_shapes(m, c, s0, 0, m.path_mean)
     set_shapes(m, c, s1, 0, m.path_last)
     set_shapes(m, c, s1, 1, m.path_slope)
@@ -92,7 +92,7 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
         m.path_way[c][j] = way
         m.path_by_place[c][j] = by_place
     m.path_curved[c] = straight + bent if straight + bent > 0.0 else straight
-    _direct(m, c)
+    _set_directions(m, c)
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
@@ -111,7 +111,7 @@ def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -
         out[j] = total
 
 
-def _rest(tangent: Array, resting: Array, c: int) -> None:
+def _write_resting_axes(tangent: Array, resting: Array, c: int) -> None:
     """Write unit vectors across a tangent into ``resting``; in space the first is in the plane of tangent and an axis.
 
     It is the axis to which the tangent is most nearly orthogonal.
@@ -144,7 +144,7 @@ def _rest(tangent: Array, resting: Array, c: int) -> None:
         normal[1][j] = (tangent[u] * normal[0][v] - tangent[v] * normal[0][u]) / size
 
 
-def _direct(m: Memory, c: int) -> None:
+def _set_directions(m: Memory, c: int) -> None:
     """Set the directions of the multipliers of a curve, and the unit vector along τ."""
     d = m.path_way.shape[1]
     square = 0.0

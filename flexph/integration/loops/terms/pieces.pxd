@@ -14,7 +14,7 @@ cdef Py_ssize_t piece_at(Memory* m, Py_ssize_t c, double s) noexcept nogil
 cdef double local_place(Memory* m, Py_ssize_t c, Py_ssize_t e, double s) noexcept nogil
 cdef double length_of(Memory* m, Py_ssize_t c, Py_ssize_t e) noexcept nogil
 cdef void add_shapes(Memory* m, Py_ssize_t c, double s, Py_ssize_t order, double share, Vec out) noexcept nogil
-cdef void _spread(Memory* m, Py_ssize_t c, Py_ssize_t e, double share, Vec out) noexcept nogil
+cdef void _add_coefficients(Memory* m, Py_ssize_t c, Py_ssize_t e, double share, Vec out) noexcept nogil
 cdef void add_chord(Memory* m, Py_ssize_t c, double s0, double s1, Vec out) noexcept nogil
 cdef void add_chord_change(Memory* m, Py_ssize_t c, double s0, double s1, Vec chord, Vec slope, Vec out) noexcept nogil
 cdef void _take_piece(Memory* m, Py_ssize_t c, Py_ssize_t e, Vec product) noexcept nogil

@@ -72,10 +72,10 @@ def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array
         else:
             w[q] = power if order == 0 else q * power if order == 1 else q * (q - 1) * power
             power = power * t
-    _spread(m, c, e, share, out)
+    _add_coefficients(m, c, e, share, out)
 
 
-def _spread(m: Memory, c: int, e: int, share: float, out: Array) -> None:
+def _add_coefficients(m: Memory, c: int, e: int, share: float, out: Array) -> None:
     """Add ``share`` times the coefficients of the points of piece e for the powers ``path.weight`` to ``out``."""
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
@@ -101,7 +101,7 @@ def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
         for q in range(1, w.size):  # for t^q: Σ a^i b^(q−1−i)
             w[q] = a * w[q - 1] + power
             power = power * b
-        _spread(m, c, e, 1.0 if first == last else (b - a) / (high - low), out)
+        _add_coefficients(m, c, e, 1.0 if first == last else (b - a) / (high - low), out)
 
 
 def add_chord_change(m: Memory, c: int, s0: float, s1: float, chord: Array, slope: Array, out: Array) -> None:

@@ -44,7 +44,7 @@ def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
     return total
 
 
-def pull_rope(m: Memory, r: int, tension: float) -> None:
+def add_rope_forces(m: Memory, r: int, tension: float) -> None:
     """Add the forces of the tension of a rope to those on its products."""
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
@@ -91,14 +91,14 @@ def _arc(m: Memory, a: int, product: Array) -> float:
     w = m.ropes_turn[a]
     turned = atan2(product[m.ropes_sine[w + 1]], product[m.ropes_cosine[w + 1]])
     turned -= atan2(product[m.ropes_sine[w]], product[m.ropes_cosine[w]])
-    turned += _lean(m, k + 1, product) - _lean(m, k, product)
+    turned += _tangent_angle(m, k + 1, product) - _tangent_angle(m, k, product)
     if m.ropes_sheave[a] < 0.0:
         turned = -turned
     turned -= 2.0 * pi * floor(turned / (2.0 * pi))
     return turned - 2.0 * pi if turned > 2.0 * pi - TOUCHING else turned
 
 
-def _lean(m: Memory, k: int, product: Array) -> float:
+def _tangent_angle(m: Memory, k: int, product: Array) -> float:
     """Angle β of the tangent relative to the line of the centres."""
     offset = m.ropes_offset[k]
     return atan2(offset, sqrt(fabs(product[m.ropes_square[k]] - offset * offset)))

@@ -6,7 +6,7 @@ from libc.math cimport fabs
 cdef double law_value(AnyMemory* m, Py_ssize_t k, Py_ssize_t order, double x) noexcept nogil
 cdef double mean_force(AnyMemory* m, Py_ssize_t k, double before, double after) noexcept nogil
 cdef double mean_slope(AnyMemory* m, Py_ssize_t k, double before, double after) noexcept nogil
-cdef double timed(AnyMemory* m, Py_ssize_t kind, Py_ssize_t i, Py_ssize_t end) noexcept nogil
+cdef double factor_at(AnyMemory* m, Py_ssize_t kind, Py_ssize_t i, Py_ssize_t end) noexcept nogil
 cdef double mean_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double last_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double work_of_factor(AnyMemory* m, Py_ssize_t i, double before, double after) noexcept nogil

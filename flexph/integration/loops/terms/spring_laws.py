@@ -70,7 +70,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     return (5.0 * (first + last) + 4.0 * law_value(m, k, 2, before + 0.5 * change)) / 18.0
 
 
-def timed(m: Memory, kind: int, i: int, end: int) -> float:
+def factor_at(m: Memory, kind: int, i: int, end: int) -> float:
     """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.arrays."""
     return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
 
@@ -79,26 +79,26 @@ def mean_factor(m: Memory, i: int) -> float:
     """Mean of the time factor of the law of spring i over the step; 1 for laws without one."""
     if m.joints_timed[FACTORS][1] == 0:
         return 1.0
-    return 0.5 * (timed(m, FACTORS, i, 0) + timed(m, FACTORS, i, 1))
+    return 0.5 * (factor_at(m, FACTORS, i, 0) + factor_at(m, FACTORS, i, 1))
 
 
 def last_factor(m: Memory, i: int) -> float:
     """Time factor of the law of spring i at the end of the step; 1 for laws without one."""
-    return 1.0 if m.joints_timed[FACTORS][1] == 0 else timed(m, FACTORS, i, 1)
+    return 1.0 if m.joints_timed[FACTORS][1] == 0 else factor_at(m, FACTORS, i, 1)
 
 
 def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
     """Work ½ (a₁ − a₀) (V₀ + V₁) done over a step by the time factor a of the law of spring i."""
     if m.joints_timed[FACTORS][1] == 0:
         return 0.0
-    change = timed(m, FACTORS, i, 1) - timed(m, FACTORS, i, 0)
+    change = factor_at(m, FACTORS, i, 1) - factor_at(m, FACTORS, i, 0)
     return 0.5 * change * (law_value(m, m.joints_law[i], 0, before) + law_value(m, m.joints_law[i], 0, after))
 
 
 def row_factor(m: Memory, e: int, end: int) -> float:
     """Factor of time of the law of strain row e at the start (``end`` 0) or at the end (1) of the step."""
     k = m.strains_schedule[e]
-    return 1.0 if k < 0 else timed(m, STRAINS, k, end)
+    return 1.0 if k < 0 else factor_at(m, STRAINS, k, end)
 
 
 def user_force(m: Memory, i: int, x: float, rate: float) -> float:
