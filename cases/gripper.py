@@ -137,9 +137,7 @@ def checks() -> Iterable[Check]:
     """Checks: the box is held above the limits of friction, stays below that of its weight, and the balance."""
     firm = run(press=1.05 * limit(acceleration()))
     palm, box = heights(firm)
-    yield near(
-        "height, firm [m]", HEIGHT, box[-1], 1e-4, source="height of the palm"
-    )  # contacts are elastic
+    yield near("height, firm [m]", HEIGHT, box[-1], 1e-4, source="height of the palm")  # contacts are elastic
     grip = mean_force(firm, "left grip: friction", 0.6, 0.8)  # anchors vibrate about it
     yield near("friction of a jaw [N]", 0.5 * MASS * GRAVITY, grip, 0.02, source="mg/2")
     yield near("slip, firm [m]", 0.0, np.abs(palm - box).max(), 2e-4, source="2μN ≥ m(g + a)")

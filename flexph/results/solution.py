@@ -453,9 +453,7 @@ class Solution(MotionByName, Result, Memo):
         yield "holding", self.holding, (k + 1, len(self.mechanism.connections)) if self.holding.size else (0, 0)
         arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames
         width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
-        is_known = (
-            self.memory.size and not self.holding.size
-        )  # joints may hold at the end only
+        is_known = self.memory.size and not self.holding.size  # joints may hold at the end only
         yield "memory", self.memory, (len(self.memory), width if is_known else self.memory.shape[-1])
         values = sum(part.stop - part.start for part in law_values(self.mechanism))
         yield "anchors/rows", self.anchors.rows, (values,)

@@ -2,7 +2,7 @@ from ...numerics.loops.binding cimport bind
 from .decay.step cimport prepare
 from .gauss.scheme cimport Scheme
 from .gauss.steps cimport run_gauss
-from .terms.masses cimport weigh
+from .terms.masses cimport set_changing_masses
 from .memory.memory cimport Memory
 from .memory.structures cimport Course, GaussTable, Given, Kinds, Table
 from .rigid_steps.run cimport run_strikes

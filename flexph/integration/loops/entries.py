@@ -24,7 +24,7 @@ if not cython.compiled:
     from .steps.run import run as run_steps
     from .steps.run import settle as _settle
     from .steps.run import settle_contacts as _settle_contacts
-    from .terms.masses import weigh
+    from .terms.masses import set_changing_masses
 
 STRIKES = cython.declare(cython.Py_ssize_t, _STRIKES)
 COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
@@ -91,7 +91,7 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
     if not cython.compiled:
         if kinds.decay > 0:
             prepare(memory.fields, dim, h)
-        weigh(memory.fields, 0.5)
+        set_changing_masses(memory.fields, 0.5)
         _begin(memory.fields, dim, kinds)
         return
     m = cython.declare(cython.pointer(Memory))
@@ -100,7 +100,7 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
     bind(kinds_view, kinds)
     if kinds_view.decay > 0:
         prepare(m, dim, h)
-    weigh(m, 0.5)
+    set_changing_masses(m, 0.5)
     _begin(m, dim, kinds_view)
 
 

@@ -1,5 +1,5 @@
 from ....contacts.loops.island_space cimport LawSpace
-from ..terms.masses cimport prescribe
+from ..terms.masses cimport set_changing_values
 from ..memory.memory cimport Memory
 from ..steps.calls cimport begin_within, add_held_inputs, is_repeated
 from ..steps.iterate cimport coordinate_size

@@ -25,7 +25,7 @@ if not cython.compiled:
     from ..strikes.marks import CLOSES, OPEN
     from ..strikes.records import record_part
     from ..strikes.settling import settle_part
-    from ..terms.masses import prescribe
+    from ..terms.masses import set_changing_values
     from .by_events import step_by_events
     from .part_steps import begin_iterate, close_all_marked
     from .striking import Striking
@@ -85,7 +85,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
     prescribed = Prescribed(table, k, striking.between)
     if striking.by_events > 0:
         return step_by_events(m, dim, striking.kinds, striking.law, prescribed)
-    prescribe(m, table.moved[k if table.moved.shape[0] > 1 else 0])
+    set_changing_values(m, table.moved[k if table.moved.shape[0] > 1 else 0])
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     return _step_at_once(m, dim, striking.kinds, striking.law, prescribed)
 

@@ -2,7 +2,7 @@ from ....numerics.loops.views cimport fewest
 from ..contact.forces cimport store_contacts
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies
-from ..terms.masses cimport weigh
+from ..terms.masses cimport set_changing_masses
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Table

@@ -11,7 +11,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive
     from ..memory.memory import Memory
     from ..memory.structures import Course, Table
-    from ..terms.masses import weigh
+    from ..terms.masses import set_changing_masses
     from ..terms.paths import place_points
     from .calls import add_held_inputs
     from .controlled import is_controlled
@@ -54,7 +54,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 def settle(m: Memory, dim: int) -> None:
     """Derive momenta, vectors and energies from the positions and velocities of ``at``."""
-    weigh(m, 1.0)
+    set_changing_masses(m, 1.0)
     derive(m, dim, m.trial_c)
     place_points(m)
     energies(m, dim, m.run_energy)

@@ -7,7 +7,7 @@ from ..mechanics.arrow cimport solve_border
 from ..mechanics.curves cimport add_curve_gaps
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, numerical_loss, outputs, velocity_defect
-from ..terms.masses cimport prescribe, weigh
+from ..terms.masses cimport set_changing_values, set_changing_masses
 from ..mechanics.motion cimport derive_momenta
 from ..mechanics.redundancy cimport find_dependent, keep_independent, keep_least, solve_least
 from ..mechanics.relations cimport generates_energy

@@ -29,7 +29,7 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Course, Given, Kinds, Parts, Table
-    from ..terms.masses import prescribe, weigh
+    from ..terms.masses import set_changing_masses, set_changing_values
     from ..terms.paths import place_points
     from .calls import begin_within, is_repeated
     from .friction import begins_to_stick, obeys_law, record_friction
@@ -122,7 +122,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         if not find_dependent(m, dim, given.before):
             return refuse(m, DOUBTFUL, 0)
         keep_least(m, m.x_lam)
-    prescribe(m, table.moved[k if table.moved.shape[0] > 1 else 0])
+    set_changing_values(m, table.moved[k if table.moved.shape[0] > 1 else 0])
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     iterations = _solve(m, dim, kinds, given, known)
     if iterations < 0:
@@ -206,7 +206,7 @@ def _begin_next(m: Memory, dim: int) -> None:
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
-    weigh(m, 1.0)
+    set_changing_masses(m, 1.0)
     derive_momenta(m, dim, m.trial_c)
 
 

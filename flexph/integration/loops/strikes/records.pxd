@@ -4,7 +4,7 @@ from ..contact.flight cimport turns_beyond_stop
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, outputs, velocity_defect
-from ..terms.masses cimport weigh
+from ..terms.masses cimport set_changing_masses
 from ..mechanics.motion cimport derive_momenta
 from ..mechanics.relations cimport generates_energy
 from ..memory.memory cimport Memory

@@ -34,7 +34,7 @@ if not cython.compiled:
     from ..steps.history import remember
     from ..steps.rows import record_energy, refuse
     from ..steps.step import close_gaps, record_gaps
-    from ..terms.masses import weigh
+    from ..terms.masses import set_changing_masses
     from ..terms.paths import place_points
     from .bearings import record_bearings
     from .bodies import are_apart
@@ -147,7 +147,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
-    weigh(m, 1.0)
+    set_changing_masses(m, 1.0)
     if kinds > 0:
         store_contacts(m, dim)
     end_part(m, dim)

@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport call_one
-from ..terms.masses cimport prescribe
+from ..terms.masses cimport set_changing_values
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Prescribed
 from ..memory.given cimport given_over

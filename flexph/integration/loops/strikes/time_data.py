@@ -9,7 +9,7 @@ if not cython.compiled:
     from ..memory.given import given_over
     from ..memory.memory import Memory
     from ..memory.structures import Given, Prescribed
-    from ..terms.masses import prescribe
+    from ..terms.masses import set_changing_values
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
@@ -21,13 +21,13 @@ def request_data(m: Memory, p: Prescribed, begin: float, end: float, kind: int) 
     """Request the time-dependent data of a part of a step for :func:`data_between`; False if that fails."""
     m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
-        prescribe(m, p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0])
+        set_changing_values(m, p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0])
         return True
     p.between.times[0] = begin
     p.between.times[1] = end
     if call_one(p.between.address, kind) != 0:
         return False
-    prescribe(m, p.between.table.moved[0])
+    set_changing_values(m, p.between.table.moved[0])
     return True
 
 

@@ -15,22 +15,22 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ....numerics.loops.views import copy
     from ..memory.memory import Memory
-    from .spring_laws import timed
+    from .spring_laws import factor_at
 
 MASSES = cython.declare(cython.Py_ssize_t, _MASSES)
 
 
-def prescribe(m: Memory, row: Array) -> None:
+def set_changing_values(m: Memory, row: Array) -> None:
     """Take over the quantities that change over a step, and set the masses to their means."""
     copy(row, m.trial_moved)
-    weigh(m, 0.5)
+    set_changing_masses(m, 0.5)
 
 
-def weigh(m: Memory, share: float) -> None:
+def set_changing_masses(m: Memory, share: float) -> None:
     """Set the changing inertia to that at the end of the step (share 1), or to the mean (½), with the momenta there."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
-        factor = (1.0 - share) * timed(m, MASSES, k, 0) + share * timed(m, MASSES, k, 1)
+        factor = (1.0 - share) * factor_at(m, MASSES, k, 0) + share * factor_at(m, MASSES, k, 1)
         m.inertia_mass[b] = factor * m.masses_mass[k]
         for i in range(m.masses_weight.shape[1]):
             m.inertia_weight[b][i] = factor * m.masses_weight[k][i]
@@ -46,7 +46,7 @@ def add_works_of_masses(m: Memory, dim: int, out: Array) -> None:
     """Add the work of the mass that arrives in a solved step, before its end is taken over."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
-        change = timed(m, MASSES, k, 1) - timed(m, MASSES, k, 0)
+        change = factor_at(m, MASSES, k, 1) - factor_at(m, MASSES, k, 0)
         twice = 0.0
         for i in range(dim):
             speeds = m.at_v[b][i] ** 2 + m.end_v[b][i] ** 2
