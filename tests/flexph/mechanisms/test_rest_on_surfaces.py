@@ -8,6 +8,7 @@ from flexph import GROUND, connect, integrate, prismatic, slider
 from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Rigid, Sphere, contact
 from flexph.contacts.levels import gaps_at
 from flexph.kernels.state import derive
+from flexph.mechanisms import contact_search
 from flexph.mechanisms.faces_at_rest import on_faces
 from flexph.mechanisms.model.state import at_rest
 
@@ -46,13 +47,10 @@ def test_a_box_rests_on_the_face_of_another_one(law, dim):
     assert np.ptp(run["a.centre"], axis=0).max() < 1e-9
 
 
-def test_friction_holds_a_box_on_a_slope_below_its_bound():
+def test_friction_holds_a_box_on_a_slope_up_to_its_bound(monkeypatch):
     mechanism, pose = on_table(Rigid(friction=0.5), 2, turn=np.arctan(0.49))
     mechanism.equilibrium(pose)
-
-
-@pytest.mark.slow  # a thousand corrections; of points test_friction_holds_a_block_on_a_slope_up_to_its_bound
-def test_friction_does_not_hold_a_box_above_it():
+    monkeypatch.setattr(contact_search, "SOFT", contact_search.SOFT[:1])  # two more find no other answer
     steep, pose = on_table(Rigid(friction=0.5), 2, turn=np.arctan(0.51))
     with pytest.raises(ArithmeticError, match="no equilibrium was found"):
         steep.equilibrium(pose)

@@ -227,7 +227,7 @@ def slid(t):
     return solve_ivp(rate, (0.0, t), [1.0], rtol=1e-12, atol=1e-14).y[0, -1]
 
 
-@pytest.mark.parametrize("method", ["dirac", "gonzalez", "mean_value"])
+@pytest.mark.parametrize("method", ["dirac", "gonzalez", pytest.param("mean_value", marks=pytest.mark.slow)])
 def test_example_8_by_a_gradient_in_the_range(method):
     """Where the middle sees the change of energy, a gradient in the range of Ēᵀ solves the system."""
     errors = []
