@@ -6,6 +6,7 @@ sparse matrices, and the shift φ − φ̄ is kept separately as ``mean`` (rank 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
