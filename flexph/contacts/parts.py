@@ -47,7 +47,10 @@ def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
 
 
 def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
-    """Corners and edges of two boxes; long edges of sharp ones are left out with a warning."""
+    """Corners and edges of two boxes; corners of sharp ones are sharp where no sides can be flush.
+
+    Long edges of sharp boxes are left out with a warning.
+    """
     one, other = _rounded(first, second)
     lines = _lines(one, other)
     if not (first.round or second.round):
@@ -58,7 +61,14 @@ def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
                 f"too long for the radius {one.round:.3g} m that sharp edges have; give one of the boxes a round="
             )
         lines = kept
+        if not _may_be_flush(first, second, one.round):
+            one, other = first, second
     return [*((spot, other) for spot in one.spots()), *((spot, one) for spot in other.spots()), *lines]
+
+
+def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
+    """True if two boxes have lengths that are equal up to a diameter: sharp corners would push out to the side."""
+    return any(abs(a - b) <= 2.0 * radius for a in first.size for b in second.size)
 
 
 def _rounded(first: Box, second: Box) -> tuple[Box, Box]:

@@ -80,8 +80,9 @@ class Box(Surface):
 
     A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
     ``round`` its edges and corners are round. Edges touch capsules and edges of other boxes. Where two sharp boxes
-    touch, the first has round edges, with 1/100 of the shortest length of both as radius; of two boxes of equal
-    ``round`` the second has half of it, so that flush edges do not touch beside the corners.
+    touch, edges of the first are round, with 1/100 of the shortest length of both as radius, and corners too if both
+    have a length in common. Of two boxes of equal ``round`` the second has half of it, so that flush edges do not touch
+    beside the corners.
 
     Parameters
     ----------

@@ -270,7 +270,7 @@ def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None
         raise ValueError(f"live must be True, False or a flexph.view.Live, got {check.shown(live)}")
     if not (isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)):
         raise ValueError(f"live is for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
-    if live.sliders and options.checkpoint is not None:
+    if (live.sliders or live.dials) and options.checkpoint is not None:
         raise ValueError("sliders cannot be combined with a checkpoint, which would lose their history")
     begin = start.times[-1] if isinstance(start, Solution) else getattr(start, "time", 0.0)
     with live.opened(system, (float(begin), float(ascending(times)[-1])), options.inputs) as session:

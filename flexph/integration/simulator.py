@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -192,6 +194,61 @@ class Simulator:
             self._steps.take(h, self._inputs.values, end)
         except StepFailed as error:
             raise ArithmeticError(explain_step(error, error.span or (self.time, self.time + h))) from error
+
+    @checked
+    def live(self, live: Any = True, *, until: float) -> AbstractContextManager[Any]:
+        """Display of the simulator while it is advanced, in a page of the browser or a window.
+
+        The display pauses, takes single steps and sets a pace: ``advance`` of the value that it gives waits then. Its
+        ``ended`` is True if the display has ended the run. The steps have the bits of those without a display. Work and
+        losses are shown of simulators without controllers.
+
+        Parameters
+        ----------
+        live : flexph.view.Live or True
+            Sliders, dials, pace and kind of the display.
+        until : float
+            Last time of the bar of the display [s]; steps may go beyond.
+
+        Returns
+        -------
+        context manager
+            Its value has ``advance(h, inputs)`` as the simulator, with the inputs of sliders, and ``ended``.
+
+        Raises
+        ------
+        ValueError
+            For a time that is not after the present one, and sliders as for :class:`flexph.view.Live`.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, Simulator, connect, hinge, torque
+        >>> from flexph.view import Live
+        >>> joints = [hinge("rod.root", GROUND), torque("rod.tip", name="motor")]
+        >>> pendulum = connect({"rod": rigid.bar(1.0, 2.0)}, joints)
+        >>> simulator = Simulator(pendulum, pendulum.consistent_state(pendulum.assemble({"rod": (0.0, 0.0, 0.0)})))
+        >>> with simulator.live(Live(sliders={"motor": (-2.0, 2.0)}, browser=False), until=0.1) as steps:
+        ...     while simulator.time < 0.1 and not steps.ended:
+        ...         steps.advance(0.01)
+        >>> simulator.time
+        0.1
+        """
+        from ..view.live.live import Live
+
+        live = Live() if live is True else live
+        if not isinstance(live, Live):
+            raise ValueError(f"live must be True or a flexph.view.Live, got {check.shown(live)}")
+        if not until > self.time:
+            raise ValueError(f"until must be after the present time {self.time:.6g} s, got {until:g}")
+        return self._displayed(live, until)
+
+    @contextmanager
+    def _displayed(self, live: Any, until: float) -> Iterator[Any]:
+        from ..view.live.live_steps import LiveSteps
+
+        with live.opened(self.mechanism, (self.time, until), {}) as session:
+            yield LiveSteps(self, session)
 
 
 class _Accounting:

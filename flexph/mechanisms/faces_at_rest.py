@@ -1,8 +1,8 @@
 """Replacement of surfaces (boxes, capsules, meshes) near a pose by their closest faces and corners: planes and points.
 
 The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
-point. Edges, which are far in most pairs, have their tangent planes. An equilibrium on these is one on the whole
-surface if the gaps to both are the same where one of them is closed.
+point. Edges, which are far in most pairs, have their tangent planes, also those of two boxes or capsules. An
+equilibrium on these is one on the whole surface if the gaps to both are the same where one of them is closed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from ..joints.rows.connection import Connection, Gap
 from ..joints.rows.vectors import BodyVector, Ground, Vector, along
 from ..kernels.state import Configuration, derive
 from ..kernels.surfaces.closest import distance
+from ..kernels.surfaces.segments import squares
 from ..kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
 from ..numerics.arrays import Array
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this room."""
+KINDS = ("shape", "segments")
+"""Kinds of gaps that others stand for."""
 SIZE, SIGN, CODE, FLAT, CURVATURE, PLACE = 1, 2, 3, 4, 11, 20
 """Places in the results of :mod:`flexph.kernels.surfaces.closest`."""
+SQUARE, FIRST, SECOND = 0, 1, 2
+"""Places in those of :mod:`flexph.kernels.surfaces.segments`."""
 
 
 class Feature(NamedTuple):
@@ -35,8 +40,8 @@ class Feature(NamedTuple):
 
 
 def has_surfaces(mechanism: Mechanism) -> bool:
-    """True if balls or points touch boxes, capsules or meshes."""
-    return any(gap.kind == "shape" for c in mechanism.connections for gap in c.form.gaps)
+    """True if balls, points or edges touch boxes, capsules or meshes."""
+    return any(gap.kind in KINDS for c in mechanism.connections for gap in c.form.gaps)
 
 
 def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
@@ -47,8 +52,9 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
     for own in mechanism.connections:
         gaps = []
         for gap in own.form.gaps:
-            if gap.kind == "shape":
-                gap, feature = _closest(own, gap, vectors[:, k])
+            if gap.kind in KINDS:
+                stand_in = _closest if gap.kind == "shape" else _crossing
+                gap, feature = stand_in(own, gap, vectors[:, k])
                 features.append(feature)
             gaps.append(gap)
             k += 1
@@ -65,7 +71,7 @@ def stands(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: flo
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
     for gap in (gap for own in mechanism.connections for gap in own.form.gaps):
         stand_in = next(gaps)
-        if gap.kind != "shape":
+        if gap.kind not in KINDS:
             continue
         own = next(features)
         if own.edge and own.gap <= closed:
@@ -101,6 +107,31 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
     sign, share = float(own[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
     shares = (share, 1.0 - share)
     return Gap("distance", (apart, none, none), sign, gap.offset, gap.law, gap.sides, shares, gap.name), feature
+
+
+def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
+    """Plane between the closest points of two edges, from the vectors V, W, U, D (4, d), and the edge as a feature."""
+    V, W, U = vectors[:3]
+    products, found, bent = np.array([[V @ V, V @ W, V @ U, W @ U]] * 2), np.zeros((2, 23)), np.zeros((5, 4))
+    squares(np.array([[W @ W, U @ U]] * 2), products, found, bent)
+    first, second = found[0, FIRST], found[0, SECOND]
+    apart = V + first * W - second * U
+    feature = Feature(float(np.sqrt(found[0, SQUARE])) - gap.offset, contact.name, "an edge")
+    assert gap.sides is not None
+    halves = [np.array(v.fixed if v.plus is None else v.plus.direction) for v in gap.vectors[1:3]]
+    points = _beside(_ahead(gap.vectors[0], first * halves[0]), gap.sides[1], second * halves[1])
+    normal = tuple((apart / np.linalg.norm(apart)).tolist())
+    level, none = float(np.linalg.norm(apart)) - feature.gap, Vector(fixed=(0.0,) * V.size)
+    plane = Vector(fixed=normal)
+    return Gap("offset", (points, plane, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name), feature
+
+
+def _ahead(vector: Vector, offset: Array) -> Vector:
+    """Vector to a place at an offset from the one that it leads to, in the section there."""
+    if vector.plus is None:
+        return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
+    before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
+    return replace(vector, plus=BodyVector(vector.plus.port, offset=tuple((before + offset).tolist())))
 
 
 def _beside(vector: Vector, port: Any, offset: Array) -> Vector:

@@ -4,7 +4,7 @@
 
 Imports: bodies, changes, console, contacts, control, export, files, gradients, integration, integration.methods,
 integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies, models.reading,
-models.schema, numerics, results, sensors, systems, units.
+models.schema, numerics, results, robots, sensors, systems, units.
 """
 
 import lazy_loader

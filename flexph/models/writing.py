@@ -23,6 +23,7 @@ from flexph.laws.resistive_relations import Relation, ScheduledRelation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
+from flexph.robots.motions import Motion
 
 from .reading.expressions import Expression
 from .schema.connections import CONNECTIONS, LAWS, SHAPES
@@ -30,6 +31,7 @@ from .schema.document import all_kinds
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
 from .schema.laws import LAWS as SPRING_LAWS
+from .schema.motions import written_motion
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
 """Settings whose texts are file names; the ``mass`` of all other kinds of bodies is a number."""
@@ -174,6 +176,8 @@ class _Writer:
                 return _creep(value)
             case Expression(text=text, factor=factor):
                 return text if factor == 1.0 else f"{factor!r}*({text})"
+            case Motion():
+                return self.motion(value, path)
             case Components(functions=functions):
                 return [self.value(f, f"{path}[{i}]") for i, f in enumerate(functions)]
             case ElasticLaw() | ForceLaw() | HysteresisLaw():
@@ -181,6 +185,13 @@ class _Writer:
             case Turned(axis=axis, angle=angle):
                 return {"axis": list(axis), "angle": self.value(angle, path)}
         return self.other(value, path)
+
+    def motion(self, motion: Motion, path: str) -> dict[str, Any]:
+        """Entry of a motion."""
+        try:
+            return written_motion(motion)
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be written: {error}") from None
 
     def law(self, law: Any, path: str) -> dict[str, Any]:
         """Entry of the law of a spring."""

@@ -5,6 +5,7 @@ from .html import html_fragment as html_fragment
 from .html import library_script as library_script
 from .html import write_html as write_html
 from .html import write_library as write_library
+from .live.dials import Dial as Dial
 from .live.live import Live as Live
 from .pictures import write_film as write_film
 from .pictures import write_picture as write_picture

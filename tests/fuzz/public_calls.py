@@ -486,8 +486,10 @@ def _mechanism() -> dict[str, Call]:
             "inputs": {"force": lambda t: 1.0}, "events": {"q": lambda t, x: x["q"][0]},
             "observe": lambda t, x: x["q"], "save_every": 1, "progress": False}),
         "systems.PiecewiseConstant": Call(systems.PiecewiseConstant, {"times": [0.0, 1.0], "values": [1.0, 2.0]}),
+        "view.Dial": Call(view.Dial, {"value": 0.5, "low": 0.0, "high": 1.0, "ramp": 0.1}),
         "view.Live": Call(view.Live, {
-            "sliders": {"motor": (0.0, 1.0)}, "pace": 1.0, "paused": False, "rate": 30.0, "field": None, "title": "run",
+            "sliders": {"motor": (0.0, 1.0)}, "dials": {"grip": view.Dial(0.5, low=0.0, high=1.0)},
+            "pace": 1.0, "paused": False, "rate": 30.0, "field": None, "title": "run",
             "display": "page", "port": 0, "browser": False, "wait": 0.0}),
         "Checkpoint": Call(flexph.Checkpoint, {"path": scratch("kept"), "every": 1.0, "resume": False}),
         "Event": Call(flexph.Event, {"function": lambda t, x: 1.0, "direction": 0, "terminal": False}),

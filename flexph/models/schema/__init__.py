@@ -5,5 +5,5 @@ defaults. Kinds of bodies, materials and cross sections come from the packages t
 the entry-point group ``flexph.model_files``.
 
 Imports: bodies, bodies.foreign, changes, contacts, control, control.linear, integration.methods, joints, joints.rows,
-laws, models.reading, sensors, units, view.live.
+laws, models.reading, robots, sensors, units, view.live.
 """

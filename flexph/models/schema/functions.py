@@ -20,6 +20,7 @@ from ..reading.expressions import Expression
 from ..reading.functions import Interpolation, function_of_table, trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import TAG, File, Forces, Length, Number, Rates, Reads, by_shape, quantity
+from .motions import Profiles
 from .rotations import turned
 
 
@@ -84,16 +85,17 @@ def formula_of(*units: str, words: tuple[str, ...] = ()) -> Any:
 
 def _mapping_tag(given: Any) -> str:
     names = type(given).model_fields if isinstance(given, Entry) else given
-    return TAG + next((word for word in ("table", "function") if word in names), "expression")
+    return TAG + next((word for word in ("table", "function", "kind") if word in names), "expression")
 
 
 FunctionMapping = Annotated[
     Annotated[ExpressionEntry, Tag(f"{TAG}expression")]
     | Annotated[TableEntry, Tag(f"{TAG}table")]
-    | Annotated[TrustedEntry, Tag(f"{TAG}function")],
+    | Annotated[TrustedEntry, Tag(f"{TAG}function")]
+    | Annotated[Profiles, Tag(f"{TAG}kind")],
     Discriminator(_mapping_tag),
 ]
-FORMULA = "a formula of t such as '150*t', or a table"
+FORMULA = "a formula of t such as '150*t', a table, or a motion"
 AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
 SpeedFunction = by_shape(f"a speed, or {FORMULA}", scalar=formula_of("m/s"), mapping=FunctionMapping)
 LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)

@@ -19,6 +19,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...results.unfinished import IntegrationInterrupted
 from ..html import PAGE, WHOLE, library_script
+from .dials import Dial
 from .frames import refuse_invisible
 from .server import Page
 from .session import Session
@@ -48,6 +49,8 @@ class Live:
         By name of an external port, smallest and largest value of a slider; of a port with several entries by names
         such as ``"force[1]"``. It begins with the constant value of the port in ``inputs``, or with zero. [unit of the
         port]
+    dials : dict, optional
+        By the name of its slider, a :class:`Dial`: a parameter of the mechanism.
     pace : float, optional
         Largest simulated time per second of the clock: 1 for real time. None as fast as it is computed.
     paused : bool
@@ -77,10 +80,11 @@ class Live:
     --------
     >>> from flexph.view import Live
     >>> Live(sliders={"motor": (-2.0, 2.0)}, pace=1.0)  # doctest: +ELLIPSIS
-    Live(sliders={'motor': (-2.0, 2.0)}, pace=1.0, ...
+    Live(sliders={'motor': (-2.0, 2.0)}, dials={}, pace=1.0, ...
     """
 
     sliders: Mapping[str, Bounds] = field(default_factory=dict)
+    dials: Mapping[str, Dial] = field(default_factory=dict)
     pace: float | None = None
     paused: bool = False
     rate: float = 30.0
@@ -116,7 +120,8 @@ class Live:
 
     def sliders_of(self, mechanism: Any, inputs: Mapping[str, Any], time: float) -> Sliders:
         """Sliders of a run that begins at a time [s] with given inputs; raises ValueError for wrong ones."""
-        return Sliders(self.sliders, mechanism.network.input_slices, mechanism.layout.dim, inputs, time)
+        slices, dim = mechanism.network.input_slices, mechanism.layout.dim
+        return Sliders(self.sliders, slices, dim, inputs, time, self.dials)
 
     @contextmanager
     def _displayed(self, sliders: Sliders, span: tuple[float, float]) -> Iterator[Session]:

@@ -92,7 +92,7 @@ class Session:
         self.ended, self.paused = False, paused
         self._steps, self._single, self._ordered = 0, False, False
         self._ready, self._look = ready, look
-        self._account = _Account()
+        self._account: Any = _Account()
         self._drawn: Drawn | None = None
         self._next = self._resumed = time.perf_counter()
         self._counted, self._per_second = 0, 0.0
@@ -138,6 +138,11 @@ class Session:
         self._drawn = Drawn(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
         self._account.next(accounts)
         self._counted = 0
+        return self
+
+    def of_steps(self, mechanism: Any, account: Any) -> Session:
+        """Session of steps of a mechanism that others take, with their own account."""
+        self._drawn, self._account = Drawn(mechanism, 0), account
         return self
 
     def before(self, run: Any) -> None:

@@ -1,4 +1,4 @@
-"""Sliders: entries of external inputs that a display sets during a run."""
+"""Sliders: entries of external inputs, and dials, that a display sets during a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from ...systems.piecewise import Adjustable, Recorded
+from .dials import Dial
 
 Bounds = tuple[float, float]
 """Smallest and largest value."""
@@ -19,7 +20,7 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Slider:
-    """Entry of an external input with its bounds."""
+    """Entry of an external input, or a dial (without a port), with its bounds."""
 
     name: str
     port: str
@@ -45,6 +46,7 @@ class Sliders:
         dim: int,
         inputs: Mapping[str, Any],
         time: float,
+        dials: Mapping[str, Dial] | None = None,
     ) -> None:
         known = _entries(slices)
         for name in bounds:
@@ -53,9 +55,15 @@ class Sliders:
                 own = ", ".join(repr(entry) for entry, (of, _) in known.items() if of == port)
                 raise ValueError(f"slider {name!r} must name one entry of the input: {own}")
             check.lookup("slider", name, known)
-        self.all = tuple(Slider(name, *known[name], *_bounds(name, own)) for name, own in bounds.items())
-        self.inputs = {slider.port: _begun(slider.port, slices, dim, inputs, time) for slider in self.all}
-        for slider, value in zip(self.all, self.values, strict=True):
+        self.dials = dict(dials or {})
+        of_inputs = tuple(Slider(name, *known[name], *_bounds(name, own)) for name, own in bounds.items())
+        self.all = of_inputs + tuple(Slider(name, "", 0, dial.low, dial.high) for name, dial in self.dials.items())
+        self.inputs = {slider.port: _begun(slider.port, slices, dim, inputs, time) for slider in of_inputs}
+        for name, dial in self.dials.items():
+            if name in bounds:
+                raise ValueError(f"the dial {name!r} has the name of a slider: call it differently")
+            dial.forget(time)
+        for slider, value in zip(of_inputs, self.values, strict=False):
             if not slider.low <= value <= slider.high:
                 raise ValueError(
                     f"slider {slider.name!r} from {slider.low:g} to {slider.high:g} must include the value that its "
@@ -66,7 +74,10 @@ class Sliders:
     @property
     def values(self) -> list[float]:
         """Present values."""
-        return [float(self.inputs[slider.port].values[slider.entry]) for slider in self.all]
+        return [
+            float(self.inputs[slider.port].values[slider.entry]) if slider.port else self.dials[slider.name].value
+            for slider in self.all
+        ]
 
     def order(self, name: Any, value: Any) -> None:
         """Queue a slider's value for the next block of the run; raises ValueError for a wrong name or value."""
@@ -78,8 +89,10 @@ class Sliders:
         waiting, self._waiting = self._waiting, {}
         changed = {port: given.values.copy() for port, given in self.inputs.items()}
         for slider in self.all:
-            if slider.name in waiting:
+            if slider.name in waiting and slider.port:
                 changed[slider.port][slider.entry] = waiting[slider.name]
+            elif slider.name in waiting and waiting[slider.name] != self.dials[slider.name].value:
+                self.dials[slider.name].set(time, waiting[slider.name])
         for port, values in changed.items():
             if not np.array_equal(values, self.inputs[port].values):
                 self.inputs[port].set(time, values)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import GROUND, connect, integrate, prismatic, slider
@@ -99,5 +100,40 @@ def test_edges_and_grooves_are_refused_by_name():
         [contact(Capsule("a.own", 1.0, 0.05, (0.0, 1.0, 0.0)), bar, KelvinVoigt(1e5), name="bars")],
         gravity=(0.0, 0.0, -G),
     )
-    with pytest.raises(ValueError, match="'bars' is another one"):
+    with pytest.raises(ValueError, match="'bars' touches an edge"):
         crossed.equilibrium(crossed.assemble({"a": ((0.0, 0.0, 0.1), np.eye(3))}))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_equal_sharp_boxes_rest_on_each_other(law):
+    """A stack of two cubes on a box of the ground: four corners carry each, edges beside them stay open."""
+    size = (0.2, 0.2, 0.2)
+    boxes = [Box(GROUND.at(0.0, 0.0, -0.1), size), Box("low.own", size), Box("high.own", size)]
+    joints = [contact(boxes[k + 1], boxes[k], LAWS[law], name=name) for k, name in enumerate(("floor", "touch"))]
+    mechanism = connect({"low": block(3), "high": block(3)}, joints, gravity=(0.0, 0.0, -G))
+    pose = mechanism.assemble({"low": ((0.0, 0.0, 0.1), np.eye(3)), "high": ((0.0, 0.0, 0.3), np.eye(3))})
+    state = mechanism.equilibrium(pose, redundant="least_norm")
+    depth = MASS * G / 4e5 if law == "compliant" else 0.0
+    assert mechanism.position(state, "low.own")[2] == pytest.approx(0.1 - 2.0 * depth, abs=1e-11)
+    assert mechanism.position(state, "high.own")[2] == pytest.approx(0.3 - 3.0 * depth, abs=1e-11)
+    run = integrate(mechanism, state, np.linspace(0.0, 0.02, 11))
+    assert np.ptp(run["high.centre"], axis=0).max() < 1e-9
+
+
+@pytest.mark.parametrize("height", [0.14, 0.2])
+def test_a_plane_stands_for_two_edges_near_the_pose(height):
+    """Its gap is that of the edges, and so are its changes to first order, whatever moves."""
+    low, high = Capsule("a.own", 1.0, 0.05, (1.0, 0.0, 0.0)), Capsule("b.own", 0.8, 0.03, (0.2, 1.0, 0.1))
+    mechanism = connect({"a": block(3), "b": block(3)}, [contact(high, low, Rigid())])
+    turn = Rotation.from_rotvec((0.1, -0.2, 0.3)).as_matrix()
+    pose = mechanism.assemble({"a": ((0.0, 0.0, 0.0), np.eye(3)), "b": ((0.1, 0.05, height), turn)})
+    local, (feature,) = on_faces(mechanism, at_rest(mechanism, pose.centres, pose.rotations))
+    assert feature.edge == "an edge"
+    rng, apart = np.random.default_rng(2), []
+    way, spin = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
+    for size in (0.0, 1e-3, 5e-4):
+        turned = Rotation.from_rotvec(size * spin).as_matrix() @ pose.rotations
+        c = at_rest(mechanism, pose.centres + size * way, turned)
+        values = [gaps_at(a, c, derive(a, c)).after[0] for a in (m.network.arrays for m in (mechanism, local))]
+        apart.append(abs(values[0] - values[1]))
+    assert apart[0] < 1e-12 and apart[1] < 1e-4 and apart[1] / apart[2] == pytest.approx(4.0, abs=0.5)

@@ -20,6 +20,7 @@ from flexph.laws.resistive_relations import quadratic
 from flexph.models import ModelError, load_model
 from flexph.models.reading.expressions import Expression
 from flexph.models.reading.tree import read_text
+from flexph.robots import polynomial, spline, trapezoid
 from flexph.units.quantities import read_quantity
 
 
@@ -126,6 +127,42 @@ def test_functions_of_time_from_tables(written):
     (written.folder / "motion.csv").write_text("time, angle\n0, 0\n100, x\n", encoding="utf-8")
     with pytest.raises(ModelError, match=r"motion.csv, line 3"):
         written(MODEL.replace("DRIVE", table))
+
+
+@pytest.mark.parametrize(
+    ("text", "motion"),
+    [
+        ("{kind: polynomial, start: 0, end: 90, unit: deg, duration: 100 ms}", polynomial(0.0, 90.0, duration=0.1)),
+        (
+            "{kind: polynomial, start: 0, end: 90, unit: deg, duration: 0.1, degree: 3, rates: [1, 2], begin: 0.05}",
+            polynomial(0.0, 90.0, duration=0.1, degree=3, rates=(1.0, 2.0), begin=0.05),
+        ),
+        (
+            "{kind: trapezoid, start: 10, end: 90, velocity: 400, acceleration: 8000, unit: deg}",
+            trapezoid(10.0, 90.0, velocity=400.0, acceleration=8000.0),
+        ),
+        ("{kind: spline, times: [0, 0.1, 0.2], points: [0, 60, 90], unit: deg}", spline([0, 0.1, 0.2], [0, 60, 90])),
+        (
+            "{kind: pieces, times: [0, 1], coefficients: [[10, 5, 80]], unit: deg}",
+            lambda t: 10.0 + 5.0 * t + 80.0 * t**2,
+        ),
+    ],
+)
+def test_motions(written, text, motion):
+    angle = driven(written(MODEL.replace("DRIVE", text)))
+    for time in (0.0, 0.04, 0.15):
+        assert angle(time) == pytest.approx(np.radians(motion(time)), rel=1e-14, abs=1e-15)
+
+
+def test_bad_motions_are_refused(written):
+    for text, message in (
+        ("{kind: trapez, start: 0, end: 1}", "did you mean 'trapezoid'"),
+        ("{kind: trapezoid, start: 0, end: 1, velocity: -1, acceleration: 1}", "velocity"),
+        ("{kind: polynomial, start: 0, end: 1}", "duration"),
+        ("{kind: spline, times: [0, 1, 0.5], points: [0, 1, 2]}", "times"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            written(MODEL.replace("DRIVE", text))
 
 
 def test_functions_of_python_are_trusted_or_refused(written):

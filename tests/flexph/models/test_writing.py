@@ -17,6 +17,7 @@ from flexph.laws import coulomb, creep, magic_formula
 from flexph.laws.resistive_relations import resistive
 from flexph.models import load_model, to_model, write_model
 from flexph.models.commands import FOLDER
+from flexph.robots import polynomial, trapezoid
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 ROUND = fem.Section(diameter=0.01)
@@ -196,3 +197,15 @@ def test_a_drive_that_is_a_formula_is_written_as_it_was(tmp_path):
     turned = drive("a.root", angle=doubled)
     mechanism = connect({"a": rigid.bar(1.0, 1.0)}, [hinge("a.root", GROUND), turned])
     assert to_model(mechanism)["connections"][1]["angle"] == {"function": f"{doubled.__module__}:doubled"}
+
+
+def test_motions_are_written_by_their_pieces(tmp_path):
+    move = trapezoid(0.2, 1.4, velocity=0.8, acceleration=2.0, begin=0.3)
+    joints = [hinge("arm.root", GROUND.at(0.0, 0.0)), drive("arm.root", angle=move)]
+    twin = again(connect({"arm": rigid.bar(1.0, 1.0)}, joints), tmp_path)
+    times = np.linspace(0.0, 3.0, 31)
+    (own,) = [row.law.value for connection in twin.connections for row in connection.rows if callable(row.law.value)]
+    np.testing.assert_array_equal([own(t) for t in times], [move(t) for t in times])
+    several = polynomial({"a": 0.0, "b": 0.1}, {"a": 1.0, "b": 0.2}, duration=1.0)
+    with pytest.raises(ValueError, match=r"cannot be written: .* take one, motion\[name\]"):
+        to_model(connect({"arm": rigid.bar(1.0, 1.0)}, [joints[0], drive("arm.root", angle=several)]))

@@ -3,14 +3,16 @@
 import json
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from queue import Queue
 
 import numpy as np
 import pytest
-from live_runs import LONG, followed, pendulum
+from live_runs import LONG, Client, followed, pendulum
 
 import rigid
-from flexph import GROUND, PHDAE, connect, hinge, integrate, spring_damper
+from flexph import GROUND, PHDAE, Simulator, connect, hinge, integrate, spring_damper
 from flexph.changes import release
 from flexph.control import Sampled
 from flexph.laws import controlled
@@ -18,7 +20,7 @@ from flexph.methods import Decaying, Exact, ExactGauss, Gauss
 from flexph.results import Solution
 from flexph.sensors import joint_angle
 from flexph.systems import PiecewiseConstant
-from flexph.view import Live
+from flexph.view import Dial, Live
 from flexph.view.live.frames import Drawn
 
 BRAKE = Sampled(function=lambda t, y: {"motor": -y["angle"]}, period=0.01, sensors={"angle": joint_angle("rod.root")})
@@ -124,6 +126,31 @@ def test_a_slider_of_a_stiffness_is_booked_and_repeats_the_run():
     assert run.energy_drift() < 1e-13
     again = integrate(mechanism, start, run.times, inputs=run.sliders)
     assert np.array_equal(again.states, run.states) and again.energy_drift() < 1e-13
+
+
+def test_a_dial_changes_a_parameter_and_repeats_the_run():
+    """The rest length of a spring: its work is in the ledger, and the dial is the function of time of the run."""
+    rest, line = Dial(1.0, low=0.5, high=1.5, ramp=0.02), {"direction": (0, 1)}
+    spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), stiffness=100.0, length=rest, **line, name="spring")
+    mechanism = connect({"mass": rigid.point(1.0)}, [spring], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"mass": (0.0, 0.9, 0.0)}))
+    with followed(mechanism, start, LONG, live={"paused": True, "dials": {"rest": rest}}) as (page, result):
+        assert page.until(lambda head: head["state"] == "paused")["values"] == [1.0]
+        for k, length in enumerate((1.2, 0.7)):
+            page.order("step")
+            page.until(lambda head, steps=k + 1: head["steps"] == steps)
+            assert page.order("slider", name="rest", value=9.0)[0] == 400
+            page.order("slider", name="rest", value=length)
+        page.order("continue")
+        assert page.until(lambda head: head["steps"] > 50)["values"] == [0.7]
+        page.order("end")
+        run = result.result(timeout=20)
+    assert rest.value == 0.7 and rest(0.0) == 1.0 and len(rest.corners) > 3
+    assert run.energy_drift() < 1e-12 and abs(run.ledger.work["spring"]).sum() > 1.0
+    again = integrate(mechanism, start, run.times)
+    assert np.array_equal(again.states, run.states)
+    rest.forget(0.0)
+    assert rest.value == 1.0 and rest(5.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -285,3 +312,40 @@ def test_the_record_of_sliders_is_saved(tmp_path):
     assert np.array_equal(record.values, run.sliders["wind"].values)
     later = integrate(mechanism, run, run.times[-1] + 0.001 * np.arange(3), inputs={"wind": (2.5, 0.0)})
     assert np.array_equal(later.sliders["wind"].values, record.values)
+
+
+def test_a_simulator_is_followed_and_steered():
+    """A loop of the user waits while the page pauses, takes the input of a slider, and sees that the page ends it."""
+    (mechanism, start), addresses = pendulum(), Queue()
+    simulator, given = Simulator(mechanism, start), []
+
+    def loop():
+        live = Live(paused=True, sliders={"motor": (-5.0, 5.0)}, browser=addresses.put)
+        with simulator.live(live, until=100.0) as steps:
+            while not steps.ended:
+                given.append(float(steps.inputs["motor"][0]))
+                steps.advance(1e-3, {"wind": (0.0, 0.5)})
+            return steps.count
+
+    with ThreadPoolExecutor() as pool:
+        count, page = pool.submit(loop), Client(addresses.get(timeout=20))
+        page.until(lambda head: head["state"] == "paused" and head["steps"] == 0)
+        page.order("step")
+        page.until(lambda head: head["steps"] == 1)
+        page.order("slider", name="motor", value=2.0)
+        page.order("continue")
+        head = page.until(lambda head: head["steps"] > 50)
+        page.order("end")
+        assert count.result(timeout=20) == len(given) > 50
+        page.line.close()
+    assert given[0] == 0.0 and given[-1] == 2.0
+    stored, work, dissipated = head["account"]
+    assert stored == pytest.approx(work, rel=1e-10) and dissipated == 0.0
+    again = Simulator(mechanism, start)
+    for torque in given:
+        again.advance(1e-3, {"motor": torque, "wind": (0.0, 0.5)})
+    assert np.array_equal(again.state.x, simulator.state.x)
+    with pytest.raises(ValueError, match="until must be after the present time"):
+        simulator.live(until=0.0)
+    with pytest.raises(ValueError, match=r"live must be True or a flexph\.view\.Live"):
+        simulator.live(3, until=1e3)

@@ -1,0 +1,95 @@
+"""Motions in model files: functions of time by polynomials, trapezoids of velocity, splines, and their pieces."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from flexph.robots.motions import Motion
+from flexph.robots.profiles import polynomial, spline, trapezoid
+
+from ...units.quantities import read_unit
+from .entry import Builder, Entry, one_of
+from .fields import Number, Time
+
+
+class Profile(Entry):
+    """Base of motions, whose values and rates are in ``unit``, by default in SI units."""
+
+    aside: ClassVar[frozenset[str]] = frozenset({"kind", "unit"})
+    unit: str = ""
+
+    def build(self, builder: Builder) -> Any:
+        """Build the motion."""
+        motion: Motion = super().build(builder)
+        if not self.unit:
+            return motion
+        with builder.at("unit").refusals():
+            factor = read_unit(self.unit)
+        return Motion(motion.times, factor * np.asarray(motion.coefficients), motion.names, motion.scalar)
+
+
+class Polynomial(Profile):
+    """A cubic or quintic from rest to rest, or with given ``rates``, see :func:`flexph.robots.polynomial`."""
+
+    makes: ClassVar = staticmethod(polynomial)
+    kind: Literal["polynomial"] = "polynomial"
+    start: Number
+    end: Number
+    duration: Time
+    begin: Time = 0.0
+    rates: list[Number] = None
+    degree: Literal[3, 5] = 5
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """Arguments of the call."""
+        given = super().arguments(builder)
+        return given | ({"rates": tuple(given["rates"])} if given.get("rates") is not None else {})
+
+
+class Trapezoid(Profile):
+    """A trapezoid of velocity from rest to rest, see :func:`flexph.robots.trapezoid`."""
+
+    makes: ClassVar = staticmethod(trapezoid)
+    kind: Literal["trapezoid"] = "trapezoid"
+    start: Number
+    end: Number
+    velocity: Number
+    acceleration: Number
+    begin: Time = 0.0
+
+
+class Spline(Profile):
+    """A cubic spline through points, see :func:`flexph.robots.spline`."""
+
+    makes: ClassVar = staticmethod(spline)
+    kind: Literal["spline"] = "spline"
+    times: list[Time]
+    points: list[Number]
+    ends: Literal["clamped", "natural", "periodic", "not-a-knot"] = "clamped"
+
+
+def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
+    return Motion(np.array(times), np.array(coefficients)[:, None, :], scalar=True)
+
+
+class Pieces(Profile):
+    """Polynomials one after the other, by coefficients of the powers of the time since their begin."""
+
+    makes: ClassVar = staticmethod(_pieces)
+    kind: Literal["pieces"] = "pieces"
+    times: list[Time]
+    coefficients: list[list[Number]]
+
+
+MOTIONS = (Polynomial, Trapezoid, Spline, Pieces)
+Profiles = one_of(MOTIONS)
+
+
+def written_motion(motion: Motion) -> dict[str, Any]:
+    """Entry of a motion of one coordinate."""
+    if not motion.scalar:
+        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: take one, motion[name]")
+    coefficients = np.asarray(motion.coefficients)[:, 0].tolist()
+    return {"kind": "pieces", "times": np.asarray(motion.times).tolist(), "coefficients": coefficients}

@@ -1,0 +1,85 @@
+"""Parameters that a display changes during a run: functions of time that go on to the value of a slider."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+
+
+@checked
+class Dial:
+    """Parameter of a mechanism with a slider of a live view, as a function of time.
+
+    It stands where a mechanism takes a function of time: a factor of friction, the speed of a belt, the free length of
+    a spring, a scheduled law. ``Live(dials={"friction": dial})`` shows its slider. A new value is reached linearly
+    within ``ramp``, so that the function is continuous; its rate is not, which a drive would feel as a blow. After the
+    run it still is the function of time that the run had, with which ``integrate`` repeats it. A live run that begins
+    again forgets what came later.
+
+    Parameters
+    ----------
+    value : float
+        Value at the start.
+    low, high : float
+        Bounds of the slider, which include the value.
+    ramp : float
+        Time in which it goes to a new value [s].
+
+    Raises
+    ------
+    ValueError
+        For bounds that do not ascend or do not include the value, and a ramp that is not positive.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import KelvinVoigt, Plane, contact
+    >>> from flexph.view import Dial, Live
+    >>> grip = Dial(1.0, low=0.0, high=2.0)
+    >>> law = KelvinVoigt(1e5, friction=0.3, friction_factor=grip)
+    >>> floor = contact("block.foot", Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law)
+    >>> live = Live(dials={"grip": grip}, pace=1.0)
+    """
+
+    def __init__(self, value: float, *, low: float, high: float, ramp: float = 0.05) -> None:
+        self.low, self.high = check.number("low", low), check.number("high", high)
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {low} and {high}")
+        if not self.low <= check.number("value", value) <= self.high:
+            raise ValueError(f"value must be {low:g} to {high:g}, the bounds of the dial, got {value:g}")
+        self.ramp = check.positive("ramp", ramp, "s")
+        self._times, self._values = np.zeros(1), np.array([float(value)])
+
+    def __repr__(self) -> str:
+        return f"Dial({self.value:g}, low={self.low:g}, high={self.high:g}, ramp={self.ramp:g})"
+
+    @property
+    def value(self) -> float:
+        """Value that it goes to."""
+        return float(self._values[-1])
+
+    @property
+    def corners(self) -> Array:
+        """Times [s] and values of the corners of the function (k, 2)."""
+        return np.column_stack([self._times, self._values])
+
+    def __call__(self, time: float) -> float:
+        """Value at a time [s]."""
+        return float(np.interp(time, self._times, self._values))
+
+    def set(self, time: float, value: float) -> None:
+        """Go to a value from a time [s] on."""
+        self.forget(time)
+        self._times = np.append(self._times, (time, time + self.ramp))
+        self._values = np.append(self._values, (self._values[-1], value))
+
+    def forget(self, time: float) -> None:
+        """Keep the value at a time [s] from then on."""
+        now, past = self(time), self._times < time
+        if past.all():
+            return
+        self._times = np.append(self._times[past], time)
+        self._values = np.append(self._values[past], now)
