@@ -143,7 +143,7 @@ class _Deck:
         members, before, total = [np.zeros(0, dtype=int)], 0, 0
         for value in values[:count]:
             total += 1 if value >= 0 else -value - before
-            if value < 0 and not before < -value or total > MOST:
+            if (value < 0 and not before < -value) or total > MOST:
                 raise ValueError(
                     f"{command}: {value} must end a range of at most {MOST} numbers, got it after {before}"
                 )
