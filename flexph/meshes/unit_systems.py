@@ -14,7 +14,7 @@ from .materials import FileMaterial
 
 DENSITIES = (20.0, 2.3e4)
 MODULI = (1e4, 1.3e12)
-SPEEDS = (5.0, 2e4)
+SPEEDS = (10.0, 2e4)
 """Densities [kg/m³] of foams to osmium, Young's moduli [Pa] of gels to diamond, and speeds √(E/ρ) [m/s] of solids."""
 
 

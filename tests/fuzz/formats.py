@@ -10,6 +10,7 @@ from functools import cache, partial
 import matrix_texts
 import meshio
 import numpy as np
+from decks_of import deck
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 
@@ -32,6 +33,7 @@ from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition
 TIMES = np.linspace(0.0, 0.4, 5)
 POINTS = np.vstack([np.zeros(3), np.eye(3), np.ones(3)])
 TETRA = meshio.Mesh(POINTS, [("tetra", np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))], point_data={"v": POINTS})
+DECKED = meshio.Mesh(POINTS, TETRA.cells)
 SURFACE = meshio.Mesh(POINTS, [("triangle", np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]))])
 MATRIX = sparse.csr_array(np.array([[2.0, -1, 0, 0], [-1, 2.25, -1, 0], [0, -1, 2, -1 / 3], [0, 0, -1 / 3, 1]]))
 
@@ -258,4 +260,6 @@ MESHES = {
     ".obj": (SURFACE, "obj", {}),
 }  # fmt: skip
 FORMATS |= {f"mesh {suffix}": Format(partial(_mesh, suffix, *told), _held) for suffix, told in MESHES.items()}
+DECKS = ("inp", "bdf", "cdb", "unv")
+FORMATS |= {f"deck {form}": Format(_text(f"deck.{form}", deck(form, DECKED)), _held) for form in DECKS}
 FORMATS |= {f"mesh {s}": Format(partial(_mesh, s, TETRA, s[1:], {}), _held, False, False) for s in (".med", ".h5m")}

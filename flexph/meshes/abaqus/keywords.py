@@ -113,14 +113,14 @@ def _block(text: str, place: Place) -> Block:
 
 
 def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
-    """Lines without comments and blank lines; a keyword line that ends with a comma is joined with the next."""
+    """Lines without comments and blank lines; a keyword line that ends with a comma has more parameters in the next."""
     statements: list[tuple[Place, str]] = []
     goes_on = False
     for place, raw in files.lines(path):
         text = raw.strip()
         if not text or text.startswith("**"):
             continue
-        if goes_on and text[0] != "*":
+        if goes_on and text[0] != "*" and not text[0].isdecimal():  # parameters begin with a letter
             statements[-1] = (statements[-1][0], statements[-1][1] + text)
         else:
             statements.append((place, text))

@@ -45,7 +45,10 @@ def material_axes(block: Block) -> Array | str:
     by = in_full(block.parameters.get("DEFINITION", "COORDINATES"), DEFINITIONS)
     if kind != "RECTANGULAR" or by != "COORDINATES" or not 1 <= len(block.texts) <= 2:
         return f"*ORIENTATION ({block.place}), SYSTEM={kind}, DEFINITION={by}, of {len(block.texts)} lines"
-    rows = block.numbers()
+    try:
+        rows = block.numbers()
+    except ValueError:
+        return f"*ORIENTATION ({block.place}) by names"
     a, b, c = np.array(pad(rows[0], 9)[:9]).reshape(3, 3)
     try:
         axes = axes_by_x(c, a, b).turn

@@ -17,7 +17,8 @@ from .materials import Materials
 
 HEADER = 11
 """Numbers before the nodes of an element: material, type, real constants, …, number of nodes, 0, element number."""
-IN_FIRST_ROW = 8
+MOST = 10_000_000
+"""Largest number of members of a component."""
 MAKING = (
     *("N", "E", "EN", "NGEN", "EGEN", "ENGEN", "NSYM", "ESYM", "NSCALE", "NMODIF", "NWPAVE", "EMODIF", "NDELE"),
     *("EDELE", "VMESH", "AMESH", "LMESH", "VSWEEP", "BLOCK", "CYLIND", "K", "L", "A", "V", "VGEN", "TRANSFER"),
@@ -107,12 +108,13 @@ class _Deck:
                     f"{command.at(row)}: {command.rows[row].strip()!r} must be a node in columns"
                 ) from None
             at[row, : len(place)] = place
+        _refuse_missing(command, "nodes", len(numbers))
         self.nodes.append((np.array(numbers, dtype=int), at))
 
     def _take_elements(self, command: Command) -> None:
         if command.field(1).upper() != "SOLID":
             raise ValueError(f"{command} must have the key SOLID, got {command.field(1)!r}: write it by CDWRITE")
-        row, columns = 0, command.widths()
+        row, columns, before = 0, command.widths(), len(self.elements)
         while row < len(command.rows):
             first, values = row, self._whole(command, row, columns)
             if len(values) < HEADER:
@@ -124,6 +126,7 @@ class _Deck:
             if len(nodes) < count:
                 raise ValueError(f"{command.at(first)}: element {values[10]} must have {count} nodes, got {len(nodes)}")
             self.elements.append((values[:HEADER], nodes[:count] if count else nodes, command.at(first)))
+        _refuse_missing(command, "elements", len(self.elements) - before)
 
     def _whole(self, command: Command, row: int, columns: list[tuple[str, int]]) -> list[int]:
         words = command.words(row, columns)
@@ -137,10 +140,13 @@ class _Deck:
         columns = command.widths()
         values = [value for row in range(len(command.rows)) for value in self._whole(command, row, columns)]
         count = command.whole(2)
-        members, before = [np.zeros(0, dtype=int)], 0
+        members, before, total = [np.zeros(0, dtype=int)], 0, 0
         for value in values[:count]:
-            if value < 0 and not before < -value <= before + 10_000_000:
-                raise ValueError(f"{command}: {value} must end a range, got it after {before}")
+            total += 1 if value >= 0 else -value - before
+            if (value < 0 and not before < -value) or total > MOST:
+                raise ValueError(
+                    f"{command}: {value} must end a range of at most {MOST} numbers, got it after {before}"
+                )
             members.append(np.arange(before + 1, -value + 1) if value < 0 else np.array([value]))
             before = abs(value)
         if len(values) < count:
@@ -204,6 +210,12 @@ class _Deck:
             },
             damping=(alpha, beta) if alpha or beta else None,
         )
+
+
+def _refuse_missing(command: Command, what: str, count: int) -> None:
+    """Raise ValueError for a block with fewer rows than it announces, as of a file that was cut."""
+    if command.field(3) and command.whole(3) > count:
+        raise ValueError(f"{command} must have {command.whole(3)} {what}, got {count}: the file is incomplete")
 
 
 def _cells(kind: str, rows: list[tuple[int, list[int], Place]]) -> Cells:

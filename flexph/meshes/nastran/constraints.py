@@ -20,6 +20,8 @@ GRIDS = {
     "CONM2": (1,),
 }
 """Fields with grid points, from 0 for the first after the name."""
+MOST = 1_000_000
+"""Largest number of grid points in a range."""
 ALL = set("123456")
 TRANSLATIONS = set("123")
 
@@ -113,7 +115,7 @@ def _listed(words: list[str]) -> list[str]:
         if word == "THRU":
             continue
         if k > 1 and held[k - 1] == "THRU" and word.isdecimal() and listed[-1].isdecimal():
-            if not 0 <= int(word) - int(listed[-1]) <= 10_000_000:
+            if not 0 <= int(word) - int(listed[-1]) <= MOST:
                 raise ValueError(f"THRU must go from a lower to a higher number, got {listed[-1]} THRU {word}")
             listed += [str(n) for n in range(int(listed[-1]) + 1, int(word) + 1)]
         else:

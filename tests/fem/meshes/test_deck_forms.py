@@ -114,7 +114,7 @@ BAD = {
     "range": (
         "cdb",
         CDB.replace("CMBLOCK,ROOT", "CMBLOCK,Q,NODE,2\n(8i10)\n         5        -2\nCMBLOCK,ROOT"),
-        "-2 must end a range",
+        "-2 must end a range of at most",
     ),
     "temperatures": (
         "cdb",
