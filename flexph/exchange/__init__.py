@@ -1,7 +1,7 @@
 """Conversion of linear systems and robots from and to other packages and files.
 
-Imports: files, integration, integration.methods, linear, linear.responses, mechanisms, mechanisms.model, numerics,
-numerics.factors, results, sensors, systems.
+Imports: bodies, files, integration, integration.methods, linear, linear.responses, mechanisms, mechanisms.model,
+numerics, numerics.factors, results, sensors, systems.
 """
 
 import lazy_loader

@@ -1,5 +1,7 @@
 """The public names of :mod:`flexph.exchange`: each is loaded when it is asked for."""
 
+from .abaqus import Substructure as Substructure
+from .abaqus import to_abaqus as to_abaqus
 from .differentiable import to_jax as to_jax
 from .differentiable import to_torch as to_torch
 from .environments import environment as environment

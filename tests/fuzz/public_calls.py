@@ -1176,6 +1176,9 @@ def _exchange() -> dict[str, Call]:
         "exchange.from_control": Call(exchange.from_control, {"model": exchange.to_control(system), "energy": None,
                                                               "ports": None}),
         "exchange.to_control": Call(exchange.to_control, {"system": system}),
+        "exchange.to_abaqus": Call(exchange.to_abaqus, {
+            "path": scratch("rod.inp"), "body": fem.beam(0.3, STEEL, SQUARE, elements=1, dim=3), "ports": ("root",),
+            "name": "ROD"}),
         "exchange.write_mat": Call(exchange.write_mat, {"path": scratch("system.mat"), "system": system,
                                                         "multipliers": False}),
         "exchange.write_matrix_market": Call(exchange.write_matrix_market, {"folder": scratch("system"),

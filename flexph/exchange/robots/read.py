@@ -30,6 +30,7 @@ def read_urdf(
     friction_speed: float | None = None,
     inertia: Handling = "accept",
     collisions: Collection[str] | Literal["all"] = (),
+    arguments: Mapping[str, str | float | bool] | None = None,
 ) -> Robot:
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
 
@@ -40,7 +41,7 @@ def read_urdf(
     Parameters
     ----------
     path : path
-        URDF file.
+        URDF file; one with the suffix ``.xacro`` is expanded by the library xacro (extra ``xacro``).
     flexible : mapping, optional
         Function by link that has one joint after it, from the length of the link [m] to a body in space with the ports
         ``root`` and ``tip``, such as ``lambda length: fem.beam(length, metal, section, elements=4, dim=3)``: a beam
@@ -59,6 +60,8 @@ def read_urdf(
         Links whose collision shapes become contact shapes, in ``Robot.collisions``: spheres, boxes, capsules and meshes
         (STL and whatever meshio reads, in the folder of the file or of its package), and cylinders as prisms of 32
         sides. Contacts are made of them by :func:`flexph.contacts.contact`.
+    arguments : mapping, optional
+        Values of the arguments of a xacro file by name.
 
     Returns
     -------
@@ -72,9 +75,12 @@ def read_urdf(
         joints of unknown links or kinds, no or several roots, numbers that are missing, not finite or of the wrong
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them; for shapes that are
-        asked for and cannot be read, or lie outside of the folder.
+        asked for and cannot be read, or lie outside of the folder; for a xacro file with expressions that are no
+        arithmetic, that includes files outside of its folder or package, or asks for the environment.
+    ModuleNotFoundError
+        For a xacro file without the library; the message says what to install.
     """
-    read = urdf_files.read_contents(Path(path))
+    read = urdf_files.read_contents(Path(path), arguments)
     _warn_of_limits(read.joints)
     return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia, collisions)
 

@@ -1,4 +1,4 @@
-"""Shapes of links in URDF and SDF files, and the mesh files that they name, which lie in the folder of the robot."""
+"""Shapes of links in URDF and SDF files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...files.reading import refuse_missing
 from ...numerics.arrays import Array
 from ...robots.links.shapes import LinkShape, Use
+from .named_files import named_file
 from .xml_values import Element, only, parsed
-
-PARENTS = 4
-"""Number of folders above a robot's file that may be the package of ``package://NAME/…``."""
 
 
 def shapes_of(
@@ -37,7 +34,7 @@ def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
     if own.tag == "mesh":
         given = own.get("filename") or _text(own, "uri")
         scale = _numbers(own, "scale", 3, place, missing="1 1 1")
-        return LinkShape("mesh", pose, file=mesh_file(file, given, place), scale=tuple(scale.tolist()))
+        return LinkShape("mesh", pose, file=named_file(file, given, place), scale=tuple(scale.tolist()))
     if own.tag == "plane":
         normal = _numbers(own, "normal", 3, place, missing="0 0 1")
         return LinkShape("plane", pose, tuple((normal / np.linalg.norm(normal)).tolist()))
@@ -65,22 +62,3 @@ def _numbers(own: Element, name: str, count: int, place: str, missing: str = "")
     if len(words) != count:
         raise ValueError(f"{name} of {place} must be {count} numbers, got {' '.join(words)!r}")
     return np.array(parsed(words, place, name))
-
-
-def mesh_file(robot: Path, given: str, place: str) -> Path:
-    """File that a shape names, in the folder of the robot's file, or in that of the package of ``package://NAME/…``.
-
-    Such a package is a folder above the robot's file with its name. Raises ValueError for a name that leads elsewhere.
-    """
-    base, name = robot.resolve().parent, given
-    for scheme in ("package://", "model://"):
-        if given.startswith(scheme):
-            package, _, name = given.removeprefix(scheme).partition("/")
-            above = [folder for folder in (base, *base.parents)[:PARENTS] if folder.name == package]
-            if not above:
-                raise ValueError(f"{place} names {given!r}, and no folder above {robot.name!r} is called {package!r}")
-            base = above[0]
-    if "://" in name or not name or not (base / name).resolve().is_relative_to(base):
-        raise ValueError(f"{place} must name a mesh in the folder of the robot, got {given!r}")
-    refuse_missing("mesh", base / name)
-    return base / name

@@ -7,6 +7,7 @@ joints, and shapes of links that are asked for; materials, transmissions and cal
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from xml.parsers import expat
 
@@ -20,14 +21,18 @@ from ...robots.links.elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, 
 from ...robots.links.shapes import LinkShape, Use
 from .contents import Contents
 from .shape_files import shapes_of
+from .xacro_files import expanded_text
 from .xml_values import Element, named, only, parsed, tree
 
 KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
-def read_contents(path: Path) -> Contents:
-    """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
-    root = _root(path)
+def read_contents(path: Path, arguments: Mapping[str, str | float | bool] | None = None) -> Contents:
+    """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint.
+
+    A file with the suffix ``.xacro`` is expanded first, with ``arguments``; so is any file if there are some.
+    """
+    root = _root(path, arguments)
     elements = dict(named(root, "link"))
     links = [_link(*own) for own in elements.items()]
     joints = [_joint(*own) for own in named(root, "joint")]
@@ -40,10 +45,12 @@ def read_contents(path: Path) -> Contents:
     return Contents({link.name: link for link in links}, joints, shapes=shapes)
 
 
-def _root(path: Path) -> Element:
+def _root(path: Path, arguments: Mapping[str, str | float | bool] | None) -> Element:
     refuse_missing("robot", path)
+    with_macros = path.suffix.lower() == ".xacro" or arguments is not None
+    content = expanded_text(path, arguments or {}) if with_macros else path.read_bytes()
     try:
-        root = tree(path.read_bytes().lstrip())
+        root = tree(content.lstrip())
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
     known = {"xacro"}
@@ -54,7 +61,7 @@ def _root(path: Path) -> Element:
         known |= spaces
         prefix, _, tag = element.tag.partition(":")
         if tag and prefix in known:
-            raise ValueError(f"{str(path)!r} has the element {element.tag}: expand it first, by the program xacro")
+            raise ValueError(f"{str(path)!r} has the element {element.tag}: expand it first, by the suffix .xacro")
     if root.tag != "robot":
         raise ValueError(f"{str(path)!r} is no URDF file: its first element must be robot, got {root.tag!r}")
     return root

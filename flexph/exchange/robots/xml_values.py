@@ -51,7 +51,7 @@ def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False
         try:
             value = float(word)
         except ValueError:
-            hint = ": expand it first, by the program xacro" if "$" in word else ""
+            hint = ": expand it first, by the suffix .xacro" if "$" in word else ""
             raise ValueError(f"{what} of {where} must be a number, got {check.shown(word)}{hint}") from None
         if math.isnan(value) or (math.isinf(value) and not endless):
             raise ValueError(f"{what} of {where} must be finite, got {word.strip()}")
