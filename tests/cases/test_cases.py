@@ -114,6 +114,16 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "bouc-wen": (15, "--end 0.1", "ledger.csv ledger.png loops.csv loops.png motion.vtkhdf"),
     "cam-follower": (10, "--turns 0.05", "ledger.csv ledger.png lift.csv lift.png motion.vtkhdf"),
     "identify": (10, "--steps 20 --turns 0.2", "estimates.csv identify.png series.csv"),
+    "co-design": (
+        11,
+        "--steps 20 --tolerance 0.4",
+        "co-design.png design.csv ledger.csv ledger.png motion.vtkhdf search.csv",
+    ),
+    "trained-swing-up": (
+        8,
+        "--periods 4 --substeps 2 --iterations 1",
+        "ledger.csv ledger.png motion.vtkhdf swing-up.png swing.csv weights.csv",
+    ),
     "optimal-slew": (5, "--steps 20 --nodes 9", "angles.csv ledger.csv ledger.png motion.vtkhdf slew.png torque.csv"),
     "hose": (12, "--elements 2 --end 0.04", "exponents.csv hose.png ledger.csv ledger.png motion.vtkhdf tip.csv"),
     "elevator": (7, "--end 0.1", "ledger.csv ledger.png motion.vtkhdf travel.csv travel.png"),
@@ -150,9 +160,11 @@ NEEDED = {  # packages of all of their checks
     "hinged-beam": ("scipy_dae", "sksundae"),
     "point-masses": ("scipy_dae",),
     "identify": ("xarray",),
+    "co-design": ("xarray",),
 }
 SLOW_CHECKS = """
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
+    co-design trained-swing-up
     bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     woodpecker-toy bicycle crank-slider lc-circuit wheelset
     disc-pile chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
@@ -169,6 +181,7 @@ SLOW_RUNS = """
     stewart-platform four-bar large-beam-chain solid-cantilever
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
+    co-design trained-swing-up
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar

@@ -838,7 +838,8 @@ def _studies() -> dict[str, Call]:
                                      "units": {"z": "m"}, "jobs": 1, "progress": False}),
         "studies.optimise": Call(studies.optimise, {
             "function": product, "objective": "z", "bounds": {"x": (1.0, 2.0)}, "constraints": {"z": (1.5, None)},
-            "start": {"x": 1.4}, "method": "SLSQP", "step": 1e-3, "most": 30, "tolerance": 0.01}),
+            "start": {"x": 1.4}, "method": "SLSQP", "step": 1e-3, "most": 30, "tolerance": 0.01,
+            "progress": False}),
         "studies.pole_sensitivities": Call(studies.pole_sensitivities, {
             "system": damped, "at": {"damping": 0.5}, "count": 2, "steps": {"damping": 1e-3}}),
         "studies.h2_sensitivities": Call(studies.h2_sensitivities, {
