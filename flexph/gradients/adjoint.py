@@ -25,13 +25,14 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .branches import warn_of_changes
-from .coded_steps import MANY, Coded, coded
+from .coded_steps import MANY, ORDERS, Coded, coded
 from .functionals import Functional
 from .parameters import (
     FEW,
     STEP,
     Along,
     Origin,
+    Sample,
     Samples,
     SmallSteps,
     Weights,
@@ -94,10 +95,10 @@ def gradient(
 ) -> Gradient:
     """Integrate a mechanism, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 37 for any
-    number of parameters above 24, where each number of the mechanism is a function of few of them, else two for each
-    parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about 1e-9
-    of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
+    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 25 or 37
+    for any number of parameters above 24, where each number of the mechanism is a function of few of them, else two for
+    each parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about
+    1e-9 of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def gradients(
     own = functionals, sensed
     found = _coded(origin, run, own) if len(parameters) > MANY else None
     if found is None and len(parameters) > FEW:
-        found = _together(origin, run, own, small_steps(origin))
+        found = _together(origin, run, own, small_steps(origin), together(origin))
     if found is None:
         samples = one_by_one(origin)
         adjoints = _adjoints(origin, run, own, samples)
@@ -227,16 +228,22 @@ Found = dict[str, tuple["_Adjoint", dict[str, float]]]
 
 def _coded(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
     """Derivatives by coded steps; None where they are refused, or numbers of many parameters matter."""
-    try:
-        steps = coded(origin)
-    except ValueError:  # raised again, with its name, for the parameter alone
-        return None
-    return _together(origin, run, of, steps)
+    pairs: list[tuple[Sample, Sample]] = []
+    along = None
+    for order in ORDERS:
+        try:
+            steps, along = coded(origin, order, pairs), along or together(origin)
+        except ValueError:  # raised again, with its name, for the parameter alone
+            return None
+        if found := _together(origin, run, of, steps, along):
+            return found
+    return None
 
 
-def _together(origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded) -> Found | None:
+def _together(
+    origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: Along
+) -> Found | None:
     """Derivatives by small steps; None if that along all parameters at once is not the sum of those by each."""
-    along = together(origin)
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
     for name, own in adjoints.items():

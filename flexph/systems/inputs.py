@@ -136,8 +136,8 @@ class Forcing:
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
-        An adjustable input is constant if it was last set at or before the first time. Tables that cover the ``ends`` of
-        steps go on straight beyond them, where substeps do.
+        An adjustable input is constant if it was last set at or before the first time. Tables that cover the ``ends``
+        of steps go on straight beyond them, where substeps do.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque, torsion_spring
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
@@ -256,7 +257,7 @@ def test_compliant_contacts_are_carried_forward():
 
 
 def test_derivatives_that_cancel_are_taken_forward():
-    """A beam on a hinge that is shifted: it moves as before, and its derivatives by the shift are round-off but for one."""
+    """A beam on a hinge that is shifted moves as before: its derivatives by the shift are round-off, but for one."""
 
     def shifted(off):
         beam = fem.beam(0.5, fem.Material(young=2e10, density=7850.0), fem.Section(width=0.02, height=0.01), elements=2)
