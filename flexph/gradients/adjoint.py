@@ -18,23 +18,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..integration.integrate import integrate
 from ..integration.loops.memory.data import Index
-from ..integration.loops.memory.memory import ROW, address_of
-from ..integration.loops.recorded.backward import Backward, backward_of
-from ..integration.loops.recorded.sweeps import back
+from ..integration.loops.memory.memory import ROW
 from ..integration.methods.exact import Exact, Exact4
-from ..mechanisms.model.state import configuration
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .coded_steps import MANY, Coded, coded
+from .branches import warn_of_changes
+from .coded_steps import MANY, ORDERS, Coded, coded
 from .functionals import Functional
 from .parameters import (
     FEW,
     STEP,
     Along,
     Origin,
+    Sample,
     Samples,
     SmallSteps,
     Weights,
@@ -46,16 +44,15 @@ from .parameters import (
     together,
     varied_by,
 )
-from .problems import EXACT, Problem, in_loops, problem_of, steps_of
-from .readings import AGREED, readings, readings_by_state
+from .problems import EXACT, Problem, in_loops, problem_of
+from .readings import AGREED, readings_by_state
 from .run_inputs import InputWeights
 from .step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
+from .sweep import GradientRun, SegmentedRun, back_over, segmented_run, whole_run
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
-SOLVED = 1e-6
-"""Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 CONSISTENT = 1e-8
 """Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
 
@@ -93,14 +90,15 @@ def gradient(
     functional: Functional,
     *,
     method: Exact | Exact4 = EXACT,
+    checkpoints: bool = False,
     progress: bool = False,
 ) -> Gradient:
     """Integrate a mechanism, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 37 for any
-    number of parameters above 24, where each number of the mechanism is a function of few of them, else two for each
-    parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about 1e-9
-    of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
+    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 25 or 37
+    for any number of parameters above 24, where each number of the mechanism is a function of few of them, else two for
+    each parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about
+    1e-9 of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
 
     Parameters
     ----------
@@ -117,6 +115,10 @@ def gradient(
     method : Exact or Exact4
         :class:`~flexph.methods.Exact` without tolerance, or :class:`~flexph.methods.Exact4`, whose substeps are taken
         once more.
+    checkpoints : bool
+        Whether of the states of N steps only those of 2.5 √N are held at a time. Steps are taken again by segments, to
+        the same bits, in the time of one more run; the ``solution`` has the ends of segments. For :class:`Last`,
+        :class:`Increase` and :class:`Peak` of sensors of states, and :class:`~flexph.methods.Exact`.
     progress : bool
         Whether the run shows its progress.
 
@@ -148,9 +150,9 @@ def gradient(
     >>> abs(2.0 * found.by["mass"]) < 1e-6 * abs(0.5 * found.by["length"])  # a pendulum falls as any other
     True
     """
-    return gradients(make, parameters, times, {"functional": functional}, method=method, progress=progress)[
-        "functional"
-    ]
+    return gradients(
+        make, parameters, times, {"functional": functional}, method=method, checkpoints=checkpoints, progress=progress
+    )["functional"]
 
 
 @checked
@@ -161,6 +163,7 @@ def gradients(
     functionals: Mapping[str, Functional],
     *,
     method: Exact | Exact4 = EXACT,
+    checkpoints: bool = False,
     progress: bool = False,
 ) -> dict[str, Gradient]:
     """Gradients of several functionals of one run.
@@ -173,7 +176,7 @@ def gradients(
         As of :func:`gradient`.
     functionals : dict
         Functionals by name.
-    method, progress
+    method, checkpoints, progress
         As of :func:`gradient`.
 
     Returns
@@ -198,40 +201,50 @@ def gradients(
     if isinstance(method, Exact) and method.tolerance is not None:
         raise ValueError(f"method must take the steps of times, got {method}: leave its tolerance out")
     problem = problem_of(make, parameters, times, method=method)
-    solution = integrate(
-        problem.mechanism, problem.start, times, method=method, inputs=problem.inputs, progress=progress
-    )
-    sensed = {name: sensed_of(problem, functional, solution) for name, functional in functionals.items()}
+    if checkpoints:
+        _refuse_checkpoints(problem, functionals)
+        quantities = [functional.quantity for functional in functionals.values()]
+        run: GradientRun = segmented_run(problem, quantities, progress=progress)
+    else:
+        run = whole_run(problem, times, progress=progress)
+        warn_of_changes(run.solution)
+    sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
     origin = origin_of(make, parameters, times, problem, sensors)
     own = functionals, sensed
-    found = _coded(origin, solution, own) if len(parameters) > MANY else None
+    found = _coded(origin, run, own) if len(parameters) > MANY else None
     if found is None and len(parameters) > FEW:
-        found = _together(origin, solution, own, small_steps(origin))
+        found = _together(origin, run, own, small_steps(origin), together(origin))
     if found is None:
         samples = one_by_one(origin)
-        adjoints = _adjoints(origin, solution, own, samples)
+        adjoints = _adjoints(origin, run, own, samples)
         found = {name: (adjoint, _one_by_one(origin, adjoint.weights, samples)) for name, adjoint in adjoints.items()}
-    return {name: _gradient(problem, solution, *of) for name, of in found.items()}
+    return {name: _gradient(run, *of) for name, of in found.items()}
 
 
 Functionals = tuple[Mapping[str, Functional], Mapping[str, "_Sensed"]]
 Found = dict[str, tuple["_Adjoint", dict[str, float]]]
 
 
-def _coded(origin: Origin, solution: Solution, of: Functionals) -> Found | None:
+def _coded(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
     """Derivatives by coded steps; None where they are refused, or numbers of many parameters matter."""
-    try:
-        steps = coded(origin)
-    except ValueError:  # raised again, with its name, for the parameter alone
-        return None
-    return _together(origin, solution, of, steps)
+    pairs: list[tuple[Sample, Sample]] = []
+    along = None
+    for order in ORDERS:
+        try:
+            steps, along = coded(origin, order, pairs), along or together(origin)
+        except ValueError:  # raised again, with its name, for the parameter alone
+            return None
+        if found := _together(origin, run, of, steps, along):
+            return found
+    return None
 
 
-def _together(origin: Origin, solution: Solution, of: Functionals, steps: SmallSteps | Coded) -> Found | None:
+def _together(
+    origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: Along
+) -> Found | None:
     """Derivatives by small steps; None if that along all parameters at once is not the sum of those by each."""
-    along = together(origin)
-    adjoints = _adjoints(origin, solution, of, {**steps.samples, "all": along.samples})
+    adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
     for name, own in adjoints.items():
         by = steps.by_parameter(origin, own.weights)
@@ -270,23 +283,26 @@ class _Sensed(NamedTuple):
     rows: Index
 
 
-def sensed_of(problem: Problem, functional: Functional, solution: Solution) -> _Sensed:
+def sensed_of(run: GradientRun, functional: Functional) -> _Sensed:
     """Value and slopes of a functional of a run."""
-    quantity = functional.quantity
-    times, states = solution.times, solution.states
+    quantity, problem, times = functional.quantity, run.problem, run.times
     steps = None
     if quantity.of_steps is None:
-        every = readings(problem.mechanism, quantity, states)
+        every = run.readings(quantity)
     elif not isinstance(problem.method, Exact):
         raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
     else:
-        steps = steps_of_run(solution)
+        steps = steps_of_run(run.solution)
         times, every = steps.times, read_steps(problem, quantity, steps)
     own = component_of(functional.component, quantity, every)
     slopes = functional.slopes(times, own)
     rows = np.flatnonzero(slopes)
     rows = rows if rows.size else np.array([0])
-    places = states[rows] if steps is None else steps.take(rows)
+    if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
+        raise ValueError(
+            "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
+        )
+    places = run.states(rows) if steps is None else steps.take(rows)
     return _Sensed(functional.value(times, own), places, slopes[rows], rows)
 
 
@@ -305,84 +321,49 @@ class _Adjoint(NamedTuple):
     defect: float
 
 
-def _adjoints(origin: Origin, solution: Solution, of: Functionals, samples: Samples) -> dict[str, _Adjoint]:
+def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, _Adjoint]:
     """Sweeps back over the steps, one for each functional."""
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():
         own = of[1][name]
-        by_state, by_unknown = _by_run(problem, solution, functional, own)
-        arrays, inputs, defect = _back(problem, solution, (by_state, by_unknown), varied)
+        arrays, inputs, defect = back_over(run, *_by_run(run, functional, own), varied)
         by_input = InputWeights(problem.sampled, inputs)
         weights = Weights(name, functional.quantity, functional.component, arrays, by_input, own.slopes)
         adjoints[name] = _Adjoint(own.value, weights, defect)
     return adjoints
 
 
-def _by_run(problem: Problem, solution: Solution, functional: Functional, own: _Sensed) -> tuple[Array, Array | None]:
-    """Derivatives of a functional by the states between steps and, if it has any, by the unknowns of steps."""
-    weighted, by_unknown, k = np.zeros_like(solution.states), None, functional.component
+def _by_run(run: GradientRun, functional: Functional, own: _Sensed) -> tuple[tuple[Index, Array], Array | None]:
+    """Derivatives of a functional by states, with the times of these, and by the unknowns of steps, if it has any."""
+    problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
     if isinstance(own.places, Steps):
         by_state = by_ends(problem, functional.quantity, own.places)
         forces = by_multipliers(problem, functional.quantity, own.places)[:, k]
         velocities = problem.memory.table[ROW["x_lam"], 0] - problem.memory.table[ROW["x_v"], 0]
-        by_unknown = np.zeros((len(solution.stage_multipliers), velocities + forces.shape[1]))
-        by_unknown[own.rows, velocities:] = own.slopes[:, None] * forces
-        weighted[own.rows + 1] = own.slopes[:, None] * by_state[:, k]
+        by_unknown = np.zeros((len(run.times) - 1, velocities + forces.shape[1]))
+        by_unknown[rows, velocities:] = own.slopes[:, None] * forces
+        rows = rows + 1
     else:
-        by_state = readings_by_state(problem.mechanism, functional.quantity, solution.states, own.rows)
-        weighted[own.rows] = own.slopes[:, None] * by_state[:, k]
-    return in_loops(problem.mechanism, weighted, weights=True), by_unknown
+        by_state = readings_by_state(problem.mechanism, functional.quantity, own.places, run.magnitudes)
+    weights = in_loops(problem.mechanism, own.slopes[:, None] * by_state[:, k], weights=True)
+    return (rows, weights), by_unknown
 
 
-def _gradient(problem: Problem, solution: Solution, adjoint: _Adjoint, by: Mapping[str, float]) -> Gradient:
+def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional]) -> None:
+    """Raise ValueError for runs that are not taken again by segments."""
+    steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
+    for of, found in (
+        (f"{problem.method}", not isinstance(problem.method, Exact)),
+        (f"the {steps[0]}" if steps else "", steps),
+        ("contacts", problem.kinds.contact),
+    ):
+        if found:
+            raise ValueError(f"checkpoints do not know {of}: leave them out, and all states are kept")
+
+
+def _gradient(run: GradientRun, adjoint: _Adjoint, by: Mapping[str, float]) -> Gradient:
     """Gradient of a functional."""
     by_step = adjoint.weights.inputs.by_step
-    by_input = {port: by_step[:, part] for port, part in problem.mechanism.network.input_slices.items()}
-    return Gradient(adjoint.value, by, by_input, adjoint.defect, solution)
-
-
-def recorded_run(
-    problem: Problem, solution: Solution, by_state: Array, varied: Index, by_unknown: Array | None = None
-) -> tuple[Backward, Index]:
-    """Arrays for a sweep of the loops over the steps of a run, and the addresses of their recorded numbers."""
-    mechanism, steps = problem.mechanism, len(problem.table.times) - 1
-    flat_states, multipliers = steps_of(problem, solution)
-    states = in_loops(mechanism, flat_states)
-    ends = np.cumsum([0, *(part.size for part in configuration(mechanism, flat_states[0]))])
-    velocities = states[:, ends[3] : ends[6]]
-    means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), multipliers], axis=1)
-    weights = np.zeros_like(states)
-    weights[:: steps // (len(by_state) - 1)] = by_state
-    inputs = np.ascontiguousarray(np.broadcast_to(problem.table.inputs, (steps, problem.table.inputs.shape[1])))
-    table = problem.table._replace(inputs=inputs)
-    return backward_of(problem.memory, problem.kinds, table, (states, means, weights), varied, by_unknown)
-
-
-def refuse_bent(of: Backward) -> None:
-    """Raise ValueError if a law given as a Python function has a kink near the states of the run."""
-    if of.audit[4] > AGREED:
-        raise ValueError(
-            "a law that is a function in Python bends within the steps of 1e-3 of its differences: give a table or a "
-            "law of flexph.laws"
-        )
-
-
-def _back(
-    problem: Problem, solution: Solution, by_run: tuple[Array, Array | None], varied: Index
-) -> tuple[list[Array], Array, float]:
-    """Take all steps back; derivatives by arrays (by ``varied`` constants only) and by inputs, and the defect."""
-    of, addresses = recorded_run(problem, solution, by_run[0], varied, by_run[1])
-    steps = len(of.means)
-    failed = back(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, of, 0, steps)
-    if failed >= 0:
-        raise ValueError(f"the step from {of.table.times[failed]:.6g} s has no adjoint: its Jacobian is singular")
-    if not all(np.isfinite(part).all() for part in (of.carried, of.by_constants, of.by_coefficient, of.by_inputs)):
-        raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
-    refuse_bent(of)
-    if of.audit[6] > SOLVED:
-        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
-    by_constants = np.zeros(problem.memory.constants.reals.size)
-    by_constants[varied] = of.by_constants
-    by_table = of.by_coefficient, of.by_offset, of.by_moved
-    return [by_constants, of.carried, *by_table], of.by_inputs, float(of.audit[0])
+    by_input = {port: by_step[:, part] for port, part in run.problem.mechanism.network.input_slices.items()}
+    return Gradient(adjoint.value, by, by_input, adjoint.defect, run.solution)

@@ -23,8 +23,8 @@ from .parameters import SMALL, Origin, Sample, Weights, samples_of, size_of
 from .readings import change
 from .run_inputs import array_change
 
-ORDER = 8
-"""Order m of the matrices: numbers of at most m − 2 parameters are resolved."""
+ORDERS = (5, 8)
+"""Orders m of the matrices, the second one where the first leaves numbers: those of m − 2 parameters are resolved."""
 MANY = 24
 """Number of parameters above which steps are coded: 2 (2m − 1) calls are fewer than two for each."""
 RANK = 1e-6
@@ -64,14 +64,13 @@ class Coded(NamedTuple):
         return {name: float(by / size) for (name, by, size) in zip(origin.parameters, found, sizes, strict=True)}
 
 
-def coded(origin: Origin) -> Coded:
-    """Derivatives of all numbers by coded steps."""
+def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Coded:
+    """Derivatives of all numbers by coded steps; ``pairs`` are samples of a lower order, to which others are added."""
     count = len(origin.parameters)
     angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count
-    code = np.cos(np.arange(2 * ORDER - 1)[:, None] * angles)
+    code = np.cos(np.arange(2 * order - 1)[:, None] * angles)
     sizes = [SMALL * size_of(value) for value in origin.parameters.values()]
-    pairs = []
-    for row in code:
+    for row in code[len(pairs) :]:
         steps = {name: float(c * size) for name, c, size in zip(origin.parameters, row, sizes, strict=True)}
         own = samples_of(origin, steps, (-1, 1))
         pairs.append((own[1], own[-1]))
@@ -123,7 +122,7 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
     scaled = moved / size[:, None]
     first, kind = _alike(scaled)
     left, values, _ = np.linalg.svd(_matrices(scaled[first]))
-    ranks = np.minimum((values > RANK * values[:, :1]).sum(axis=1), ORDER - 2)
+    ranks = np.minimum((values > RANK * values[:, :1]).sum(axis=1), values.shape[1] - 2)
     numbers, parameters, found = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
     fits = np.zeros(len(moved), dtype=bool)
     for rank in np.unique(ranks).tolist():
@@ -152,14 +151,15 @@ def _alike(scaled: Array) -> tuple[Array, Array]:
 
 def _matrices(scaled: Array) -> Array:
     """Matrices (numbers, m, m) of the changes of numbers."""
-    a, b = np.arange(ORDER)[:, None], np.arange(ORDER)
+    order = (scaled.shape[1] + 1) // 2
+    a, b = np.arange(order)[:, None], np.arange(order)
     matrices: Array = 0.5 * (scaled[:, np.abs(a - b)] + scaled[:, a + b])
     return matrices
 
 
 def _supports(ranges: Array, code: Array) -> Array:
     """Parameters (kinds, rank) whose vectors are in the ranges (kinds, m, rank) of matrices."""
-    vectors = code[:ORDER] / np.linalg.norm(code[:ORDER], axis=0)
-    rank = ranges.shape[2]
+    order, rank = ranges.shape[1:]
+    vectors = code[:order] / np.linalg.norm(code[:order], axis=0)
     rows = [np.square(own.T @ vectors).sum(axis=0) for own in ranges]
     return np.array([np.argpartition(-row, rank - 1)[:rank] for row in rows])

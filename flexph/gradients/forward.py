@@ -23,11 +23,12 @@ from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .adjoint import recorded_run, refuse_bent
+from .branches import warn_of_changes
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
 from .problems import Problem, in_loops, problem_of
 from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
 from .run_inputs import array_change
+from .sweep import Piece, recorded_piece, refuse_bent
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -121,21 +122,22 @@ def forward_sensitivities(
     solution = integrate(
         problem.mechanism, problem.start, times, method=Exact(), inputs=problem.inputs, progress=progress
     )
+    warn_of_changes(solution)
     values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
     origin = origin_of(make, parameters, times, problem, at)
     samples = one_by_one(origin)
     changes = {name: _changes(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()}
     along, defect = _along(problem, solution, changes, varied_by(problem, samples))
-    rows = np.arange(len(solution.states))
+    states, magnitudes = solution.states, np.abs(solution.states).max(axis=0)
     by = {}
     for name, quantity in sensors.items():
-        slopes = readings_by_state(problem.mechanism, quantity, solution.states, rows)
+        slopes = readings_by_state(problem.mechanism, quantity, states, magnitudes)
         ones = [in_loops(problem.mechanism, slopes[:, i], weights=True) for i in range(slopes.shape[1])]
         moved = np.stack([np.einsum("kn,kqn->qk", one, along) for one in ones], axis=-1)
         direct = np.array([both.sensed[name] for own in changes.values() for both in own])
         by[name] = _agreeing(name, parameters, moved + direct, values[name])
-    shapes = {name: (len(rows),) if quantity.scalar else (len(rows), -1) for name, quantity in sensors.items()}
+    shapes = {name: (len(states),) if quantity.scalar else (len(states), -1) for name, quantity in sensors.items()}
     return ForwardSensitivities(
         {name: own.reshape(shapes[name]) for name, own in values.items()},
         {name: {key: one.reshape(shapes[name]) for key, one in own.items()} for name, own in by.items()},
@@ -189,9 +191,8 @@ def _along(
     problem: Problem, solution: Solution, changes: Mapping[str, tuple[_Change, _Change]], varied: Array
 ) -> tuple[Array, float]:
     """Derivatives of the states (N + 1, 2q, n) along both changes (value, error) of each parameter; largest defect."""
-    run, addresses = recorded_run(
-        problem, solution, np.zeros_like(in_loops(problem.mechanism, solution.states)), varied
-    )
+    zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
+    run, addresses = recorded_piece(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
     derivatives = [
         [own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]]
         for both in changes.values()

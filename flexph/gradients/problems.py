@@ -71,7 +71,7 @@ def problem_of(
     known = like if like is not None and mechanism is like.mechanism else None
     if known is not None and start is known.start:
         forcing = known.sampled.forcing.with_inputs(inputs)
-        return known._replace(inputs=inputs, sampled=RunInputs(forcing, known.sampled.middles))
+        return known._replace(inputs=inputs, sampled=RunInputs(forcing, known.table.times))
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
     memory = memory_of_single_bodies(mechanism) if known is None else known.memory
@@ -83,7 +83,7 @@ def problem_of(
         raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
     table = table_over(scheme, grid)
     state = in_loops(mechanism, start.x[None])[0]
-    sampled = RunInputs(forcing, 0.5 * (table.times[1:] + table.times[:-1]))
+    sampled = RunInputs(forcing, table.times)
     own = method if like is None else like.method
     return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
 

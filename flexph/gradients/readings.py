@@ -45,20 +45,23 @@ def change(quantity: Quantity, after: Array, before: Array) -> Array:
     return apart - 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) if quantity.unit == "rad" else apart
 
 
-def readings_by_state(mechanism: Mechanism, quantity: Quantity, states: Array, rows: Array) -> Array:
-    """Derivatives (rows, c, n) of the readings at some states by the entries of these: exact for measures."""
-    panel, at = Panel(mechanism, {MARK: quantity}), states[rows]
+def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magnitudes: Array) -> Array:
+    """Derivatives (k, c, n) of the readings at states (k, n) by the entries of these: exact for measures.
+
+    ``magnitudes`` (n,) are the largest sizes of these entries along the run.
+    """
+    panel = Panel(mechanism, {MARK: quantity})
     if quantity.of_state is None:
         every = (panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK])))
         exact = [own for own in every if own is not None]
         if exact:
             return np.stack(exact, axis=1)
-    return differences_by_state(lambda moved: _columns(panel.read_rows(moved)[MARK]), quantity, states, at)
+    return differences_by_state(lambda moved: _columns(panel.read_rows(moved)[MARK]), quantity, magnitudes, at)
 
 
-def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, states: Array, at: Array) -> Array:
-    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n), among others; ValueError if not smooth."""
-    size = SENSED * np.maximum(np.abs(states).max(axis=0), 1e-3)
+def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, magnitudes: Array, at: Array) -> Array:
+    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n); ValueError if not smooth."""
+    size = SENSED * np.maximum(magnitudes, 1e-3)
 
     def moved(j: int, by: float) -> Array:
         states = at.copy()

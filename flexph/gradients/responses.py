@@ -20,6 +20,7 @@ from .functionals import Functional
 from .parameters import step_of
 from .problems import problem_of
 from .readings import AGREED, WEIGHTS, readings
+from .sweep import WholeRun
 
 FEW = 3
 """Number of parameters up to which derivatives are carried forward."""
@@ -94,7 +95,7 @@ class Responses:
             if isinstance(value, Quantity):
                 values[name] = _shaped(value, readings(own.mechanism, value, run.states))
             elif isinstance(value, Functional):
-                values[name] = sensed_of(own, value, run).value
+                values[name] = sensed_of(WholeRun(own, run), value).value
             else:
                 values[name] = _asked(name, value, parameters)
         return values

@@ -18,16 +18,22 @@ from ..systems.inputs import Forcing
 
 @dataclass(frozen=True, eq=False)
 class RunInputs(Memo):
-    """Inputs of a run with steps of given middles (N,) [s]."""
+    """Inputs of a run over the steps between given times (N + 1,) [s]."""
 
     forcing: Forcing
-    middles: Array
+    times: Array
+
+    @property
+    def middles(self) -> Array:
+        """Middles (N,) of the steps [s]."""
+        middles: Array = 0.5 * (self.times[1:] + self.times[:-1])
+        return middles
 
     @once
     def rows(self) -> Array:
         """Inputs of the steps, (N, m)."""
-        rows = self.forcing.at_times(self.middles)
-        return np.broadcast_to(rows, (len(self.middles), rows.shape[1]))
+        rows = self.forcing.at_times(self.middles, (float(self.times[0]), float(self.times[-1])))
+        return np.broadcast_to(rows, (len(self.times) - 1, rows.shape[1]))
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
         """Ports of which all inputs are tables with the nodes of the first one, each value of which is one input."""

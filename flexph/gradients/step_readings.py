@@ -59,7 +59,7 @@ def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
     def read(states: Array) -> Array:
         return read_steps(problem, quantity, steps._replace(states=states))
 
-    return differences_by_state(read, quantity, steps.states, steps.states)
+    return differences_by_state(read, quantity, np.abs(steps.states).max(axis=0), steps.states)
 
 
 def by_multipliers(problem: Problem, quantity: Quantity, steps: Steps) -> Array:

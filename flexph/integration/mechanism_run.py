@@ -108,6 +108,9 @@ class _Task(NamedTuple):
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Steps chosen by their error, one by one or in chunks if controllers sample, or in blocks."""
         every, estimate = self.options.save_every, blocks.estimate
+        if self.options.segments is not None:
+            entries: Iterator[Entry] = self.options.segments.entries(run, blocks, self.grid)
+            return entries
         if self.loops is not None:
             if estimate is not None:
                 pairs = CoupledPairs(blocks, self.loops, estimate)

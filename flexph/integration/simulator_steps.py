@@ -46,7 +46,7 @@ class HeldInputs(Forcing):
         """Constant inputs."""
         return self.values
 
-    def at_times(self, times: Array) -> Array:
+    def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Zero inputs, as one row for any times: the steps add the held inputs themselves."""
         return np.zeros_like(self.values)[None]
 
@@ -151,7 +151,7 @@ class _TablesAhead:
 class OuterInputs(HeldInputs):
     """Constant inputs in addition to the outputs that controllers hold."""
 
-    def at_times(self, times: Array) -> Array:
+    def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Constant inputs, as one row."""
         return self.values[None]
 

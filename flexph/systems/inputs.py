@@ -42,8 +42,8 @@ class Table:
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
     def at_times(self, times: Array) -> Array:
-        """Values at many times [s] within the table, (times, m), the same bits."""
-        k = np.minimum(np.searchsorted(self.times, times, side="right"), self.times.size - 1)
+        """Values at many times [s], (times, m), the same bits; its first and last piece go on beyond the table."""
+        k = self._pieces(times)
         share, values = (times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]), self.values
         values = values[:, None] if values.ndim == 1 else values
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
@@ -61,13 +61,17 @@ class Table:
         return made
 
     def by_values(self, times: Array, weights: Array) -> Array:
-        """Derivatives (k, m) of Σ w u(t) by the values of the nodes, for weights w (times, m) at times in the table."""
-        k = np.minimum(np.searchsorted(self.times, times, side="right"), self.times.size - 1)
+        """Derivatives (k, m) of Σ w u(t) by the values of the nodes, for weights w (times, m), of :meth:`at_times`."""
+        k = self._pieces(times)
         share = ((times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]))[:, None]
         out = np.zeros((self.times.size, weights.shape[1]))
         np.add.at(out, k - 1, (1.0 - share) * weights)
         np.add.at(out, k, share * weights)
         return out
+
+    def _pieces(self, times: Array) -> Array:
+        """Node at the end of the piece of each time."""
+        return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:
         """True if all times [s] are within the table."""
@@ -129,10 +133,11 @@ class Forcing:
             jumping[self.slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
         return jumping
 
-    def at_times(self, times: Array) -> Array:
+    def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
-        An adjustable input is constant if it was last set at or before the first time.
+        An adjustable input is constant if it was last set at or before the first time. Tables that cover the ``ends``
+        of steps go on straight beyond them, where substeps do.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()
@@ -143,7 +148,7 @@ class Forcing:
             return constant
         u = np.repeat(constant, len(times), axis=0)
         for name, function in functions.items():
-            u[:, self.slices[name]] = self._sampled(name, function, times.tolist())
+            u[:, self.slices[name]] = self._sampled(name, function, times.tolist(), ends)
         return u
 
     def at(self, time: float) -> Array:
@@ -173,12 +178,17 @@ class Forcing:
             self._constant = constant
         return self._constant
 
-    def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
+    def _sampled(
+        self, name: str, function: Callable[[float], Any], times: list[float], ends: tuple[float, float] | None
+    ) -> Array:
         """Values of an input at times, (k, entries)."""
         part = self.slices[name]
         many = np.array(times)
         if isinstance(function, Adjustable | PiecewiseConstant) or (
-            isinstance(function, Table) and many.size and function.values.ndim <= 2 and function.covers(many)
+            isinstance(function, Table)
+            and many.size
+            and function.values.ndim <= 2
+            and function.covers(many if ends is None else np.array(ends))
         ):
             values = function.at_times(many)
             if values.shape[1] == part.stop - part.start:

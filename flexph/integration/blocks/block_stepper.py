@@ -90,7 +90,8 @@ def table_over(scheme: Scheme, times: Array) -> Table:
         ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(scheme.shares)
         ends[:, -1] = times[1:]
         fine = np.append(times[0], ends.ravel())
-    table, inputs = scheme.table, scheme.forcing.at_times(0.5 * (fine[1:] + fine[:-1]))
+    table = scheme.table
+    inputs = scheme.forcing.at_times(0.5 * (fine[1:] + fine[:-1]), (float(times[0]), float(times[-1])))
     given = fine, *table.at_times(fine), inputs, table.references.at_times(fine)
     return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
 
@@ -291,6 +292,13 @@ class BlockStepper:
         rows, solved = self._taken(begin, table.times, table, EACH)
         if solved < len(table.times) - 1:
             raise self.failed(begin, float(table.times[solved + 1]))
+        return rows
+
+    def segment(self, start: StepStart, times: Array) -> Rows:
+        """Take the steps between times from a start, a row each; raises StepFailed."""
+        rows, solved = self._taken(start, times, self.table(times), EACH)
+        if solved < len(times) - 1:
+            raise self.failed(start, float(times[solved + 1]))
         return rows
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:

@@ -82,7 +82,8 @@ class Exact4(MechanismMethod):
     The composition Ψ(γ₁h) Ψ(γ₂h) Ψ(γ₁h) with γ₁ = 1/(2 − 2^⅓) and γ₂ = 1 − 2γ₁ (triple jump; E. Hairer, C. Lubich, G.
     Wanner, Geometric Numerical Integration, sec. II.4) is as exact as :class:`Exact`, of fourth order in positions and
     velocities, of third in multipliers. For mechanisms without damping, since two substeps go back in time. Drives are
-    evaluated at times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h.
+    evaluated at times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h;
+    tables that end with the run go on straight there.
     A step costs as much as six of :class:`Exact`.
 
     Parameters

@@ -40,9 +40,9 @@ class ControlledForcing(Forcing):
         given, first = self.given.before(times), self.loops.held_before(float(times[0]))
         return np.vstack([given[:1] + first, given[1:] + self.loops.held])
 
-    def at_times(self, times: Array) -> Array:
+    def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Inputs at many times, with the present outputs of the controllers."""
-        return self.given.at_times(times) + self.loops.held
+        return self.given.at_times(times, ends) + self.loops.held
 
 
 class Plan(NamedTuple):

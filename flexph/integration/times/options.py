@@ -37,6 +37,7 @@ class RunOptions:
     checkpoint: Checkpoint | None = None
     controllers: Mapping[str, Controller] = field(default_factory=dict)
     follower: Any = None
+    segments: Any = None
 
     @property
     def folder(self) -> Path | None:

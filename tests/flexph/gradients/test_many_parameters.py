@@ -44,10 +44,10 @@ def counting(make):
 
 
 def test_gradients_by_coded_steps_are_those_by_each_parameter(monkeypatch):
-    """37 calls of make for 27 parameters, as for thousands, and the same derivatives as by 61."""
+    """25 calls of make for 27 parameters, as for thousands, and the same derivatives as by 61."""
     functional, (make, calls) = Last(position(f"l{LINKS - 1}.tip"), 1), counting(chain)
     found = gradient(make, PARAMETERS, TIMES, functional).by
-    assert len(calls) == 1 + 2 * (2 * coded_steps.ORDER - 1) + 6
+    assert len(calls) == 1 + 2 * (2 * coded_steps.ORDERS[0] - 1) + 6
     monkeypatch.setattr("flexph.gradients.adjoint.MANY", len(PARAMETERS))
     single = gradient(chain, PARAMETERS, TIMES, functional).by
     largest = max(abs(PARAMETERS[name] * value) for name, value in single.items())
@@ -89,7 +89,7 @@ def test_sparse_rows_are_resolved_and_full_ones_are_not(count):
         )
     rows[60] = rng.standard_normal(count)
     angles = (rng.permutation(count) + 0.5) * np.pi / count
-    code = np.cos(np.arange(2 * coded_steps.ORDER - 1)[:, None] * angles)
+    code = np.cos(np.arange(2 * coded_steps.ORDERS[-1] - 1)[:, None] * angles)
     moved = rows @ code.T
     moved *= 1.0 + 1e-11 * rng.standard_normal(moved.shape)
     (numbers, parameters), values, left = coded_steps._resolved(moved, code)

@@ -9,7 +9,7 @@ from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_
 from uncompiled import uncompiled
 
 import rigid
-from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
+from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper, torque
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.mechanism_run import recorder_of, solution_of
 from flexph.integration.schemes.scheme import OUTER, SUBSTEPS, InitialValueProblem, Scheme
@@ -154,6 +154,18 @@ def test_how_far_drives_and_inputs_are_asked_outside_a_step():
     assert min(asked["drive"]) == pytest.approx(1.0 - OUTER)
     assert max(asked["input"]) - 1.0 == pytest.approx(1.5 * SUBSTEPS[0] - 1.0)
     assert 1.5 * SUBSTEPS[0] - 1.0 < 0.0135
+
+
+def test_a_table_over_the_run_goes_on_straight_beyond_its_ends():
+    """Substeps before the first and after the last time take the same bits as from a longer table."""
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND), torque("bar.root", name="motor")])
+    start = mechanism.consistent_state(mechanism.assemble())
+    times, end = np.linspace(0.0, 1.0, 5), []
+    for table in (([0.0, 0.5, 1.0], [1.0, 2.0, 0.0]), ([-0.5, 0.0, 0.5, 1.0, 1.5], [0.0, 1.0, 2.0, 0.0, -2.0])):
+        end.append(integrate(mechanism, start, times, method=Exact4(), inputs={"motor": table}, progress=False).states)
+    np.testing.assert_allclose(*end, rtol=0.0, atol=1e-14)
+    with pytest.raises(ValueError, match=r"'motor' covers 0 to 0.5 s"):
+        integrate(mechanism, start, times, method=Exact4(), inputs={"motor": ([0.0, 0.5], [1.0, 2.0])}, progress=False)
 
 
 def test_a_composed_run_is_continued_to_the_same_bits():

@@ -124,8 +124,9 @@ def _recorded(m: Memory) -> tuple[Array, Array, Array]:
         recorded.real = cells.reals
         recorded.view(np.int64)[1::2] = -1
     addresses, first = m.addresses.copy(), m.table[:, 0]
-    for row in np.flatnonzero(REAL):
-        addresses[row, 0] = address_of(constants if row < CONSTANTS else space) + 16 * first[row]
+    rows = np.flatnonzero(REAL)
+    base = np.where(rows < CONSTANTS, address_of(constants), address_of(space))
+    addresses[rows, 0] = base + 16 * first[rows]
     for span, (begin, _) in enumerate(SPANS.values()):
         addresses[len(FIELDS) + span, 0] = addresses[ROW[begin], 0]
     return constants, space, addresses

@@ -73,7 +73,10 @@ LENGTH = cython.declare(cython.Py_ssize_t, 6)
 
 
 def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: int) -> int:
-    """Go back over the steps from ``last`` (exclusive) to ``first``; return the step that failed, or −1."""
+    """Go back over the steps from ``last`` (exclusive) to ``first``; return the step that failed, or −1.
+
+    Programs of these steps are kept for others of the same mechanism, until :func:`forget`.
+    """
     m = cython.declare(cython.pointer(Memory))
     r = cython.declare(cython.pointer(RecordedMemory))
     sweep = cython.declare(Backward)
@@ -89,15 +92,19 @@ def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: 
     return failed
 
 
+def forget() -> None:
+    """Forget the programs that steps have recorded."""
+    with cython.nogil:
+        forget_programs()
+
+
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
     """Take the adjoint ``b.carried`` from the state after the last step to the one before the first."""
     failed = -1
-    forget_programs()
     for i in range(last - first):
         if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
             failed = last - 1 - i
     keep_largest(b.audit, 4, doubt())
-    forget_programs()
     return failed
 
 
