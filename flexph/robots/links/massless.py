@@ -49,7 +49,7 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
     Raises ValueError if an addition matters in the inertia of a motion.
     """
-    lacking = {name for name, own in masses.items() if not own.stands}
+    lacking = {name for name, own in masses.items() if not own.can_move_separately}
     if not lacking:
         return dict(masses)
     weight, moment = _least_carried(masses, skeleton)
