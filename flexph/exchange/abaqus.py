@@ -85,12 +85,13 @@ def to_abaqus(path: str | Path, body: Body, *, ports: Sequence[str] | None = Non
 
     Examples
     --------
+    >>> from tempfile import mkdtemp
     >>> import fem
     >>> from flexph.bodies import reduce_body
     >>> from flexph.exchange import to_abaqus
     >>> steel = fem.Material(young=2.1e11, density=7850.0, poisson=0.3)
     >>> beam = fem.beam(1.0, steel, fem.Section(diameter=0.02), elements=4, dim=3)
-    >>> written = to_abaqus("beam.inp", reduce_body(beam, modes=4, static=["tip"]))
+    >>> written = to_abaqus(f"{mkdtemp()}/beam.inp", reduce_body(beam, modes=4, static=["tip"]))
     >>> written.ports, len(written.frequencies)
     (('root', 'tip'), 4)
     """
