@@ -130,6 +130,28 @@ def test_sdf_and_mjcf_hand_out_the_same_shapes(tmp_path):
     assert isinstance(plane, Plane) and plane.normal == (0.0, 0.0, 1.0)
 
 
+def test_meshes_of_mjcf_files_are_those_that_mujoco_compiles(tmp_path):
+    """A tetrahedron whose corners MuJoCo moves to its centre and principal axes (single precision) is where it was."""
+    pytest.importorskip("mujoco")
+    asset = '<asset><mesh name="m" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>'
+    own = (
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="m" pos="0.5 0 0" euler="0 90 0"/>'
+    )
+    (tmp_path / "r.xml").write_text(
+        f"<mujoco>{asset}<worldbody><body name='b'><freejoint/>{own}</body></worldbody></mujoco>"
+    )
+    with pytest.warns(UserWarning, match="contacts of 1 shapes"):
+        robot = read_mjcf(tmp_path / "r.xml", collisions=("b",))
+    (mesh,) = robot.collisions["b"]
+    place = robot.bodies["b"].ports[mesh.port.partition(".")[2]].position
+    corners = TETRA @ Rotation.from_euler("y", 90, degrees=True).as_matrix().T + (0.5, 0.0, 0.0)
+    found = mesh.points + place
+    assert mesh.encloses and len(found) == 4
+    assert np.abs(found[:, None] - corners).max(axis=2).min(axis=1).max() < 1e-6
+    volume = np.linalg.det(found[mesh.cells] - found.mean(axis=0)).sum() / 6.0
+    assert volume == pytest.approx(1.0 / 6.0, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("collisions", "arm", "words"),
     [
