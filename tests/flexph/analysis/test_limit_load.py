@@ -148,7 +148,7 @@ def test_limits_that_are_not_there_are_told():
         limit_load(mechanism, pose, {"push": (0.0, -1.0)}, largest=100.0)
     with pytest.raises(ValueError, match="no external port 'pull'"):
         limit_load(mechanism, pose, {"pull": (1.0, 0.0)})
-    with pytest.raises(ValueError, match="inputs must have the load"):
+    with pytest.raises(ValueError, match="inputs must have a load of an external port"):
         limit_load(mechanism, pose, {})
     free = connect({"b": block()}, [force("b.top", name="push")])
     with pytest.raises(ValueError, match="must have a stable equilibrium"):
