@@ -41,6 +41,7 @@ SLOW = {  # programs of some seconds, most of which the build of the site execut
     "guide/studies.md",
     "guide/time-integration.md",
     "how-to/gradient-searches.md",
+    "how-to/periodic-motions.md",
     "how-to/which-body.md",
     "tutorials/3-crank-slider.md",
     "tutorials/4-own-mesh.md",

@@ -84,7 +84,10 @@ def reference(rod: str, times) -> np.ndarray:
     return found.y
 
 
-@pytest.mark.parametrize("rod", get_args(case.Rod))
+first, *others = get_args(case.Rod)
+
+
+@pytest.mark.parametrize("rod", [first, *(pytest.param(rod, marks=pytest.mark.slow) for rod in others)])
 def test_order_against_the_equation_of_motion(rod):
     """Second order in the slider and the crank, and an absolute bound."""
     angle, speed = reference(rod, [1.0])[:, 0]

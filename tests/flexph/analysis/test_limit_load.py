@@ -88,20 +88,18 @@ def test_a_column_buckles_at_eulers_load():
     assert limit.cause == "instability"
 
 
-def test_a_shallow_truss_snaps_through():
+@pytest.mark.parametrize("gravity", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
+def test_a_shallow_truss_snaps_through(gravity):
     """Two springs of length l₀ over the half span a: P = 2k (l₀^⅔ − a^⅔)^(3/2); the weight stays as it is."""
     half, rise, k = 1.0, 0.2, 1e3
     length = math.hypot(half, rise)
     springs = [spring_damper("p.point", GROUND.at(x, 0.0), stiffness=k, length=length) for x in (-half, half)]
     guide = slider("p.point", GROUND.at(0.0, 0.0), direction=(0.0, 1.0), turning=True)
     expected = 2.0 * k * (length ** (2 / 3) - half ** (2 / 3)) ** 1.5
-    for gravity in (0.0, 1.0):
-        truss = connect(
-            {"p": rigid.point(1.0)}, [*springs, guide, force("p.point", name="load")], gravity=(0.0, -gravity)
-        )
-        limit = limit_load(truss, truss.assemble({"p": (0.0, rise, 0.0)}), {"load": (0.0, -1.0)})
-        assert limit.factor == pytest.approx(expected - gravity, rel=2e-5)
-        assert limit.cause == "limit point"
+    truss = connect({"p": rigid.point(1.0)}, [*springs, guide, force("p.point", name="load")], gravity=(0.0, -gravity))
+    limit = limit_load(truss, truss.assemble({"p": (0.0, rise, 0.0)}), {"load": (0.0, -1.0)})
+    assert limit.factor == pytest.approx(expected - gravity, rel=2e-5)
+    assert limit.cause == "limit point"
 
 
 def stack(count, overhang, friction=0.5):
@@ -150,7 +148,7 @@ def test_limits_that_are_not_there_are_told():
         limit_load(mechanism, pose, {"push": (0.0, -1.0)}, largest=100.0)
     with pytest.raises(ValueError, match="no external port 'pull'"):
         limit_load(mechanism, pose, {"pull": (1.0, 0.0)})
-    with pytest.raises(ValueError, match="inputs must have the load"):
+    with pytest.raises(ValueError, match="inputs must have a load of an external port"):
         limit_load(mechanism, pose, {})
     free = connect({"b": block()}, [force("b.top", name="push")])
     with pytest.raises(ValueError, match="must have a stable equilibrium"):

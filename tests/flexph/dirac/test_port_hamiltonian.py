@@ -244,7 +244,7 @@ def test_a_modulated_structure_runs_as_the_system_itself():
                              gradient=lambda x: np.concatenate([np.zeros(4), x[4:]]), storage=("q", "p"))  # fmt: skip
     assert not system.is_constant
     assert system.external == ("u",)
-    made, times, inputs = system.phdae(), np.linspace(0.0, 0.1, 6), {"u": [1.0, 0.5]}
+    made, times, inputs = system.phdae(), np.linspace(0.0, 0.06, 4), {"u": [1.0, 0.5]}
     assert list(made.parts) == ["q", "p", "multipliers"]
     found = [flexph.integrate(s, flexph.consistency.consistent(s, s.sample, inputs=inputs), times, inputs=inputs,
     progress=False)

@@ -209,7 +209,7 @@ def test_the_slope_of_a_step_of_gonzalez_is_exact_to_second_order():
     assert errors[1] < 0.35 * errors[0] < 0.35 * 0.1
 
 
-@pytest.mark.parametrize("gradient", ["gonzalez", "mean_value"])
+@pytest.mark.parametrize("gradient", ["gonzalez", pytest.param("mean_value", marks=pytest.mark.slow)])
 def test_steps_do_not_depend_on_derivatives(gradient):
     """States are those of the differenced Jacobian up to the ends of both iterations, 1e-9 of sizes of order one.
 
