@@ -5,7 +5,7 @@ A chain of flexible links hangs and swings in the plane. Its parameters are the 
 the gradient does; ``gradient-over-differences`` that of two runs for each parameter over the whole of the gradient. Or
 they are the nodes of a torque at the root, and the mechanism is made once: ``gradient-over-run-200`` and
 ``gradient-over-differences-200`` are the same for 200 nodes, and ``-0`` is the gradient by the torque in each step
-alone. Process times, minima of interleaved rounds.
+alone; ``gradient-over-run-checkpoints`` is that with checkpoints. Process times, minima of interleaved rounds.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def shares(names, calls, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--links", type=int, nargs="+", default=[1, 3, 6])
-    parser.add_argument("--nodes", type=int, nargs="+", default=[0, 200])
+    parser.add_argument("--nodes", type=int, nargs="+", default=[0, 200, 1000])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
@@ -91,6 +91,13 @@ def main():
             lambda: None,
         )
         shares((f"{count}", count), ways, given.rounds)
+    function = driven(*made, times[-1])
+    ways = (
+        lambda: integrate(*made, times, progress=False),
+        lambda: gradient(function, {}, times, tip, checkpoints=True),
+    )
+    run, whole = np.array([[timed(call) for call in ways] for _ in range(given.rounds)]).min(axis=0)
+    print(f"ratio gradient-over-run-checkpoints {whole / run:.2f}")
 
 
 if __name__ == "__main__":

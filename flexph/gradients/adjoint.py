@@ -116,7 +116,7 @@ def gradient(
         :class:`~flexph.methods.Exact` without tolerance, or :class:`~flexph.methods.Exact4`, whose substeps are taken
         once more.
     checkpoints : bool
-        Whether of the states of N steps only those of 2.5 √N are held at a time. Steps are taken again by segments, to
+        Whether of the states of N steps only those of 3.3 √N are held at a time. Steps are taken again by segments, to
         the same bits, in the time of one more run; the ``solution`` has the ends of segments. For :class:`Last`,
         :class:`Increase` and :class:`Peak` of sensors of states, and :class:`~flexph.methods.Exact`.
     progress : bool

@@ -23,15 +23,26 @@ MARK = "sensor"
 """Name of the sensor in its panel."""
 
 
-def readings(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
+def panel_of(mechanism: Mechanism, quantity: Quantity) -> Panel:
+    """Panel of a sensor, for :func:`readings`; ValueError for sensors that have no derivatives by states."""
+    _refuse_rough(quantity)
+    return Panel(mechanism, {MARK: quantity})
+
+
+def readings(mechanism: Mechanism, quantity: Quantity, states: Array, panel: Panel | None = None) -> Array:
     """Readings (k, c) of the components of a sensor along a run; angles count turns.
 
     Raises ValueError for sensors that have no derivatives by states.
     """
+    _refuse_rough(quantity)
+    return _columns(histories(mechanism, {MARK: quantity}, states, panel)[MARK])
+
+
+def _refuse_rough(quantity: Quantity) -> None:
+    """Raise ValueError for sensors of runs and of largest values."""
     if quantity.of_run is not None or not quantity.is_smooth:
         kind = "of runs" if quantity.is_smooth else "of largest values"
         raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
-    return _columns(histories(mechanism, {MARK: quantity}, states)[MARK])
 
 
 def readings_apart(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:

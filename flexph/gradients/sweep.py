@@ -21,7 +21,7 @@ from ..mechanisms.model.state import configuration
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .problems import Problem, in_loops, steps_of
-from .readings import AGREED, change, readings
+from .readings import AGREED, change, panel_of, readings
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 SOLVED = 1e-6
 """Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 
-AT_ONCE = 4
-"""Number of segments whose states are held until sensors are read."""
+LENGTH = 3.0
+"""Steps of a segment over the root of those of the run: each takes some milliseconds in addition to its steps."""
 
 
 class Piece(NamedTuple):
@@ -110,45 +110,37 @@ def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: boo
 
 
 def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
-    """Integrate in segments of 2√N steps, of which the starts are kept."""
+    """Integrate in segments of 3√N steps, of which the starts are kept."""
     read = _Readings(problem, {str(own): own for own in quantities})
     times = problem.table.times
-    segments = Segments(int(np.ceil(2.0 * np.sqrt(len(times) - 1))), read.add)
+    segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
     options = RunOptions(inputs=problem.inputs, progress=progress, segments=segments)
     own = run_mechanism(problem.mechanism, problem.start, times, method=problem.method, options=options)
     return SegmentedRun(problem, own, segments, times, read.done(), read.largest)
 
 
 class _Readings:
-    """Readings of sensors along a run, of a few segments at a time, and the largest sizes of entries of its states."""
+    """Readings of sensors along a run, segment by segment, and the largest sizes of the entries of its states."""
 
     def __init__(self, problem: Problem, quantities: Mapping[str, Quantity]) -> None:
         self.problem, self.quantities = problem, quantities
         self.known: dict[str, list[Array]] = {name: [] for name in quantities}
-        self.states = [problem.start.x[None]]
+        self.panels = {name: panel_of(problem.mechanism, quantity) for name, quantity in quantities.items()}
         self.largest = np.abs(problem.start.x)
 
     def add(self, states: Array) -> None:
-        """Take the states of a segment, which begin with the last one."""
-        self.states.append(states[1:])
-        if len(self.states) > AT_ONCE:
-            self._read()
-
-    def _read(self) -> None:
-        """Read the sensors at the states that are held; angles go on from their last ones."""
-        states = np.concatenate(self.states)
+        """Read the sensors at the states of a segment, which begin with the last one; angles go on from there."""
         np.maximum(self.largest, np.abs(states).max(axis=0), out=self.largest)
         for name, quantity in self.quantities.items():
-            rows, known = readings(self.problem.mechanism, quantity, states), self.known[name]
+            known = self.known[name]
+            rows = readings(self.problem.mechanism, quantity, states, self.panels[name])
             if known:
                 last = known[-1][-1]
                 rows = rows[1:] + (last - rows[0] - change(quantity, last, rows[0]))
             known.append(rows)
-        self.states = [states[-1:]]
 
     def done(self) -> dict[str, Array]:
         """Readings at all times."""
-        self._read()
         return {name: np.concatenate(known) for name, known in self.known.items()}
 
 

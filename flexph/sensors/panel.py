@@ -249,9 +249,15 @@ class _Loop:
         return out
 
 
-def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:
-    """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns."""
-    panel, near, rows = Panel(mechanism, sensors), None, []
+def histories(
+    mechanism: Model, sensors: Mapping[str, Quantity], states: Array, panel: Panel | None = None
+) -> dict[str, Array]:
+    """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns.
+
+    A ``panel`` of the sensors that is given is not made again.
+    """
+    near: Any = None
+    rows, panel = [], panel or Panel(mechanism, sensors)
     known = panel.turned_rows(states)
     if known is not None:
         return known

@@ -252,10 +252,10 @@ def test_the_energy_at_the_end_has_the_gradient_of_the_energy_at_the_start():
     ],
 )
 def test_checkpoints_give_the_same_bits(make, parameters, functional):
-    """Of 100 steps five segments of 20, from whose starts with their history the steps are taken again."""
+    """Of 100 steps four segments of 30, from whose starts with their history the steps are taken again."""
     times = np.linspace(0.0, 0.05, 101)
     whole, parts = (gradient(make, parameters, times, functional, checkpoints=own) for own in (False, True))
-    assert len(parts.solution.times) == 6
+    assert len(parts.solution.times) == 5
     assert (whole.value, whole.by, whole.defect) == (parts.value, parts.by, parts.defect)
     for port, own in whole.by_input.items():
         assert np.array_equal(own, parts.by_input[port])
