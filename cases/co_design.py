@@ -120,8 +120,10 @@ def arm(**p: float) -> tuple[Mechanism, State]:
         root, before = f"piece_{k}.root", f"piece_{k - 1}.tip" if k > 1 else GROUND
         link = (k - 1) // PIECES + 1
         if k % PIECES == 1:
-            gains = {"stiffness": p[f"stiffness_{link}"], "damping": p[f"damping_{link}"]}
-            servo = torsion_spring(root, before, **gains, angle=MOVES[link], name=f"servo_{link}")
+            stiffness, damping = p[f"stiffness_{link}"], p[f"damping_{link}"]
+            servo = torsion_spring(
+                root, before, stiffness=stiffness, damping=damping, angle=MOVES[link], name=f"servo_{link}"
+            )
             joints += [hinge(root, before), servo]
         else:
             joints.append(weld(root, before))
