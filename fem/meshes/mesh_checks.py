@@ -32,7 +32,7 @@ def refuse_pieces(mesh: SolidMesh) -> None:
     raise ValueError(
         f"mesh must be one piece, its cells connected by whole facets, got {count} pieces of "
         f"{listed(np.sort(sizes)[::-1])} cells; one of them has cells "
-        f"{_named(mesh, np.flatnonzero(piece == small))}{hint}"
+        f"{_named(mesh, np.flatnonzero(piece == small))}{hint}; select= takes one part or group of several"
     )
 
 
