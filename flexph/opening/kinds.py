@@ -162,7 +162,10 @@ def body_scene(body: Body, name: str) -> Scene:
 
 MODELS, STUDIES = (".yaml", ".yml", ".json"), (".nc",)
 SERIES = (".pvd", ".xdmf")
-MESHES = (".msh", ".inp", ".bdf", ".fem", ".nas", ".vtu", ".vtk", ".med", ".stl", ".obj", ".ply", ".off", ".mesh")
+MESHES = (
+    *(".msh", ".inp", ".bdf", ".fem", ".nas", ".cdb", ".unv", ".vtu", ".vtk", ".med"),
+    *(".stl", ".obj", ".ply", ".off", ".mesh"),
+)
 """Suffixes of meshes searched for in folders; a file of another suffix that meshio reads is shown, too."""
 RUNS = ("solution", "reduced body")
 
