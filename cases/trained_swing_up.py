@@ -10,10 +10,10 @@ With the feedback u = π(α, w) the total derivative by each torque follows back
 
     Dₖ = ∂Φ/∂uₖ + Σⱼ (∂Φ/∂αⱼ + Σᵢ Dᵢ ∂πᵢ/∂αⱼ) Sⱼₖ,   dΦ/dw = Σₖ Dₖ ∂πₖ/∂w.
 
-So the weights are trained through the run with its feedback, as a network of torch is by ``flexph.exchange.to_torch``;
-here products with its transposed derivatives are written out. A trained network controls the same mechanism as a
-sampled controller, with an exact balance. It is trained for one load and one run: it knows no other, and is not asked to
-hold the arm up for longer.
+So the weights are trained through the run with its feedback, as networks of torch are by
+``flexph.exchange.to_torch``; here products with transposed derivatives are written out. The trained network controls
+the same mechanism as a sampled controller, with an exact balance. It is trained for one load and one run: it knows no
+other, and is not asked to hold the arm up for longer.
 """
 
 from __future__ import annotations
