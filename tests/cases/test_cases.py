@@ -115,12 +115,12 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "cam-follower": (10, "--turns 0.05", "ledger.csv ledger.png lift.csv lift.png motion.vtkhdf"),
     "identify": (10, "--steps 20 --turns 0.2", "estimates.csv identify.png series.csv"),
     "co-design": (
-        11,
-        "--steps 20 --tolerance 0.4",
+        6,
+        "--steps 40 --tolerance 0.01",
         "co-design.png design.csv ledger.csv ledger.png motion.vtkhdf search.csv",
     ),
     "trained-swing-up": (
-        8,
+        4,
         "--periods 4 --substeps 2 --iterations 1",
         "ledger.csv ledger.png motion.vtkhdf swing-up.png swing.csv weights.csv",
     ),
