@@ -1,6 +1,6 @@
 """Robots: arms from Denavit-Hartenberg tables, kinematics and inverse dynamics of mechanisms, motions, joint control.
 
-Imports: bodies, control, joints.rows, kernels, mechanisms, mechanisms.model, numerics, sensors.
+Imports: bodies, control, joints.rows, kernels, mechanisms, mechanisms.model, numerics, sensors, units.
 """
 
 import lazy_loader

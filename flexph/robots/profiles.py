@@ -16,6 +16,7 @@ import scipy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..units.arguments import quantities
 from .motions import Motion
 
 Values = Mapping[str, float] | Sequence[float] | Array | float
@@ -61,6 +62,7 @@ def _form(*values: Values) -> Coordinates:
     return Coordinates(1, (), True)
 
 
+@quantities(duration="s", begin="s")
 @checked
 def polynomial(
     start: Values,
@@ -121,6 +123,7 @@ def polynomial(
     return Motion(times, np.stack(powers, axis=-1)[None], form.names, form.scalar)
 
 
+@quantities(begin="s")
 @checked
 def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Values, begin: float = 0.0) -> Motion:
     """Motion from rest to rest with a trapezoid of velocity: constant acceleration, constant velocity, deceleration.
@@ -176,6 +179,7 @@ def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Val
     return Motion(check.number("begin", begin) + times, coefficients, form.names, form.scalar)
 
 
+@quantities(times="s")
 @checked
 def spline(
     times: Sequence[float] | Array,

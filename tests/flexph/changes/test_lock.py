@@ -447,7 +447,7 @@ def test_what_cannot_lock_is_refused_by_name():
     [
         ({}, "needs either"),
         ({"at": 0.1, "when": joint_angle("a.tip"), "reaches": 0.0}, "needs either"),
-        ({"when": joint_angle("a.tip")}, "a sensor needs it"),
+        ({"when": joint_angle("a.tip")}, "a sensor needs reaches="),
         ({"at": 0.1, "reaches": 1.0}, "needs a sensor"),
         ({"when": 3}, "must be a function"),
         ({"at": "1 m"}, "length"),

@@ -197,7 +197,7 @@ def test_loops_and_python_agree(by_python):
     ("given", "told"),
     [
         ({"ports": {"spin": "motor"}}, "no port 'spin'"),
-        ({"ports": {}}, "one port at least"),
+        ({"ports": {}}, "at least one port"),
         ({"start": [1.0, 2.0, 3.0]}, "start"),
         ({"inputs": {"spring": 1.0}}, "not joined"),
     ],

@@ -178,9 +178,9 @@ def test_what_does_not_fit_is_said():
     pose, angle = ROBOT.assemble(TURNED), {"angle": joint_angle("hub.axle")}
     with pytest.raises(ValueError, match="no port 'moter'"):
         plant_of(ROBOT, pose, ports=["moter"], sensors=angle)
-    with pytest.raises(ValueError, match="ports must name one port"):
+    with pytest.raises(ValueError, match="ports must name at least one port"):
         plant_of(ROBOT, pose, ports=[], sensors=angle)
-    with pytest.raises(ValueError, match="sensors must have one"):
+    with pytest.raises(ValueError, match="sensors must have at least one"):
         plant_of(ROBOT, pose, ports=["motor"], sensors={})
     with pytest.raises(ValueError, match="must be a Quantity"):
         plant_of(ROBOT, pose, ports=["motor"], sensors={"it": "angle"})

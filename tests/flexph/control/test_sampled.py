@@ -116,7 +116,7 @@ def test_a_run_from_the_end_of_another_is_one_run(stop, tmp_path):
         assert later.controller_memories["law"]["memory"]["calls"] == 20
     anew = over(replace(read.final, controllers={}), times[stop:])
     assert anew.controller_memories["law"]["memory"]["calls"] == (40 - stop + 1) // 2
-    with pytest.raises(ValueError, match="state of controller 'law' must be"):
+    with pytest.raises(ValueError, match="state of controller 'law' must come from a run"):
         over(replace(read.final, controllers={"law": np.zeros(1)}), times[stop:])
 
 
@@ -202,7 +202,7 @@ def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_
     with pytest.raises(ValueError, match="memory cannot be stored: stored values must be"):
         Sampled(function=function, period=0.05, sensors={}, memory=wrong)
     times = np.linspace(0.0, 0.4, 9)
-    with pytest.raises(InputError, match=r"the memory.*controller 'count'.*t = 0.15 s cannot.*kept") as caught:
+    with pytest.raises(InputError, match=r"the memory.*controller 'count'.*t = 0.15 s cannot be stored") as caught:
         counted(function, start_of(MOTOR), times, checkpoint=Checkpoint(tmp_path / "kept", every=0.0))
     assert caught.value.solution.times.size == 4
     caught.value.solution.save(tmp_path / "run.h5")

@@ -139,7 +139,7 @@ def test_a_force_carries_its_port_along_a_path():
 TIMES = [0.0, 0.1]
 ELBOW = {"elbow": drive("lower.root", angle=MOTION["elbow"])}
 WRONG = [
-    ({}, "motion must have an external port"),
+    ({}, "motion must map at least one external port"),
     ({"shoulder": 1.0}, r"motion\['shoulder'\] must be a function .*, got 1.0"),
     ({"sholder": MOTION["shoulder"]}, "no external port 'sholder': there are 'shoulder', 'elbow', 'hand'"),
     (ELBOW, "motion of 'elbow' must be a drive of lower.root against upper.tip, got drive lower.root–GROUND"),

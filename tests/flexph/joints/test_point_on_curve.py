@@ -168,7 +168,9 @@ def test_a_push_along_a_wire_has_a_potential(dim):
     simulator = Simulator(bowl, start, sensors={"rate": rate(place_on_curve("push"))})
     simulator.advance(0.01, inputs)
     assert simulator.outputs["push"][0] == pytest.approx(simulator.readings["rate"], rel=1e-13)
-    with pytest.raises(ValueError, match=r"motion of 'push': write point_on_curve\(..., place=function"):
+    with pytest.raises(
+        ValueError, match=r"motion of 'push': replace its motor by point_on_curve\(..., place=function of time"
+    ):
         inverse_dynamics(bowl, {"push": lambda t: 0.2 + t}, pose, (0.0, 0.1))
     assert "point_on_curve" in bowl.describe() and "push: across" in bowl.describe(details=True)
 

@@ -17,6 +17,7 @@ OTHER = {  # read by files alone: what they write is made into something else fi
     ("cartesian_spring_damper", "axes"),
     ("body_from_modes", "frequencies"),
     ("body_from_modes", "masses_of_nodes"),
+    ("_pieces", "times"),
 }
 
 
