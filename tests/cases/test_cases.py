@@ -194,12 +194,28 @@ SLOW_RUNS = """
 """
 
 
+WARNED = {  # what runs of these cases are warned of, knowingly
+    "identify": "deflection is off by about",
+    "lateral-buckling": "the equilibrium is unstable",
+    "optimal-slew": "deflection is off by about",
+    "robot-arm": "deflection is off by about",
+    "rod-between-bodies": "start with the least kinetic energy",
+    "rubber-block": "the equilibrium is unstable",
+    "swinging-plate": "deflection is off by about",
+}
+
+
 def each(slow: str):
-    """All cases, slow ones marked."""
+    """All cases, slow ones marked; the warnings of :data:`WARNED` are expected."""
     marked = slow.split()
-    return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=pytest.mark.slow if name in marked else ()) for name in CASES]
-    )
+
+    def marks(name: str):
+        if name in marked:
+            yield pytest.mark.slow
+        if name in WARNED:
+            yield pytest.mark.filterwarnings(f"ignore:.*{WARNED[name]}")
+
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=tuple(marks(name))) for name in CASES])
 
 
 def test_every_case_is_here():
@@ -229,8 +245,7 @@ def test_a_run_writes_its_files(name, tmp_path):
         assert any(part.kind == "body" for part in read_scene(path).parts)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@each(" ".join(CASES))
 def test_every_case_reports_its_run(name, tmp_path, monkeypatch):
     """All cases have a report with pictures, results, checks and parameters, and energies and steps of their runs."""
     results, write = [], reports.write_case_report
