@@ -23,6 +23,8 @@ RESTS = 1e-9
 """Rate of what sticks or stays closed, over the largest velocity in the run."""
 EDGES = 64
 """Edges of the pyramid around a cone of friction of space: what sticks may have 0.12 % more friction in it."""
+ALIKE = 0.75
+"""Cosine between the first tangents of a step and of its end, below which they have jumped."""
 
 
 def unexplained(run, inputs=None):
@@ -142,7 +144,7 @@ class _Momenta:
         closed, (_, at_end) = closed_contacts(self.system, way, self.reach), self._closed_at_end
         assert closed.number.tolist() == at_end.number.tolist()
         edges = edges_of(closed, way.velocity, self.rests)
-        yield np.vstack([pushed(closed, edges), -pushed(at_end, edges)])
+        yield np.vstack([pushed(closed, edges), -pushed(at_end, turned(closed, at_end, edges))])
         of_joints = held(self.system, way, self.given.coefficient)
         yield np.vstack([of_joints, 0.0 * of_joints])
 
@@ -236,6 +238,21 @@ def cone(slip, rests):
         return np.array([[1.0], [-1.0]])
     angle = 2.0 * np.pi / EDGES * np.arange(EDGES)
     return np.stack([np.cos(angle), np.sin(angle)], axis=1) / np.cos(np.pi / EDGES)
+
+
+def turned(closed, at_end, edges):
+    """Edges of the cones of a step by the tangents at its end: the same components, but where tangents jump."""
+    contacts, components = edges
+    if components.shape[1] < 3:
+        return edges
+    units = [c.along / np.maximum(np.linalg.norm(c.along, axis=-1, keepdims=True), 1e-300) for c in (at_end, closed)]
+    turns = np.einsum("kti,kui->ktu", *units)
+    components = components.copy()
+    for along, turn in zip(components[:, 1:], turns[contacts], strict=True):
+        if along.any() and turn[0, 0] < ALIKE:
+            now = turn @ along
+            along[:] = np.linalg.norm(along) / np.linalg.norm(now) * now
+    return contacts, components
 
 
 def pushed(closed, edges):

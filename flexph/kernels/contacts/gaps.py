@@ -30,6 +30,8 @@ from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SEGMENTS, SHAPE, Co
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6
 """Sine of the angle between the normal and the axis of a rim, below which it lies flat."""
+CLEARLY = 1e-3
+"""Difference of the entries of a unit normal up to which they count as equal in the choice of its tangents."""
 TOUCHING = 1e-11
 """Gap, relative to the size of the mechanism, below which bodies touch."""
 
@@ -195,6 +197,15 @@ def tilts(vector: Array) -> tuple[Array, Array]:
     return q, np.sqrt(np.maximum(1.0 - q * q, FLAT**2))
 
 
+def _least_entries(normal: Array) -> Array:
+    """Index of the least entry of each unit normal (c, 3); of nearly equal ones the first, whatever round-off is."""
+    size, rows = np.abs(normal), np.arange(len(normal))
+    least = np.zeros(len(normal), dtype=int)
+    for i in (1, 2):
+        least = np.where(size[:, i] < size[rows, least] - CLEARLY, i, least)
+    return least
+
+
 def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
     """Tangents t̄ (t, c, d), orthogonal to f_V and of its length, and levers ρ₁, ρ₂ (2, c, d).
 
@@ -206,7 +217,7 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
     else:
         size = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
         unit = normal / size
-        first = moment(np.eye(3)[np.argmin(np.abs(normal), axis=1)], unit)
+        first = moment(np.eye(3)[_least_entries(unit)], unit)
         first *= size / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), TINY)
         tangent = np.stack([first, moment(unit, first)])
     flat = np.isin(c.kind, (OFFSET, SHAPE))[:, None]

@@ -39,9 +39,9 @@ class Balance(NamedTuple):
     force: Array
     left: Array
 
-    def holds(self, given: Problem) -> bool:
-        """True if the remaining forces are round-off."""
-        return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin)
+    def holds(self, given: Problem, size: float = 0.0) -> bool:
+        """True if the remaining forces are round-off; ``size`` is that of the mechanism at the start [m]."""
+        return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin, least=size)
 
     def takes_spin(self, given: Problem) -> bool:
         """True if the unbalanced forces slow a steady rotation down, as dampers to the ground do."""
@@ -86,13 +86,15 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
     return state
 
 
-def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array) -> bool:
+def is_balanced(
+    mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array, least: float = 0.0
+) -> bool:
     """True if the unbalanced forces ``left`` on (ṙ, ω, u̇) are round-off of the forces and weights.
 
     They are compared by their work along displacements of the size of the mechanism, as forces, torques and generalised
-    forces have no common unit.
+    forces have no common unit. The size is at least ``least`` [m], as all ports may meet at one place.
     """
-    a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
+    a, size = mechanism.network.arrays, max(least, extent(mechanism, c.r, c.R))
     sizes = displacement_sizes(a, size)
     largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
     missing = float(np.abs(left * sizes).max(initial=0.0))

@@ -66,7 +66,7 @@ def equilibrium(
         if not end.settled:
             continue
         balance = searches.balance(end.value)
-        if balance.holds(given):
+        if balance.holds(given, searches.size):
             refuse_unsteady(given, balance.c)
             state = balanced_state(given, balance, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None])

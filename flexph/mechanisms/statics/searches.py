@@ -178,12 +178,13 @@ class Searches:
         return bool(np.any(self.given.steady.spin))
 
     @cached_property
-    def _size(self) -> float:
+    def size(self) -> float:
+        """Size of the mechanism at the start [m]."""
         return extent(self.given.mechanism, self.start.r, self.start.R)
 
     @cached_property
     def _sizes(self) -> Array:
-        return displacement_sizes(self.given.mechanism.network.arrays, self._size)
+        return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
         """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
@@ -212,7 +213,7 @@ class Searches:
 
     def _distance(self, c: Configuration) -> float:
         """Largest displacement from the start, relative to the size of the mechanism."""
-        return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self._size
+        return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:
         """True far away from the start if nothing holds the mechanism there."""
@@ -240,7 +241,7 @@ class Searches:
         solution = solve_saddle_point(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
         acceleration, own = solution[: force.size], solution[force.size :]
         square = float(acceleration @ (M @ acceleration))
-        weight = 0.5**flight.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self._size
+        weight = 0.5**flight.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self.size
         K = stiffness_at(given, c, a, spread @ own)
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
         rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])

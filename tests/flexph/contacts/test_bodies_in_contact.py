@@ -1,6 +1,7 @@
 """Boxes, capsules and meshes that touch each other: by corners, nodes and edges."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -269,3 +270,23 @@ def test_a_square_slides_off_another_one_rigidly():
     assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
     assert run["a.centre"][-1, 0] == pytest.approx(0.4**2 / (2.0 * 0.2 * 9.81), rel=1e-5)
     assert run["a.centre"][-1, 1] == pytest.approx(0.2, abs=1e-12)
+
+
+@pytest.mark.parametrize("way", ["steps", "events"])
+def test_a_block_that_slides_on_a_slab_is_braked_by_its_friction_alone(way):
+    """Round-off of the normal of a moving plane may not turn the tangents of a step by a right angle at its end."""
+    slab = rigid.body(36.0, inertia=(1.0, 1.0, 2.0), ports={"centre": (0.0, 0.0, 0.0), "top": (0.0, 0.0, 0.05)})
+    feet = {f"foot {k}": (0.05 * x, 0.05 * y, -0.05) for k, (x, y) in enumerate(product((-1, 1), repeat=2))}
+    block = rigid.body(1.0, inertia=(1 / 600,) * 3, ports=feet)
+    law, up = Rigid(friction=0.5), (0.0, 0.0, 1.0)
+    joints = [
+        contact([f"block.{foot}" for foot in feet], Plane("slab.top", up), law, name="rubs"),
+        contact(Box("slab.centre", (0.6, 0.6, 0.1)), Plane(GROUND.at(0.0, 0.0, 0.0), up), law, name="floor"),
+    ]
+    mechanism = connect({"slab": slab, "block": block}, joints, gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({"slab": ((0.0, 0.0, 0.05), np.eye(3)), "block": ((-0.2, 0.0, 0.15), np.eye(3))})
+    still = (0.0, 0.0, 0.0)
+    start = mechanism.consistent_state(pose, velocities={"slab": (still, still), "block": ((1.0, 0.0, 0.0), still)})
+    run = integrate(mechanism, start, np.linspace(0.0, 0.15, 76), method=Exact(contact=way))
+    braked = np.column_stack([1.0 - 0.5 * 9.81 * run.times, 0.0 * run.times, 0.0 * run.times])
+    np.testing.assert_allclose(run["block.velocity"], braked, rtol=0, atol=1e-11)

@@ -150,3 +150,15 @@ def test_a_linear_law_is_a_stiffness_on_a_beam(stiffness, body):
         ends.append((mechanism.position(rest, "beam.tip"), run.position("beam.tip")[-1]))
     for by_stiffness, by_law in zip(*ends, strict=True):
         assert by_law == pytest.approx(by_stiffness, abs=1e-9)
+
+
+def test_a_point_comes_to_rest_where_its_spring_has_no_length():
+    """There all ports meet, so that the mechanism has no length to compare round-off with but that of the start."""
+    ground = GROUND.at(0.0, 0.0)
+    springs = [
+        spring_damper("mass.point", ground, stiffness=50.0, direction=way, length=0.0, name=f"along {way}")
+        for way in ((1, 0), (0, 1))
+    ]
+    mechanism = connect({"mass": rigid.point(2.0)}, springs)
+    rest = mechanism.equilibrium(mechanism.assemble({"mass": (0.1, 0.2, 0.0)}))
+    np.testing.assert_allclose(rest.x[:2], 0.0, rtol=0, atol=1e-14)

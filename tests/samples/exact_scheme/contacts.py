@@ -21,7 +21,8 @@ from .surfaces import closest, mean_gradient
 
 OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS = range(7)
 EVEN = 1e-6
-"""Kinds of gaps, as the model numbers them."""
+CLEARLY = 1e-3
+"""Kinds of gaps, as the model numbers them; difference of entries of a unit normal that counts in choosing tangents."""
 
 
 class Gap(NamedTuple):
@@ -197,11 +198,16 @@ def _slip_rates(system, way, at, rate):
 
 
 def _tangents(normal):
-    """Vectors (t, d) across the normal and as long as it: in space the first one is across the axis most across it."""
+    """Vectors (t, d) across the normal and as long as it: in space the first one is across the axis most across it.
+
+    Of axes that are equally across it, up to ``CLEARLY``, it is the first one, so that round-off has no choice.
+    """
     if normal.size == 2:
         return np.array([[normal[1], -normal[0]]])
-    unit = normal / norm(normal)
-    first = cross(np.eye(3)[int(np.argmin(np.abs(normal.real)))], unit)
+    unit, least = normal / norm(normal), 0
+    for i in (1, 2):
+        least = i if abs(unit[i].real) < abs(unit[least].real) - CLEARLY else least
+    first = cross(np.eye(3)[least], unit)
     first = norm(normal) / norm(first) * first
     return np.array([first, cross(unit, first)])
 

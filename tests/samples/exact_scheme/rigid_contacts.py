@@ -21,11 +21,12 @@ class Closed(NamedTuple):
     normal: Any  # (k, n_v)
     tangent: Any  # (k, d − 1, n_v), 0 without friction
     friction: Any  # (k,)
+    along: Any  # (k, d − 1, d) tangents in the world, 0 without friction
 
 
 def closed_contacts(system, way, reach):
     """The rigid contacts whose gaps are at most ``reach`` [m] at the end of a step."""
-    c, number, normal, tangent = system.contacts, [], [], []
+    c, number, normal, tangent, along = system.contacts, [], [], [], []
     places, rate = _touching(system, way)
     for k in np.flatnonzero(c.rigid):
         vector = _vectors(c, k, places)
@@ -34,11 +35,16 @@ def closed_contacts(system, way, reach):
             vector_rate = _difference(c, k, rate)
             number.append(k)
             normal.append(np.einsum("vi,vin->n", own.gradient, vector_rate))
-            slip = np.zeros((system.dim - 1, system.velocities))
-            tangent.append(
-                _slip_rates(system, way, (k, own, vector), vector_rate[0])[0] if c.friction[k] > 0.0 else slip
-            )
+            slip = np.zeros((system.dim - 1, system.velocities)), np.zeros((system.dim - 1, system.dim))
+            if c.friction[k] > 0.0:
+                slip = _slip_rates(system, way, (k, own, vector), vector_rate[0])
+            tangent.append(slip[0])
+            along.append(slip[1])
     sizes = len(number), system.dim - 1, system.velocities
     return Closed(
-        np.array(number, dtype=int), np.reshape(normal, sizes[::2]), np.reshape(tangent, sizes), c.friction[number]
+        np.array(number, dtype=int),
+        np.reshape(normal, sizes[::2]),
+        np.reshape(tangent, sizes),
+        c.friction[number],
+        np.reshape(along, (*sizes[:2], system.dim)),
     )

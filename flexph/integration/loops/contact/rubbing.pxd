@@ -5,6 +5,7 @@ from ..terms.spring_laws cimport factor_at
 from .gaps cimport dot, sine_of_tilt
 from libc.math cimport fabs, sqrt
 
+cdef double CLEARLY
 cdef Py_ssize_t FRICTIONS
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM

@@ -10,6 +10,7 @@ from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
 from ....kernels.contacts.gap_arrays import SHAPE as _SHAPE
+from ....kernels.contacts.gaps import CLEARLY as _CLEARLY
 from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
 
@@ -22,6 +23,7 @@ if not cython.compiled:
     from ..terms.spring_laws import factor_at
     from .gaps import dot, sine_of_tilt
 
+CLEARLY = cython.declare(cython.double, _CLEARLY)
 FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
@@ -112,11 +114,11 @@ def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
 def _tangents(normal: Array, tangent: Array) -> None:
     """Set two tangents in space, orthogonal to the normal and to each other, with the same length as the normal."""
     least = 0
+    size = larger(sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), TINY)
     for i in range(1, 3):
-        least = i if fabs(normal[i]) < fabs(normal[least]) else least
+        least = i if fabs(normal[i]) < fabs(normal[least]) - CLEARLY * size else least
     j = (least + 1) % 3
     k = (least + 2) % 3
-    size = larger(sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), TINY)
     x = -normal[k] / size
     y = normal[j] / size
     length = size / larger(sqrt(x * x + y * y), TINY)

@@ -4,11 +4,14 @@ from ..contact.rubbing cimport moment, set_contact_slip
 from ..memory.memory cimport Memory
 from ..terms.nodes cimport differentiate_node
 from .bearings cimport slip_of
+from libc.math cimport sqrt
 
 cdef Py_ssize_t ANGLE
+cdef double ALIKE
 
 cdef void set_levers(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void set_rows(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void set_rows_at_end(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void evaluate_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef void fill_rows(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef Py_ssize_t differentiate_side(Memory* m, Py_ssize_t dim, double h, Py_ssize_t n, double sign) noexcept nogil

@@ -12,6 +12,8 @@ from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
+    from math import sqrt
+
     from ....numerics.loops.views import copy, fill, part
     from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
     from ..contact.rubbing import moment, set_contact_slip
@@ -20,6 +22,8 @@ if not cython.compiled:
     from .bearings import slip_of
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+ALIKE = cython.declare(cython.double, 0.75)
+"""Cosine between a tangent before and after, below which the tangents have jumped."""
 
 
 def set_levers(m: Memory, dim: int) -> None:
@@ -39,6 +43,38 @@ def set_rows(m: Memory, dim: int, c: int) -> None:
     if m.contacts_friction[c] > 0.0:
         set_contact_slip(m, dim, c, 0.0)
     fill_rows(m, dim, c, 0.0)
+
+
+def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
+    """Set the rows of a contact at the end of a step; the friction impulse of the step keeps its direction.
+
+    Tangents jump by 60° or more where another entry of the normal becomes the least one.
+    """
+    if dim == 2 or m.contacts_friction[c] == 0.0:
+        set_rows(m, dim, c)
+        return
+    tangent = m.touch_tangent[c]
+    first = m.strike_impulse[1][c]
+    second = m.strike_impulse[2][c]
+    before_x = tangent[0][0]
+    before_y = tangent[0][1]
+    before_z = tangent[0][2]
+    x = first * before_x + second * tangent[1][0]
+    y = first * before_y + second * tangent[1][1]
+    z = first * before_z + second * tangent[1][2]
+    set_rows(m, dim, c)
+    common = before_x * tangent[0][0] + before_y * tangent[0][1] + before_z * tangent[0][2]
+    lengths = sqrt(before_x * before_x + before_y * before_y + before_z * before_z) * sqrt(
+        dot(3, tangent[0], tangent[0])
+    )
+    if common < ALIKE * lengths:
+        along = x * tangent[0][0] + y * tangent[0][1] + z * tangent[0][2]
+        across = x * tangent[1][0] + y * tangent[1][1] + z * tangent[1][2]
+        length = sqrt(along * along + across * across)
+        if length > 0.0:
+            share = sqrt(first * first + second * second) / length
+            m.strike_impulse[1][c] = share * along
+            m.strike_impulse[2][c] = share * across
 
 
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:

@@ -17,7 +17,7 @@ from .newton_law cimport ROUGH
 from .newton_law cimport begin_impulses, end_impulses, solve_near, add_impulse_changes, scale_of
 from .pressing cimport move_rates
 from .records cimport record_defect, largest_defect, record_impulses, record_loss, record_surface, friction_impulse
-from .rows cimport set_free_response, set_rows, rate, rate_after, set_levers
+from .rows cimport set_free_response, set_rows_at_end, rate, rate_after, set_levers
 from libc.math cimport sqrt
 from ..steps.rows cimport refuse
 

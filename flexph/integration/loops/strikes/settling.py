@@ -31,7 +31,7 @@ if not cython.compiled:
     from .newton_law import ROUGH, add_impulse_changes, begin_impulses, end_impulses, scale_of, solve_near
     from .pressing import move_rates
     from .records import friction_impulse, largest_defect, record_defect, record_impulses, record_loss, record_surface
-    from .rows import rate, rate_after, set_free_response, set_levers, set_rows
+    from .rows import rate, rate_after, set_free_response, set_levers, set_rows_at_end
 
 LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
@@ -54,7 +54,7 @@ def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     size = coordinate_size(m)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            set_rows(m, dim, c)
+            set_rows_at_end(m, dim, c)
             acts = m.strike_impulse[0][c] > 0.0 or gap_of(m, dim, c, m.touch_last) <= TOUCHING * size
             m.strike_may_close[c] = CLOSES if acts else OPEN
             if acts and are_apart(m):
