@@ -48,7 +48,9 @@ class Substructure(NamedTuple):
 
 
 @checked
-def to_abaqus(path: str | Path, body: Body, *, ports: Sequence[str] | None = None, name: str = "BODY") -> Substructure:
+def to_abaqus(
+    path: str | Path, body: Body, *, ports: Sequence[str] | None = None, name: str = "BODY", first_node: int = 1
+) -> Substructure:
     """Write a reduced body as matrices of Abaqus, ``*MATRIX INPUT``: its mass and stiffness about the undeformed body.
 
     Motions of ports p and modal coordinates η replace the rigid motion r and the deformation u of the body, z = (r, u):
@@ -71,6 +73,9 @@ def to_abaqus(path: str | Path, body: Body, *, ports: Sequence[str] | None = Non
         Ports with nodes; by default all.
     name : str
         Prefix of the names of both matrices and of the sets of nodes, ``NAME_PORT``.
+    first_node : int
+        Number of the first node; the others follow. Nodes of one number are one node: choose numbers that the model
+        and the files of other bodies do not have.
 
     Returns
     -------
@@ -97,9 +102,10 @@ def to_abaqus(path: str | Path, body: Body, *, ports: Sequence[str] | None = Non
     """
     if not NAME.fullmatch(name):
         raise ValueError(f"name must begin with a letter, and have letters, digits and _ only, got {name!r}")
+    check.count("first_node", first_node)
     found = substructure(body, tuple(body.ports) if ports is None else tuple(ports))
     with staged(Path(path)) as part:
-        part.write_text("\n".join(_lines(found, name)) + "\n", encoding="ascii")
+        part.write_text("\n".join(_lines(found, name, first_node)) + "\n", encoding="ascii")
     return found
 
 
@@ -161,19 +167,19 @@ def _dense(matrix: object) -> Array:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
-def _lines(found: Substructure, name: str) -> Iterator[str]:
+def _lines(found: Substructure, name: str, first: int) -> Iterator[str]:
     """Lines of the file."""
     count, modes = len(found.ports), len(found.frequencies)
     yield f"** {name}: a reduced body with {count} ports and {modes} modes with the ports held, in m, kg, s"
     yield "*NODE"
     middle = found.positions.mean(axis=0)
-    for number, place in enumerate([*found.positions, *[middle] * modes], 1):
+    for number, place in enumerate([*found.positions, *[middle] * modes], first):
         yield f"{number}, " + ", ".join(f"{x:.16e}" for x in place)
-    for number, port in enumerate(found.ports, 1):
+    for number, port in enumerate(found.ports, first):
         yield f"*NSET, NSET={name}_{re.sub(r'[^A-Za-z0-9_]', '_', port)}"
         yield f"{number},"
-    labels = [(node, freedom) for node in range(1, count + 1) for freedom in range(1, 7)]
-    labels += [(count + k, 1) for k in range(1, modes + 1)]
+    labels = [(node, freedom) for node in range(first, first + count) for freedom in range(1, 7)]
+    labels += [(first + count + k, 1) for k in range(modes)]
     for kind, matrix in (("STIFFNESS", found.stiffness), ("MASS", found.mass)):
         yield f"*MATRIX INPUT, NAME={name}_{kind}"
         for j, (node, freedom) in enumerate(labels):

@@ -26,7 +26,7 @@ from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .branches import warn_of_changes
 from .coded_steps import MANY, ORDERS, Coded, coded
-from .functionals import Functional
+from .functionals import Functional, Peak
 from .parameters import (
     FEW,
     STEP,
@@ -283,6 +283,16 @@ class _Sensed(NamedTuple):
     rows: Index
 
 
+def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
+    """Message for a functional that needs more states than checkpoints keep."""
+    if isinstance(functional, Peak):
+        return (
+            f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
+            f"depends on {used} of {count}: take a smaller margin, or leave checkpoints out"
+        )
+    return "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
+
+
 def sensed_of(run: GradientRun, functional: Functional) -> _Sensed:
     """Value and slopes of a functional of a run."""
     quantity, problem, times = functional.quantity, run.problem, run.times
@@ -299,9 +309,7 @@ def sensed_of(run: GradientRun, functional: Functional) -> _Sensed:
     rows = np.flatnonzero(slopes)
     rows = rows if rows.size else np.array([0])
     if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
-        raise ValueError(
-            "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
-        )
+        raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
     places = run.states(rows) if steps is None else steps.take(rows)
     return _Sensed(functional.value(times, own), places, slopes[rows], rows)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..units.quantities import read_size
+from ..units.quantities import read_quantity, read_size
 from ..units.words import nearest
+from .measures import quantity_of
 from .reading.tree import ModelError, Tree, read_text
 from .schema.entry import Builder
-from .schema.runs import Frequencies, InverseDynamicsRun
+from .schema.runs import Frequencies, InverseDynamicsRun, Measure
 from .schema.studies import Optimisation, Study
 from .settings import setting_at, with_settings
 from .validation import validated
@@ -54,10 +55,34 @@ def check_optimisation(search: Optimisation, tree: Tree, runs: Mapping[str, Any]
     for name, place in ({name: here.at("constraints", name) for name in search.constraints} | places).items():
         if name not in known:
             raise place.misfit(f"run {search.run!r} has no measure {name!r}: {nearest(name, known)}")
+    _check_units(search, tree, runs[search.run], here)
     for path, ends in search.parameters.items():
         _check_bounds(path, ends, tree, here.at("parameters", path))
     with here.at("parameters").refusals():
         start_of(search, tree)
+
+
+def _check_units(search: Optimisation, tree: Tree, run: Any, here: Builder) -> None:
+    """Raise Misfit for limits with the unit of another quantity than the sensor of their measure."""
+    given = tree.data["optimisations"][here.path[-1]].get("constraints") or {}
+    for name in () if isinstance(run, Frequencies) else search.constraints:
+        unit = _unit_of(run.outputs.measures.get(name))
+        for k, limit in enumerate(given[name] if unit else ()):
+            if isinstance(limit, str):
+                with here.at("constraints", name, k).refusals():
+                    read_quantity(limit, unit)
+
+
+def _unit_of(measure: Measure | None) -> str:
+    """Unit of a measure of a sensor; empty if it is not known, as that of a field or of an integral."""
+    quantity = None if measure is None or measure.take == "integral" else quantity_of(measure.of)
+    if quantity is None:
+        return ""
+    try:
+        read_quantity(f"1 {quantity.unit}", quantity.unit)
+    except ValueError:
+        return ""
+    return quantity.unit
 
 
 def _figures(run: Any) -> list[str]:

@@ -55,6 +55,20 @@ def test_the_nodes_are_the_ports(written):
     assert "*NSET, NSET=BAR_tip\n2," in path.read_text()
 
 
+def test_nodes_of_two_bodies_are_kept_apart(written, tmp_path):
+    """The same matrices by nodes from another number on, in their nodes, sets and entries."""
+    path, _ = written
+    to_abaqus(tmp_path / "other.inp", bar(), name="BAR", first_node=1001)
+    text = (tmp_path / "other.inp").read_text()
+    assert "*NSET, NSET=BAR_root\n1001,\n*NSET, NSET=BAR_tip\n1002," in text
+    for keyword in ("*MATRIX INPUT, NAME=BAR_STIFFNESS", "*MATRIX INPUT, NAME=BAR_MASS"):
+        first, other = (text_matrix(block(own, keyword)) for own in (path.read_text(), text))
+        np.testing.assert_array_equal(other[1] - first[1], [[1000, 0]] * len(first[1]))
+        assert (other[0] != first[0]).nnz == 0
+    with pytest.raises(ValueError, match="first_node must be at least 1, got 0"):
+        to_abaqus(tmp_path / "other.inp", bar(), first_node=0)
+
+
 def rigid_motions(positions):
     """Motions (6p, 6) of all ports: displacements, and rotations about the origin."""
     rows = []

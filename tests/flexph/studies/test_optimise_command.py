@@ -158,6 +158,7 @@ def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
         ("    run: go\n    objective", "    run: gone\n    objective", "no run 'gone'"),
         ("[null, 400 mm]", "[1, 400 mm]", "must have the lower limit first, got 1, 0.4"),
         ("[null, 400 mm]", "[null, null]", "has no limit"),
+        ("[null, 400 mm]", "[null, 400 MPa]", "constraints.way[1]: got '400 MPa', which measures a stress"),
         ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must begin within its bounds 3 kg and 5 kg, the file has 2 kg"),
         ("[0.5 kg, 5 kg]", "[5 kg, 0.5 kg]", "write the lower end first"),
         ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
