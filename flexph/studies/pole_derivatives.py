@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eig, null_space, solve_continuous_lyapunov
 
+from ..linear.eigenmodes.pencils import balanced
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
@@ -88,7 +89,9 @@ def pole_sensitivities(
     own = stated_steps(at, steps)
     along = _Along(system, at)
     E, A, _ = along.matrices
-    values, left, right = eig(A, E, left=True)
+    e, a, scale = balanced(E, A)
+    values, left, right = eig(a, e, left=True)
+    left, right = scale[:, None] * left, scale[:, None] * right
     finite = np.flatnonzero(np.isfinite(values))
     order = finite[np.lexsort((-values[finite].imag, np.round(np.abs(values[finite]), 9)))]
     if not 1 <= check.count("count", count) <= order.size:

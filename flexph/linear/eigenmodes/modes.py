@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
+from scipy.linalg import cholesky, solve_triangular, svd, svdvals
 
 from ...display.labelled import Labelled, Labels, Variable
 from ...display.tables import html_table
@@ -18,6 +18,7 @@ from ...numerics.ranks import rank_of
 from ...systems.linear import LinearPHDAE, linear_system, unknowns
 from ..elimination import eliminate
 from .lowest_modes import lowest_modes
+from .pencils import eigenvalues
 
 DENSE_LIMIT = 600
 """Number of velocities up to which modes are computed densely; beyond, the lowest ones by shift-invert."""
@@ -189,8 +190,7 @@ def poles(system: LinearPHDAE) -> Array:
     array([-1.-2.j, -1.+2.j])
     """
     free = eliminate(system)
-    values = eig(dense(free.J) - dense(free.R), dense(free.E), right=False)
-    values = values[np.isfinite(values)]
+    values = eigenvalues(dense(free.E), dense(free.J) - dense(free.R))
     return values[np.argsort(np.abs(values), kind="stable")]
 
 

@@ -17,6 +17,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, singular_vectors
 from ...systems.linear import LinearPHDAE, unknowns
 from ..eigenmodes.modes import poles
+from ..eigenmodes.pencils import balanced
 from ..elimination import eliminate
 from ..state_space import StateSpace, state_space
 from .channels import Names, channels
@@ -184,9 +185,10 @@ def poles_at_zero(free: LinearPHDAE) -> int:
 
 def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
     """The lowest poles with Im s ≥ 0, without those at zero, and their vectors (n, k)."""
-    values, vectors = eig(dense(free.J) - dense(free.R), dense(free.E))
+    e, a, scale = balanced(dense(free.E), dense(free.J) - dense(free.R))
+    values, vectors = eig(a, e)
     finite = np.isfinite(values)
-    values, vectors = values[finite], vectors[:, finite]
+    values, vectors = values[finite], scale[:, None] * vectors[:, finite]
     order = np.argsort(np.abs(values), kind="stable")[poles_at_zero(free) :]
     order = order[values[order].imag >= 0.0][:count]
     return values[order], vectors[:, order]

@@ -320,3 +320,26 @@ def test_poles_lie_in_the_left_half_plane(seed):
     assert len(found) == 5
     assert found.real.max() <= 1e-12
     assert found.real.min() < -1e-3
+
+
+def test_poles_of_a_damped_solid_are_those_of_its_modes():
+    """s² + (α + βω²) s + ω² = 0 for each frequency ω of the undamped bar, though compliances are 1e-13 of the masses."""
+
+    def bar(**damping):
+        steel = fem.Material(young=2.1e11, poisson=0.3, density=7800.0)
+        mesh = fem.box_mesh((1.0, 0.1, 0.1), (3, 1, 1))
+        solid = fem.solid(mesh, steel, ports={"l": lambda x: x[0] < 1e-6}, reference="l", degree=2, **damping)
+        mechanism = connect({"bar": solid}, [weld("bar.l", GROUND)])
+        return mechanism.linearize(mechanism.assemble())
+
+    mass, stiffness = 3.0, 1e-6
+    found = poles(bar(damping=fem.Damping(mass=mass, stiffness=stiffness)))
+    vibrations = modes(bar())
+    squares = vibrations.frequencies[::-1] ** 2
+    wanted = np.concatenate([np.roots([1.0, mass + stiffness * square, square]) for square in squares])
+    size = np.abs(wanted).max()
+    assert found.size == wanted.size + vibrations.rigid + vibrations.self_stress
+    assert found.real.max() < 1e-14 * size
+    distances = np.abs(found[np.abs(found) > 1e-12 * size][:, None] - wanted)
+    np.testing.assert_allclose(distances.min(axis=0) / np.abs(wanted), 0.0, atol=1e-8)
+    assert distances.min(axis=1).max() < 1e-12 * size
