@@ -169,6 +169,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version, server_version, sys_version = "HTTP/1.1", "flexph", ""
+    disable_nagle_algorithm = True  # head and body are two writes: the second one would wait 40 ms for an answer
     timeout = IDLE
     server: _Server
 

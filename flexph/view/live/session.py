@@ -19,6 +19,8 @@ ORDERS = ("pause", "continue", "step", "end", "pace", "slider")
 """Orders of a display."""
 PATIENCE = 0.03
 """Longest wait [s] between two looks at the display and at an interrupt."""
+SHORTEST = 0.1
+"""Least length of a block of steps, relative to the time between two snapshots."""
 LATE = 0.25
 """Delay [s] behind the pace that is made up; a longer one is dropped."""
 
@@ -157,7 +159,8 @@ class Session:
         """Number of steps that are computed between two snapshots, and simulated at the pace."""
         if self._single or self.ended:
             return 1
-        computed = max(int(self._per_second / self.rate), 1) if self._per_second else len(times)
+        left = max(self._next - time.perf_counter(), SHORTEST / self.rate)  # a block that ends early is made up
+        computed = max(int(self._per_second * left), 1) if self._per_second else len(times)
         if self.pace is None:
             return computed
         paced = int(np.searchsorted(times, times[reached] + self.pace / self.rate, side="right")) - 1 - reached
