@@ -323,7 +323,7 @@ def test_poles_lie_in_the_left_half_plane(seed):
 
 
 def test_poles_of_a_damped_solid_are_those_of_its_modes():
-    """s² + (α + βω²) s + ω² = 0 for each frequency ω of the undamped bar, though compliances are 1e-13 of the masses."""
+    """s² + (α + βω²) s + ω² = 0 for each undamped frequency ω, though compliances are 1e-13 of the masses."""
 
     def bar(**damping):
         steel = fem.Material(young=2.1e11, poisson=0.3, density=7800.0)
