@@ -206,7 +206,7 @@ def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
 
 
 def factor_key(connection: Connection, factor: Any) -> Any:
-    """Key of a factor of friction: a function is shared, "input" is that of its connection."""
+    """Key of a factor of friction: identity of a function; name of the connection for an input."""
     return connection.name if factor == "input" else id(factor)
 
 

@@ -96,7 +96,7 @@ class FileMaterial:
 
 
 def _scaled(row: Row, factor: float) -> tuple[float, ...]:
-    """Constants times a factor, but for Poisson's ratios."""
+    """Constants times a factor; Poisson's ratios are kept."""
     ratios = {"isotropic": (1,), "engineering constants": (3, 4, 5)}.get(row.kind, ())
     return tuple(value if i in ratios else factor * value for i, value in enumerate(row.values))
 

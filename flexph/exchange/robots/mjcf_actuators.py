@@ -40,7 +40,7 @@ class ActuatorReader:
         return found, left
 
     def tight_tendons(self) -> list[str]:
-        """Names of the tendons with laws of their own, and of those that are not fixed ones."""
+        """Names of spatial tendons, and of fixed ones with stiffness, damping, friction, armature or limits."""
         model, names = self.model, []
         for number in range(model.ntendon):
             own = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)

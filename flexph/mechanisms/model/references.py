@@ -31,7 +31,7 @@ class ControlledFactor(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What the factor is of."""
+        """Quantity that the factor multiplies."""
         return "stiffness" if self.kind == FACTORS else "friction"
 
 

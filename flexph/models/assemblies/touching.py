@@ -102,7 +102,7 @@ def _places(part: Part, port: ProposedPort) -> Array:
 
 
 def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
-    """True if a pin is beside a plane face: within its extent along the slot, and overlapping it along the pin."""
+    """True if a pin faces a plane face: within its extent along the slot, and overlapping it along the pin."""
     assert pin.radius is not None and pin.length is not None
     away = places - np.array(pin.centre)
     along, across = away @ direction, away @ np.array(pin.axis)
