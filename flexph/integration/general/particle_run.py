@@ -181,7 +181,7 @@ def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) 
             yield block
             done += block.reached
         if failure is not None:
-            run.trying(float(grid[done]), float(grid[min(done + 1, grid.size - 1)]))  # also after the last step
+            run.begin_trial(float(grid[done]), float(grid[min(done + 1, grid.size - 1)]))  # also after the last step
             raise failure
         per_step = (time.perf_counter() - clock) / block.reached
         length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))

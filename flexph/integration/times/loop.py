@@ -107,7 +107,7 @@ class Follower(Protocol):
     def before(self, run: Any) -> None:
         """Look at the start of a run before its first step; may wait."""
 
-    def most(self, times: Array, reached: int) -> int:
+    def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps of the next block, from the time of this index on."""
 
     def after(self, run: Any) -> bool:
@@ -124,7 +124,7 @@ class Unfollowed:
     def before(self, run: Any) -> None:
         """Let the run begin."""
 
-    def most(self, times: Array, reached: int) -> int:
+    def block_limit(self, times: Array, reached: int) -> int:
         """Number of all steps."""
         return len(times)
 
@@ -149,7 +149,7 @@ class Going:
         self.tried = (start.time, start.time)
         self.restart: Any = None
 
-    def trying(self, t0: float, t1: float) -> None:
+    def begin_trial(self, t0: float, t1: float) -> None:
         """Store the times of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
@@ -335,6 +335,6 @@ def prescribed(
     restart = () if memory is None else memory.kept
     for k, time in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         start = run.start
-        run.trying(start.time, time)
+        run.begin_trial(start.time, time)
         step, shorter = stepper.step(start, time), partial(stepper.step, start)
         yield Accepted(start, step, shorter, saved=k % save_every == 0, restart=restart)
