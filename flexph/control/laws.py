@@ -206,10 +206,8 @@ def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
     """Solve each law alone, with the forces of all others given."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
-    met = [
-        law.intersection(*given) for law, *given in zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
-    ]
-    rates, alone = np.array(met).T
+    lines = zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
+    rates, alone = np.array([law.intersection(*values) for law, *values in lines]).T
     return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
 
 
