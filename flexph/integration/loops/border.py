@@ -92,9 +92,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     touched = unknowns_of(contacts, nodes, (v, w, c, m))
     if not frames.is_pile:
         groups += touched
-    wheels = [
-        (products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)
-    ]
+    wheels = [(products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)]
     if frames.is_wide:
         groups += [
             np.concatenate([v[own.bodies].ravel(), w[own.bodies].ravel(), c[own.bodies].ravel(), m[own.coordinates]])
