@@ -6,6 +6,7 @@ steps of a library's solver. The loop detects events, records the steps, and kee
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ class Follower(Protocol):
         """Look at the start of a run before its first step; may wait."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest number of steps of the next block, from the time of this index on."""
+        """Largest number of steps of the next block, from the time of this index on; of tried ones under step control."""
 
     def after(self, run: Any) -> bool:
         """Look at the finished steps, between two blocks; True ends the run."""
@@ -125,8 +126,8 @@ class Unfollowed:
         """Let the run begin."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Number of all steps."""
-        return len(times)
+        """No limit."""
+        return sys.maxsize
 
     def after(self, run: Any) -> bool:
         """Let the run go on."""
