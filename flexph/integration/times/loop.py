@@ -109,7 +109,7 @@ class Follower(Protocol):
         """Look at the start of a run before its first step; may wait."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest number of steps of the next block, from the time of this index on; of tried ones under step control."""
+        """Largest number of steps of the next block from the time of this index on (of trials, under step control)."""
 
     def after(self, run: Any) -> bool:
         """Look at the finished steps, between two blocks; True ends the run."""
