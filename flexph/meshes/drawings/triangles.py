@@ -1,4 +1,4 @@
-"""Closed surfaces of triangles from STL files."""
+"""Closed surfaces of triangles, from files such as STL."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_FILLED = 0.05
 """Share of a surface up to which holes are filled: beyond it the shape is a guess."""
 
 
-def closed_surface(path: Path) -> tuple[Array, Array]:
-    """Points (p, 3) and triangles (t, 3) of an STL file, with repeated points merged and normals outward.
+def file_surface(path: Path) -> tuple[Array, Array]:
+    """Points (p, 3) and triangles (t, 3) of a mesh file such as STL, with repeated points merged and normals outward.
 
     Each edge must have two triangles that run along it in opposite senses. A surface that is not watertight so is
     repaired by trimesh, with a warning of what was changed. Raises ValueError, with the numbers, without trimesh, and
@@ -32,11 +32,15 @@ def closed_surface(path: Path) -> tuple[Array, Array]:
     triangles = [block.data for block in mesh.cells if block.type == "triangle"]
     if not triangles:
         raise ValueError("it must have triangles, got none")
-    given = np.asarray(mesh.points, dtype=float), np.vstack(triangles)
-    points, cells = _merged(*given)
+    return closed(np.asarray(mesh.points, dtype=float), np.vstack(triangles))
+
+
+def closed(given: Array, triangles: Array) -> tuple[Array, Array]:
+    """Watertight surface of points (p, 3) and triangles (t, 3), repaired as in :func:`file_surface`."""
+    points, cells = _merged(given, triangles)
     wrong = _gaps(points, cells)
     if wrong:
-        points, cells = _repaired(*given, wrong)
+        points, cells = _repaired(given, triangles, wrong)
     corners = points[cells] - points.mean(axis=0)
     return points, cells if np.linalg.det(corners).sum() > 0.0 else cells[:, ::-1]
 
