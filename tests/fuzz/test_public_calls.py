@@ -40,6 +40,7 @@ RESULTS = {
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Actuator", "Place", "StepAccount",
     "InverseDynamics", "ForwardSensitivities", "OptimalControl", "NormSensitivities", "PoleSensitivities",
+    "BucklingSensitivities", "MultiplierSensitivities", "PeakSensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
