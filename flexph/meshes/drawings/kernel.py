@@ -44,8 +44,15 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seconds: float = SECONDS) -> Answer:
-    """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
+def asked(
+    request: dict[str, Any],
+    surface: dict[str, Array] | None = None,
+    seconds: float = SECONDS,
+    sizes: dict[str, Array] | None = None,
+) -> Answer:
+    """Answer of gmsh to a request: ``task`` is describe, assembly, mesh or face; ``surface`` a surface of triangles.
+
+    ``surface`` is closed; ``sizes`` are those wanted at the corners of earlier cells.
 
     Raises ImportError if gmsh or its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError
     for one that takes longer than ``seconds``.
@@ -54,6 +61,9 @@ def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seco
         if surface is not None:
             np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
             request = {**request, "surface": str(folder / "surface.npz")}
+        if sizes is not None:
+            np.savez(folder / "sizes.npz", **sizes)  # type: ignore[arg-type]
+            request = {**request, "sizes": str(folder / "sizes.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
         _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)
