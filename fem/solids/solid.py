@@ -32,6 +32,7 @@ from .finite import finite_solid
 from .inertia import solid_inertia
 from .loads import load_port, load_ports
 from .model import SolidModel, watched
+from .nodes import nodal_mesh
 from .reading import Plane, Shape, read_solid
 from .refining import refined_solid
 from .section_maps import solid_sections
@@ -263,7 +264,7 @@ def _linear_body(
         elasticity=elasticity,
         ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads),
-        view=solid_view(model, shapes),
+        view=replace(solid_view(model, shapes), mesh=nodal_mesh(model, tied_ports, loads)),
         momenta=momenta,
         section_rotation=watched_turns(model, shapes),
         sections=solid_sections(model, shapes, sections, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),

@@ -124,7 +124,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("contacts with surfaces of meshes, and of segments", np.isin(contacts.kind, (SHAPE, SEGMENTS)).any()),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
-        ("masses that change with time", mechanism.network.arrays.mass_factors),
+        ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
         ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
     ):
