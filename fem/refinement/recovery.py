@@ -175,13 +175,13 @@ class _Fit:
         Each of the points (p, d) with values (p, v) belongs to the patches (p, c).
         """
         g, b, v = len(self.centre), len(self.powers), values.shape[1]
-        moments, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)
+        sums, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)
         for point, own in _pairs(patch):
             basis = self._basis(positions[point], own)
             total = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(g, len(own)))
-            moments += total @ (basis[:, :, None] * basis[:, None]).reshape(len(own), -1)
+            sums += total @ (basis[:, :, None] * basis[:, None]).reshape(len(own), -1)
             right += total @ (basis[:, :, None] * values[point, None]).reshape(len(own), -1)
-        moments = moments.reshape(g, b, b)
+        moments = sums.reshape(g, b, b)
         scale = 1.0 / np.sqrt(np.einsum("gbb->gb", moments))
         scaled = moments * scale[:, :, None] * scale[:, None]
         spectrum = np.linalg.eigvalsh(scaled)
