@@ -72,6 +72,7 @@ def test_names_of_edges_are_the_same_for_all_sizes(sheet):
     assert names[0] == names[1] and {"sheet", "hole1", "hole2", "plane1", "plane6"} <= set(names[0])
 
 
+@pytest.mark.slow
 def test_a_drawing_is_refined_until_its_frequencies_are_known(sheet):
     """Another mesh by sizes from the estimate; the frequency is that of a fine mesh within the tolerance."""
     rounds = []
@@ -106,6 +107,25 @@ def test_commands_and_model_files_take_flat_parts(sheet, tmp_path):
     (tmp_path / sheet[0].name).write_bytes(sheet[0].read_bytes())
     body = load_model(model).mechanism.bodies["flap"]
     assert body.mass == pytest.approx(7850.0 * sheet[1], rel=1e-4)
+
+
+def test_a_thin_flexible_part_of_an_assembly_is_proposed_as_a_plate(tmp_path):
+    """A sheet on the pin of a base: its port lies where the joint is, at the face, and the mechanism assembles."""
+    with Sheet() as drawn:
+        base = drawn.joined(drawn.box((-20, -20, -10), (20, 20, 0)), drawn.cylinder((0, 0, 0), (0, 0, 3), 5))
+        arm = drawn.without(drawn.box((-10, -10, 0), (80, 10, 2)), drawn.cylinder((0, 0, -1), (0, 0, 4), 5))
+        drawn.named("base", base)
+        drawn.named("arm", arm)
+        path = drawn.write(tmp_path / "swing.step")
+    asked = [*("new", str(tmp_path / "swing"), "--from", str(path)), "--density", "7850", "--flexible", "arm"]
+    done = CliRunner().invoke(main, [*asked, "--size", "10mm", "--ground", "base"])
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "swing.yaml").read_text()
+    assert "kind: plate" in text and "flat and 2 mm thick" in text
+    mechanism = load_model(tmp_path / "swing.yaml").mechanism
+    arm = mechanism.bodies["arm"]
+    assert arm.mass == pytest.approx(7850.0 * 1e-9 * (90.0 * 20.0 - np.pi * 25.0) * 2.0, rel=1e-4)
+    mechanism.assemble()
 
 
 def test_what_is_not_flat_is_refused_by_its_faces(tmp_path):
