@@ -49,30 +49,39 @@ def asked(
     request: dict[str, Any],
     surface: dict[str, Array] | None = None,
     seconds: float = SECONDS,
+    sizes: dict[str, Array] | None = None,
     *,
     beside: Path | None = None,
 ) -> Answer:
-    """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
+    """Answer of gmsh to a request: ``task`` is describe, assembly, mesh or face; ``surface`` a surface of triangles.
+
+    ``surface`` is closed; ``sizes`` are those wanted at the corners of earlier cells.
 
     With a file ``beside`` the answer is kept in its folder, and a kept one needs no gmsh. Raises ImportError if gmsh or
     its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError for one that takes longer than
     ``seconds``.
     """
     if beside is None:
-        found = _asked(request, surface, seconds)
+        found = _asked(request, surface, seconds, sizes)
     else:
-        found = kept(beside, request, surface, lambda: _asked(request, surface, seconds))
+        given = {**(surface or {}), **{f"size {name}": values for name, values in (sizes or {}).items()}}
+        found = kept(beside, request, given, lambda: _asked(request, surface, seconds, sizes))
     answer = Answer(found[0])
     answer.arrays = found[1]
     return answer
 
 
-def _asked(request: dict[str, Any], surface: dict[str, Array] | None, seconds: float) -> Found:
+def _asked(
+    request: dict[str, Any], surface: dict[str, Array] | None, seconds: float, sizes: dict[str, Array] | None
+) -> Found:
     """Answer of the process, with its arrays."""
     with _folder() as folder:
         if surface is not None:
             np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
             request = {**request, "surface": str(folder / "surface.npz")}
+        if sizes is not None:
+            np.savez(folder / "sizes.npz", **sizes)  # type: ignore[arg-type]
+            request = {**request, "sizes": str(folder / "sizes.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
         _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)

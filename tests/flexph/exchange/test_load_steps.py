@@ -228,7 +228,7 @@ def test_a_model_file_writes_loads(tmp_path):
 
 @pytest.mark.parametrize(("degree", "kind"), [(1, "C3D8"), (2, "C3D27")])
 def test_hexahedra_have_the_nodes_of_a_deck(degree, kind, tmp_path):
-    """Middles of edges, the centre and the middles of the faces S1 to S6 lie between the corners that they belong to."""
+    """Middles of edges and of the faces S1 to S6, and the centre lie between the corners that they belong to."""
     box = fem.box_mesh((0.4, 0.02, 0.03), (2, 1, 1))
     body = fem.solid(box, STEEL, degree=degree, ports={"root": "left"}, reference="root")
     swing = connect({"bar": body}, [hinge("bar.root", GROUND, axis=(0.0, 1.0, 0.0))], gravity=(0.0, 0.0, -9.81))
