@@ -314,7 +314,7 @@ def _bodies() -> dict[str, Call]:
             "torques": True}),
         "bodies.body_from_matrices": Call(bodies.body_from_matrices, {
             "mass": np.eye(4), "stiffness": K4, "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "ports": {"a": 0, "b": 1},
-            "fixed": (), "modes": 0, "static": ()}),
+            "fixed": (), "modes": 0, "static": (), "unit": 1.0}),
         "bodies.body_from_modes": Call(bodies.body_from_modes, {
             "shapes": np.array([[-1.0], [0.0], [1.0], [0.0]]), "frequencies": [30.0],
             "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "masses": [1.0, 1.0], "ports": {"a": 0, "b": 1},

@@ -26,13 +26,13 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.rotations import spins
 from ...systems.inputs import Input
-from ..adjoint import component_of
 from ..forward import Change, changes_by, derivatives_along
 from ..functionals import Functional
 from ..parameters import one_by_one, origin_of, step_of, varied_by
-from ..problems import EXACT, in_loops, made, problem_of
-from ..problems import Problem as RunProblem
-from ..readings import change, readings, readings_apart, readings_by_state
+from ..runs.problems import EXACT, in_loops, made, problem_of
+from ..runs.problems import Problem as RunProblem
+from ..runs.readings import change, readings, readings_apart, readings_by_state
+from ..sensed import component_of
 from .single import Evaluation, Problem, hats
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class SegmentedProblem:
         """Unknowns of nodes that act in a segment, and derivatives (N, m) of its inputs by them."""
         found, start = [], 0
         for port, own in self.base.tables.items():
-            shares, part = hats(own.times, problem.sampled.middles), problem.sampled.forcing.slices[port]
+            shares, part = hats(own.times, problem.sampled.points), problem.sampled.forcing.slices[port]
             width = own.values[0].size
             for node in np.flatnonzero(shares.any(axis=0)):
                 for k in range(width):

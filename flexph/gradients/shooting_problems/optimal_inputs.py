@@ -41,7 +41,7 @@ class OptimalControl(NamedFields):
         Parameters by name.
     cost : float
         Cost: functional and effort.
-    misses : mapping
+    end_errors : mapping
         Readings at the end less those that were asked for, by name.
     values : mapping
         Functionals that are limited, by name.
@@ -57,7 +57,7 @@ class OptimalControl(NamedFields):
     inputs: Mapping[str, tuple[Array, Array]]
     parameters: Mapping[str, float]
     cost: float
-    misses: Mapping[str, Array]
+    end_errors: Mapping[str, Array]
     values: Mapping[str, float]
     solution: Solution
     evaluations: int
@@ -120,7 +120,7 @@ def optimal_control(
     Returns
     -------
     OptimalControl
-        Tables, parameters, cost, misses of the end conditions, and the run.
+        Tables, parameters, cost, errors of the end conditions, and the run.
 
     Raises
     ------
@@ -226,8 +226,8 @@ def _solved(
         problem = problem.centred(result.x * size)  # far from the guess its coordinates may miss a gap
         z = np.append(result.x[: base.count], np.zeros(problem.count - base.count))
     z = result.x
-    misses = [_violation(own, search, z) for own in conditions]
-    worst = max(misses, default=0.0)
+    violations = [_violation(own, search, z) for own in conditions]
+    worst = max(violations, default=0.0)
     if worst <= 1e3 * tolerance < max(apart.values(), default=0.0):
         name = max(apart, key=lambda own: apart[own])
         raise ArithmeticError(
@@ -235,7 +235,7 @@ def _solved(
             "of the size of the mechanism: give a guess nearer to the motion"
         )
     if not result.success or worst > 1e3 * tolerance:
-        name = conditions[int(np.argmax(misses))].name if conditions else "none"
+        name = conditions[int(np.argmax(violations))].name if conditions else "none"
         raise ArithmeticError(
             f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
             f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
@@ -256,7 +256,7 @@ def _minimised(
         method="SLSQP",
         bounds=Bounds(*search.sides),
         constraints=[
-            {"type": own.kind, "fun": partial(own.miss, search), "jac": partial(own.slope, search)}
+            {"type": own.kind, "fun": partial(own.residual, search), "jac": partial(own.slope, search)}
             for own in conditions
         ],
         options={"maxiter": most, "ftol": tolerance},
@@ -265,7 +265,7 @@ def _minimised(
 
 def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
     """Largest violation of a condition at scaled unknowns."""
-    miss = np.atleast_1d(condition.miss(search, z))
+    miss = np.atleast_1d(condition.residual(search, z))
     return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())
 
 
@@ -273,7 +273,7 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
     """Result at scaled unknowns."""
     found, base = search.asked(z), problem.base
     values, parameters = problem.split(z * search.size)
-    misses = {
+    end_errors = {
         name: np.array([found.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])
         for name, (_, wanted) in base.ends.items()
     }
@@ -281,7 +281,7 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
         {port: (own.times, values[port]) for port, own in base.tables.items()},
         parameters,
         search.cost(z)[0],
-        misses,
+        end_errors,
         {name: found.values[limit_of(name)] for name in base.limits},
         found.runs[0] if len(found.runs) == 1 else joined(found.runs, found.runs[0].mechanism),
         search.evaluations,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...results.unfinished import IntegrationError
-from ..readings import readings
+from ..runs.readings import readings
 from .multiple import SegmentedProblem
 from .single import COST, Evaluation, Problem, end_of, limit_of
 
@@ -94,7 +94,7 @@ class Condition(NamedTuple):
     sign: float
     size: float
 
-    def miss(self, search: Search, z: Array) -> float:
+    def residual(self, search: Search, z: Array) -> float:
         """Value of the left-hand side at scaled unknowns."""
         return self.sign * (search.condition(z, self.name)[0] - self.value) / self.size
 
@@ -109,7 +109,7 @@ class Closed(NamedTuple):
     name: str
     kind: Literal["eq", "ineq"] = "eq"
 
-    def miss(self, search: Search, z: Array) -> Array:
+    def residual(self, search: Search, z: Array) -> Array:
         """Distances, in units of the mechanism."""
         return search.gap(z, self.name)[0]
 

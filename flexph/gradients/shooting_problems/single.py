@@ -14,7 +14,7 @@ from ...sensors.quantities import Quantity
 from ...systems.inputs import Table
 from ..adjoint import Gradient, gradients
 from ..functionals import Functional, Last
-from ..problems import made
+from ..runs.problems import made
 
 if TYPE_CHECKING:
     from ...results.solution import Solution

@@ -21,7 +21,7 @@ from flexph.gradients import (
     gradient,
     gradients,
 )
-from flexph.gradients.readings import readings_by_state
+from flexph.gradients.runs.readings import readings_by_state
 from flexph.sensors import energy, joint_angle, joint_force, joint_torque, position, stress
 from flexph.studies import fit, optimise
 from tests.flexph.gradients.test_gradient import crank, differences, pendulum, tumbler
