@@ -204,7 +204,9 @@ def _robot(read: Contents, options: Options, inertia: Handling, collisions: Coll
     ]
     acting = {name: own for name, own in read.actuators.items() if all(joint in robot.joints for joint in own.gears)}
     ports = efforts_of(robot.joints, acting)
-    robot = replace(robot, connections=(*robot.connections, *springs, *ports), actuators=Named(acting, "actuators"))
+    placing = robot._placing._replace(unread=tuple(read.unread))
+    whole = (*robot.connections, *springs, *ports)
+    robot = replace(robot, connections=whole, actuators=Named(acting, "actuators"), _placing=placing)
     rotors = {name: inertia for name, inertia in read.rotors.items() if name in robot.joints}
     return robot.with_rotors(rotors) if rotors else robot
 
