@@ -25,7 +25,7 @@ from .model import SolidModel, solid_model
 from .ties import Tie, given_ties
 
 Plane = Literal["stress", "strain"]
-LOCKING = 0.1
+LOCKING = 0.1 * (1.0 - 1e-9)
 """Smallest eigenvalue of a compliance with unit diagonal (1 − 2ν if isotropic) below which degree 1 locks."""
 
 

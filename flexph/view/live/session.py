@@ -157,7 +157,7 @@ class Session:
             self._ready(self)
         self._hold(run)
 
-    def most(self, times: Array, reached: int) -> int:
+    def block_limit(self, times: Array, reached: int) -> int:
         """Number of steps that are computed between two snapshots, and simulated at the pace."""
         if self._single or self.ended:
             return 1

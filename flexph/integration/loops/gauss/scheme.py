@@ -17,6 +17,7 @@ import numpy as np
 
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
+from ....numerics.loops.views import LANES
 from ..memory.data import Index
 from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, SYSTEMS, Cells, Memory, addresses_of
 from ..memory.workspace import SPANS
@@ -41,8 +42,9 @@ class Scheme(NamedTuple):
     eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
     right: Array  # (s, k) complex, columns of V, multiplied by 2 for complex eigenvalues
-    transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
+    transport: Array  # (b, s·d, s·d and a lane), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
+    turned: Array  # (s·d, lane), work space
     acceleration: Acceleration  # of the unknowns of all stages
     damped: Damped  # of the unknowns without stress rates
 
@@ -59,11 +61,12 @@ class BeforeRuns(NamedTuple):
 
 
 class StageMemories:
-    """Memories of all stages for a run, which share its constants."""
+    """Memories of all stages for a run, which share its constants; their work spaces are parts of ``cells``."""
 
     def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
-        stages = tableau.nodes.size
-        self.stages = [_stage(run, before.stage) for _ in range(stages)]
+        stages, size = tableau.nodes.size, before.stage.space.cells.size
+        self.cells = np.empty(stages * size, dtype=np.int64)
+        self.stages = [_stage(run, before.stage, own) for own in self.cells.reshape(stages, size)]
         middle = self.stages[stages // 2]
         eigenvalue, left, right = spectrum(stages)
         self.systems = [_system(middle, before.complex if mu.imag else before.real) for mu in eigenvalue]
@@ -87,8 +90,9 @@ class StageMemories:
             eigenvalue=eigenvalue,
             left=left,
             right=right,
-            transport=np.zeros((bodies, stages * d, stages * d)),
+            transport=np.zeros((bodies, stages * d, stages * d + LANES)),
             driven=np.zeros(stages * d),
+            turned=np.zeros((stages * d, LANES)),
             acceleration=acceleration_of(stages * (unknowns + rates)),
             damped=damped_of(stages * unknowns),
         )
@@ -127,9 +131,9 @@ def before_runs(run: Memory) -> BeforeRuns:
     return of
 
 
-def _stage(run: Memory, before: Memory) -> Memory:
-    """Memory of a stage, with the constants of the run's memory."""
-    stage = before.copy()
+def _stage(run: Memory, before: Memory, cells: Index) -> Memory:
+    """Memory of a stage in the given cells, with the constants of the run's memory."""
+    stage = before.copy(cells=cells)
     stage.addresses[:CONSTANTS] = run.addresses[:CONSTANTS]
     return stage
 
