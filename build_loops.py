@@ -19,6 +19,9 @@ environment (without one loops are compiled if that is possible, else they run u
 ``-O2 -fpeel-loops``
     Loops run over two, three, four or a dozen numbers. ``-O3`` prepares each for thousands, and is 15 to 50 % slower;
     without ``-fpeel-loops`` GCC leaves those of a length that it knows as loops, and steps in space take 30 % longer.
+``-fipa-cp-clone``
+    Functions that are called with 2 or 3 dimensions become two, whose loops have these lengths: Gauss collocation takes
+    0.93 of the time.
 ``-ffp-contract=off``, ``/fp:precise``
     No a*b + c with one rounding: the numbers are the same to the last bit by every compiler, on every processor, and of
     the uncompiled source. It costs nothing that was measured.
@@ -69,7 +72,7 @@ DIRECTIVES = {
 }
 COMMON = ["-O2", "-ffp-contract=off", "-std=c++17", "-g0", "-w"]
 FLAGS = {
-    "gcc": [*COMMON, "-fpeel-loops", "-fcx-limited-range"],
+    "gcc": [*COMMON, "-fpeel-loops", "-fipa-cp-clone", "-fcx-limited-range"],
     "clang": COMMON,
     "msvc": ["/O2", "/fp:precise", "/std:c++17", "/EHsc"],
 }

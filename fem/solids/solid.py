@@ -27,6 +27,7 @@ from .finite import finite_solid
 from .inertia import solid_inertia
 from .loads import load_port, load_ports
 from .model import SolidModel, watched
+from .nodes import nodal_mesh
 from .reading import Plane, Shape, read_solid
 from .section_maps import solid_sections
 from .ties import referred, tied
@@ -223,7 +224,7 @@ def solid(
         elasticity=elasticity,
         ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
         loads=load_ports(load_port, model, shapes, loads or {}),
-        view=solid_view(model, shapes),
+        view=replace(solid_view(model, shapes), mesh=nodal_mesh(model, tied_ports, loads or {})),
         momenta=momenta,
         section_rotation=watched_turns(model, shapes),
         sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),

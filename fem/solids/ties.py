@@ -138,13 +138,18 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices.
+
+    ``rows``, sparse (d + s, N·d), are displacement and rotation by the displacements of the nodes; of a rigid port
+    those of the rigid motion that fits best. None for plates.
+    """
 
     nodes: Array
     position: Array
     rigid: bool
     shape: Any
     rotation: Any
+    rows: Any = None
 
     def in_basis(self, basis: Any) -> Port:
         """Port in the coordinates of a basis."""
@@ -178,20 +183,30 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     basis, masters = _condensed(model, {name: (regions[name].nodes, places[name]) for name in rigid})
     tied_ports = {}
     for name, r in regions.items():
-        shape, rotation = masters[name] if name in masters else _mean(model, motions[name], places[name], basis)
-        tied_ports[name] = Tied(
-            r.nodes, places[name], name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
-        )
+        is_fixed, d = name in masters, model.dim
+        rows = _fitted(model, r.nodes, places[name]) if is_fixed else _mean(model, motions[name], places[name])
+        shape, rotation = masters[name] if is_fixed else (rows[:d] @ basis, rows[d:] @ basis)
+        own = sparse.csr_array(shape), sparse.csr_array(rotation)
+        tied_ports[name] = Tied(r.nodes, places[name], is_fixed, *own, rows)
     return basis, tied_ports
 
 
-def _mean(model: SolidModel, at: Measured, place: Array, basis: Any) -> tuple[Any, Any]:
-    """Matrices of displacement and rotation of a place that moves with the mean motion of a region."""
-    shape, rotation = at.shape @ basis, at.rotation(model) @ basis
+def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
+    """Matrix of displacement and rotation (d + s, N·d) of a place that moves with the mean motion of a region."""
+    shape, rotation = at.shape, at.rotation(model)
     lever = place - at.centre
-    if not lever.any():
-        return shape, rotation
-    return shape + sparse.csr_array(np.einsum("aij,j->ia", cross(model.dim), lever)) @ rotation, rotation
+    if lever.any():
+        shape = shape + sparse.csr_array(np.einsum("aij,j->ia", cross(model.dim), lever)) @ rotation
+    return sparse.vstack([shape, rotation]).tocsr()
+
+
+def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
+    """Matrix of displacement and rotation (d + s, N·d) of the rigid motion about a place that fits the nodes best."""
+    lever = model.mesh.points[nodes] - place
+    motion = rigid_motions(lever).reshape(lever.size, -1)
+    rows = sparse.lil_array((motion.shape[1], model.size))
+    rows[:, (model.dim * nodes[:, None] + np.arange(model.dim)).ravel()] = np.linalg.pinv(motion)
+    return rows.tocsr()
 
 
 def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:

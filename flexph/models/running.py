@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flexph.contacts.starts import refuse_overlaps
+from flexph.exchange.load_steps import write_load_steps
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
 from flexph.integration.changed_run import plan_of
@@ -68,6 +69,7 @@ class RunInTime(RunOfFile):
 
     solution: Any
     outputs: Outputs
+    inputs: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def figures(self) -> dict[str, Any]:
         """Summary numbers: measures of the run, and the residual of its energy balance."""
@@ -90,6 +92,9 @@ class RunInTime(RunOfFile):
             write_table(folder / name, table_of(self.solution, columns))
         if self.outputs.series and isinstance(self.solution, Solution):
             write_series(folder / self.outputs.series, self.solution, bodies=self.outputs.bodies)
+        for name, loads in self.outputs.loads.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_load_steps(folder / name, self.solution, loads.body, at=loads.at, inputs=self.inputs)
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ def integrate_run(
         progress=progress,
         live=(builder.of(run.live, "live") or True) if live else False,
     )
-    return RunInTime(solution, run.outputs)
+    return RunInTime(solution, run.outputs, inputs=inputs)
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
@@ -218,7 +223,7 @@ def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builde
             joints=start.joints,
             method=method,
         )
-    return InverseRun(dynamics.run, run.outputs, dynamics)
+    return InverseRun(dynamics.run, run.outputs, dynamics, inputs=inputs)
 
 
 def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
@@ -226,7 +231,7 @@ def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder:
     inputs = inputs_of(run, builder)
     with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
-    return RunInTime(static_solution(mechanism, state), run.outputs)
+    return RunInTime(static_solution(mechanism, state), run.outputs, inputs=inputs)
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:

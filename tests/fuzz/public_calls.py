@@ -181,6 +181,18 @@ def motorised(length: float) -> tuple[flexph.Mechanism, flexph.State]:
     return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, 0.0)}))
 
 
+@cache
+def hanging(length: float) -> tuple[flexph.Mechanism, flexph.State, float]:
+    """A pendulum of a bar at rest, and a time."""
+    made = swung(length)[0]
+    return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, -np.pi / 2)})), 0.1
+
+
+def pressed(factor: float) -> tuple[flexph.Mechanism, flexph.State, dict[str, Any]]:
+    """A clamped beam under a force along its axis."""
+    return *column(), {"push": [-factor, 0.0]}
+
+
 def damped(damping: float) -> flexph.LinearPHDAE:
     """A damped oscillator with an input."""
     J, R = np.array([[0.0, -1.0], [1.0, 0.0]]), np.diag([damping, 0.0])
@@ -844,6 +856,13 @@ def _studies() -> dict[str, Call]:
             "system": damped, "at": {"damping": 0.5}, "count": 2, "steps": {"damping": 1e-3}}),
         "studies.h2_sensitivities": Call(studies.h2_sensitivities, {
             "system": damped, "at": {"damping": 0.5}, "steps": {"damping": 1e-3}}),
+        "studies.hinf_sensitivities": Call(studies.hinf_sensitivities, {
+            "system": damped, "at": {"damping": 0.5}, "steps": {"damping": 1e-3}}),
+        "studies.multiplier_sensitivities": Call(studies.multiplier_sensitivities, {
+            "motion": hanging, "at": {"length": 0.5}, "count": 1, "per_period": 1, "method": methods.Exact(),
+            "steps": {"length": 1e-3}}),
+        "studies.buckling_sensitivities": Call(studies.buckling_sensitivities, {
+            "loaded": pressed, "at": {"factor": 1.0}, "steps": {"factor": 1e-3}}),
         "studies.fit": Call(studies.fit, {
             "function": product, "measured": {"z": 1.5, "w": [1.4, 1.6]}, "start": {"x": 1.0},
             "bounds": {"x": (0.5, 2.5)}, "deviations": {"z": 0.1, "w": 0.2}, "step": 1e-4, "tolerance": 1e-6,

@@ -98,7 +98,27 @@ def links(first=0.01, second=0.01):
     return mechanism, mechanism.consistent_state(mechanism.assemble({"a": (0.0, 0.0, 0.0)}, guess={"b": -0.5}))
 
 
+def bucket(density=300.0, rate=1.5, width=0.3, spin=1.0):
+    """A box of space on a ball, whose mass falls with time, with a bar on a spring."""
+    box = rigid.box((width, 0.2, 0.1), density=density).with_mass_factor(lambda t: 1.0 - rate * t)
+    joints = [
+        spherical("box.centre", "bar.tip"),
+        spherical("bar.root", GROUND),
+        spring_damper("box.centre", GROUND.at(0.5, 0.4, 0.3), stiffness=80.0, damping=0.5, length=0.2),
+    ]
+    bar = rigid.body(
+        0.5,
+        inertia=(0.02, 0.03, 0.04),
+        ports={"root": (-0.3, 0.0, 0.0), "tip": (0.3, 0.1, 0.0)},
+        centre=(0.0, 0.0, 0.0),
+    )
+    mechanism = connect({"box": box, "bar": bar}, joints, gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({"bar": ((0.3, 0.0, 0.0), np.eye(3))})
+    return mechanism, mechanism.consistent_state(pose, velocities={"box": ((0.0, 0.0, 0.0), (spin, 2.0, -spin))})
+
+
 CASES = {
+    "mass of time": (bucket, {"density": 300.0, "rate": 1.5, "width": 0.3, "spin": 1.0}, position("box.centre")),
     "equal links": (links, {"first": 0.01, "second": 0.01}, position("b.tip")),
     "rod": (rod, {"young": 1e8, "density": 1200.0}, position("rod.tip")),
     "cable": (cable, {"axial": 2e4, "mass_per_length": 0.2}, position("cable.tip")),

@@ -326,10 +326,10 @@ class BlockStepper:
 
     def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
         """Recorded columns of rows; ``last`` is the last step of each row."""
-        k = last.size
+        k, ends = last.size, times[last]
         return {
-            "time": times[last, None],
-            "middle": 0.5 * (times[last - 1] + times[last])[:, None],
+            "time": ends[:, None],
+            "middle": 0.5 * (times[last - 1] + ends)[:, None],
             "state": rows.state[:k],
             "energy": rows.energy[:k],
             "multipliers": rows.multipliers[:k],

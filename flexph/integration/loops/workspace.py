@@ -185,6 +185,6 @@ def _system(k: Constants) -> System:
         *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
         *(border, z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
         *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
-        *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
+        *(z((b, s, s)), z((b, d, d)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
         *(z(3), z(3), z(3), z(size), z(n), z(1, dtype=np.int64)),
     )

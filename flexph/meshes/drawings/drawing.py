@@ -19,7 +19,7 @@ from ..materials import FileMaterial
 from .features import proposed_ports
 from .kernel import Answer, asked
 from .step_text import FileMaterialName, entities, length_unit, materials
-from .triangles import closed_surface
+from .triangles import file_surface
 
 FORMATS = {
     **{".step": "step", ".stp": "step", ".iges": "iges", ".igs": "iges"},
@@ -237,19 +237,24 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
     scale = _scale("stl", request.unit)
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
-    points, triangles = closed_surface(path)
-    surface = {"points": points, "triangles": triangles}
     assert request.size is not None
+    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most))
+
+
+def surface_mesh(surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS) -> meshio.Mesh:
+    """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
+    points, triangles = surface
+    held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
-    wanted = {"task": "mesh", "size": request.size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
+    wanted = {"task": "mesh", "size": size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
     try:
-        answer = asked({**wanted, "keep": False}, surface, REMESHING)
+        answer = asked({**wanted, "keep": False}, held, REMESHING)
     except ValueError:
-        answer = asked({**wanted, "keep": True}, surface)
+        answer = asked({**wanted, "keep": True}, held)
         warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}
-    return MeshContents(_mesh(answer.arrays, scale, {"body": None, **faces}))
+    return _mesh(answer.arrays, scale, {"body": None, **faces})
 
 
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:

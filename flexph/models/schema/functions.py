@@ -232,8 +232,8 @@ Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
 Factor = by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
-_FactorOrInput = formula_of("", words=("input",))
-FrictionFactor = by_shape(f"{FORMULA}, or the word input", scalar=_FactorOrInput, mapping=FunctionMapping)
+_OR_INPUT = formula_of("", words=("input",))
+FactorOrInput = by_shape(f"{FORMULA}, or the word input", scalar=_OR_INPUT, mapping=FunctionMapping)
 
 
 class ScheduledRelation(Entry):
@@ -301,7 +301,7 @@ class CoulombFriction(Entry):
     kind: Literal["coulomb_friction"] = "coulomb_friction"
     coefficient: Number
     radius: Length = None
-    factor: FrictionFactor = None
+    factor: FactorOrInput = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
         """Arguments of the call, with the factor as a function."""

@@ -437,6 +437,7 @@ def bad(block):
 NAMES = [name for name, *_ in bad(Block())]
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_input_is_refused(block, name):
     _, given, options, message = next(case for case in bad(block) if case[0] == name)

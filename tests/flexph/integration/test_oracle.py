@@ -128,9 +128,9 @@ def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
 
 @pytest.mark.parametrize("dim, make", SOFT_GROUND.values(), ids=SOFT_GROUND)
 def test_wheels_on_compliant_contacts(dim, make):
-    """The Jacobian of the loops leaves out how the load limits the friction."""
+    """The load limits the friction, so that the force changes with the gap."""
     contacts = touching(grounded(dim), SLIPPERY["hertz"])[:1]
-    agree(joined(dim, *contacts, make()), jacobian=NEARLY, contact=1)
+    agree(joined(dim, *contacts, make()), contact=1)
 
 
 @pytest.mark.covering

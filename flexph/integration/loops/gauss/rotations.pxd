@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Mat, Vec
+from ....numerics.loops.views cimport Mat, Vec, take
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from .scheme cimport Scheme
@@ -9,6 +9,7 @@ cdef double LEAST_PIVOT
 cdef bint factor_rotations(Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef void _spin_block(Py_ssize_t dim, double factor, Vec spin, Mat out, Py_ssize_t row, Py_ssize_t column) noexcept nogil
 cdef void _solve_transport(Mat T, Vec x) noexcept nogil
+cdef void _solve_transport_of_rows(Mat T, Mat X) noexcept nogil
 cdef void drive_arm(Memory* m, Py_ssize_t dim, Scheme& g, Py_ssize_t n) noexcept nogil
 cdef void turn(Memory* m, Py_ssize_t dim, Scheme& g) noexcept nogil
 cdef void _invert_in_the_plane(Memory* s, Py_ssize_t b) noexcept nogil

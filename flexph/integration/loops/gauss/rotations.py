@@ -9,6 +9,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import fabs
 
+    from ....numerics.loops.views import take
     from ..memory.memory import Memory, stage
     from .scheme import Scheme
 
@@ -21,6 +22,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
     """Factor 1 − hA[Ω]× of all bodies that turn, storing reciprocal pivots; False if a pivot is too small."""
     d = dim
     size = g.driven.size
+    width = g.transport.shape[2]
     for b in range(g.transport.shape[0]):
         if not stage(g.stages, 0).inertia_turns[b]:
             continue
@@ -37,8 +39,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
             T[k][k] = 1.0 / T[k][k]
             for i in range(k + 1, size):
                 T[i][k] *= T[k][k]
-                for j in range(k + 1, size):
-                    T[i][j] -= T[i][k] * T[k][j]
+                take(T, i * width + k + 1, T, k * width + k + 1, T[i][k], size - k - 1)
     return True
 
 
@@ -72,6 +73,19 @@ def _solve_transport(T: Array, x: Array) -> None:
         x[i] = total * T[i][i]
 
 
+def _solve_transport_of_rows(T: Array, X: Array) -> None:
+    """Solve with the factors T in place, for the columns of X, a whole lane."""
+    width = X.shape[1]
+    for i in range(X.shape[0]):
+        for j in range(i):
+            take(X, i * width, X, j * width, T[i][j], width)
+    for i in range(X.shape[0] - 1, -1, -1):
+        for j in range(i + 1, X.shape[0]):
+            take(X, i * width, X, j * width, T[i][j], width)
+        for k in range(width):
+            X[i][k] *= T[i][i]
+
+
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
     """Set the arm of node n from its collocation equation, whose right-hand side is in ``g.driven``."""
     d = dim
@@ -87,19 +101,19 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
 def turn(m: Memory, dim: int, g: Scheme) -> None:
     """Set R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins in ``x`` are RᵀΩ, which R⁻ᵀ maps to Ω."""
     d = dim
+    columns = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
-        for column in range(1 if d == 2 else 3):
-            for i in range(g.stages.size):
-                for k in range(d):
-                    g.driven[i * d + k] = m.at_R[b][k][column]
-            if m.inertia_turns[b]:
-                _solve_transport(g.transport[b], g.driven)
-            for i in range(g.stages.size):
-                s = stage(g.stages, i)
-                for k in range(d):
-                    s.end_R[b][k][column] = g.driven[i * d + k]
+        for i in range(g.stages.size):
+            for k in range(d):
+                for column in range(columns):
+                    g.turned[i * d + k][column] = m.at_R[b][k][column]
+        if m.inertia_turns[b]:
+            _solve_transport_of_rows(g.transport[b], g.turned)
         for i in range(g.stages.size):
             s = stage(g.stages, i)
+            for k in range(d):
+                for column in range(columns):
+                    s.end_R[b][k][column] = g.turned[i * d + k][column]
             if d == 2:
                 _invert_in_the_plane(s, b)
             else:

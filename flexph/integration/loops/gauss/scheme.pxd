@@ -20,5 +20,6 @@ cdef struct Scheme:
     CMat right
     Ten transport
     Vec driven
+    Mat turned
     Acceleration acceleration
     Damped damped

@@ -24,6 +24,7 @@ cdef double NEWTON_CLOSED
 cdef double NEWTON_FORGOTTEN
 
 cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Course course) noexcept nogil
+cdef void _run(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Course course) noexcept nogil
 cdef Py_ssize_t _is_to_be_tried(Memory* m, Py_ssize_t dim, Scheme& g, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
 cdef AtNodes at_nodes(GaussTable table, Py_ssize_t first) noexcept nogil

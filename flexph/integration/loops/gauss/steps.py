@@ -35,6 +35,14 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
     """Take and record the steps of the table, until one is not solved (see steps.run)."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _run(m, 2, g, table, course)
+    else:
+        _run(m, 3, g, table, course)
+
+
+def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
+    """Take and record the steps of the table, in 2 or 3 dimensions."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)

@@ -136,6 +136,8 @@ def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
     """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄; φ̄ takes the resultant on each body."""
     d = dim
     for n in range(m.nodes_body.size):
+        if m.nodes_ptr[n] == m.nodes_ptr[n + 1]:
+            continue
         b = m.nodes_body[n]
         for j in range(d):
             local = 0.0
@@ -144,6 +146,8 @@ def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
             for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
                 m.defect_du[m.nodes_col[e]] -= h * m.nodes_val[e][j] * local
     for b in range(m.inertia_mass.size):
+        if m.inertia_first[b] == m.inertia_first[b + 1]:
+            continue
         for j in range(d):
             local = 0.0
             for i in range(d):

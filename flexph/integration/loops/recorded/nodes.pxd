@@ -17,6 +17,7 @@ cdef struct RecordedScheme:
     Vec point_weights
     RTen transport
     RVec driven
+    RMat turned
 
 cdef struct RecordedNodes:
     RMat coefficient

@@ -12,7 +12,7 @@ from ..gauss.scheme import UNKNOWNS, Scheme, StageMemories, before_runs
 from ..memory.data import Index
 from ..memory.memory import Memory, address_of
 from ..memory.structures import GaussTable, Kinds, Table
-from .backward import NOTHING, Backward, backward_of, recorded_cells
+from .backward import NOTHING, Backward, backward_of, recorded_cells, recorded_zeros
 
 AT_NODES = ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved", "factor", "factor_rate", "factor_end")
 """Fields of a table in the order of :class:`RecordedNodes`."""
@@ -31,8 +31,9 @@ class RecordedScheme(NamedTuple):
     between: Array
     projection: Array
     point_weights: Array
-    transport: Array  # (b, s·d, s·d) of recorded numbers
+    transport: Array  # (b, s·d, s·d and a lane) of recorded numbers
     driven: Array  # (s·d,)
+    turned: Array  # (s·d, lane)
 
 
 class RecordedNodes(NamedTuple):
@@ -120,25 +121,25 @@ def collocated_of(
     )
     back.factored[:] = NOTHING
     spaces = memories.cells.view(np.float64)
-    space_cells = np.zeros(spaces.size, complex)
-    space_cells.view(np.int64)[1::2] = -1
+    space_cells = recorded_zeros(spaces.shape)
     size = spaces.size // scheme.nodes.size
     stages = []
     for k, stage in enumerate(memories.stages):
         own = space_cells[k * size : k * size + stage.space.reals.size]
         stages.append(recorded_cells(stage, back.cells.constants, own)[2])
-    cells = np.zeros(given.shape[1], complex)
+    cells = recorded_zeros((given.shape[1],))
     parts, first = {}, 0
     for name, rows, _, width in widths_of(table, tableau):
         parts[name] = cells[first : first + rows * width].reshape(rows, width)
         first += rows * width
     nodes = RecordedNodes._make([*(parts[name] for name in AT_NODES), 0])
-    same: dict[str, Array] = {name: getattr(scheme, name) for name in RecordedScheme._fields[1:-2]}
+    same: dict[str, Array] = {name: getattr(scheme, name) for name in RecordedScheme._fields[1:-3]}
     recorded = RecordedScheme(
         stages=np.array([address_of(own) for own in stages]),
         **same,
-        transport=np.zeros(scheme.transport.shape, complex),
-        driven=np.zeros(scheme.driven.size, complex),
+        transport=recorded_zeros(scheme.transport.shape),
+        driven=recorded_zeros(scheme.driven.shape),
+        turned=recorded_zeros(scheme.turned.shape),
     )
     of = Collocated(
         run=back,
@@ -153,6 +154,6 @@ def collocated_of(
         given_cells=cells,
         spaces=spaces,
         space_cells=space_cells,
-        defect=np.zeros(unknowns, complex),
+        defect=recorded_zeros((unknowns,)),
     )
     return of, (addresses, memories, stages)

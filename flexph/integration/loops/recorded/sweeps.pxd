@@ -10,6 +10,8 @@ from ..steps.newton cimport begin, evaluate, factor_step, solve_step
 from ..steps.newton_recorded cimport begin as record_begin
 from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle
+from ..terms.masses cimport set_changing_masses
+from ..terms.masses_recorded cimport set_changing_masses as record_changing_masses
 from ..memory.given cimport given_of
 from ....numerics.algebra.dense cimport factor as factor_dense, solve as solve_dense
 

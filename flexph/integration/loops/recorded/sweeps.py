@@ -44,6 +44,8 @@ if not cython.compiled:
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
+    from ..terms.masses import set_changing_masses
+    from ..terms.masses import set_changing_masses as record_changing_masses
     from .backward import Backward
     from .transposed import solve_transposed
 
@@ -131,6 +133,7 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
     copy(row_of(b.table.moved, k), m.trial_moved)
     m.trial_time[0] = 0.5 * (b.table.times[k] + b.table.times[k + 1])
     settle(m, dim)
+    set_changing_masses(m, 0.5)
     begin(m, dim, b.kinds)
     evaluate(m, dim, b.kinds, given)
     for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
@@ -255,6 +258,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
+    record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
     record_residual(
         r,

@@ -1,9 +1,9 @@
-# Views of the arrays of a run of particles, in the order of particle_arrays.Space, whose comments say what they are.
-from ...numerics.loops.views cimport IMat, IVec, Mat, Vec
+# Views of the arrays of a run of particles, in the order of arrays.Space, whose comments say what they are.
+from ....numerics.loops.views cimport IMat, IVec, Mat, Vec
 
 cdef struct Space:
     Vec descriptor
-    Vec moves
+    Vec differential
     Vec weight
     IMat spring_ends
     Mat spring_offsets
@@ -22,43 +22,43 @@ cdef struct Space:
     Vec x
     Vec size
     Vec energy
-    Vec rate
+    Vec last_rate
     Mat factors
     IVec order
     Vec row_scale
     Mat coupling
-    Vec passed
-    Vec bent
-    Vec bend
-    Vec scaled
-    Mat corrections
-    Mat turns
-    IVec known
+    Vec position_share
+    Vec gonzalez_column
+    Vec gonzalez_row
+    Vec update_scales
+    Mat update_columns
+    Mat update_rows
+    IVec factor_state
     Vec trial
     Vec step
     Vec middle
     Vec z
     Vec costate
-    Vec moved
-    Vec lost
+    Vec descriptor_step
+    Vec resistive
     Vec residual
     Vec correction
-    Vec following
-    Vec right
+    Vec next_correction
+    Vec right_side
     Vec slope
-    Vec turned
+    Vec work
     Mat spring_lines
     Mat rod_lines
     Mat damper_lines
     Vec rod_shares
-    Vec first
-    Vec last
+    Vec invariants_before
+    Vec invariants_after
     Vec times
-    Mat given
+    Mat input_values
     Mat states
     Mat outputs
     Vec energies
     Vec dissipated
     IVec iterations
-    IVec end
+    IVec outcome
     Vec defect

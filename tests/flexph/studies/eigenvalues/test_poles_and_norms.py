@@ -1,4 +1,4 @@
-"""Derivatives of poles and H2 norms: closed forms, differences of poles, repeated poles, and constraints that turn."""
+"""Derivatives of poles, H2 and H∞ norms: closed forms, differences, repeated poles, constraints that turn."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ import fem
 from flexph import GROUND, LinearPHDAE, connect, eliminate, hinge, slider, spring_damper, weld
 from flexph.joints import force
 from flexph.linear import impulse_response, poles
-from flexph.studies import h2_sensitivities, pole_sensitivities
+from flexph.studies import h2_sensitivities, hinf_sensitivities, pole_sensitivities
 
 
 def crank(young, length, damper):
@@ -137,3 +137,54 @@ def test_slow_poles_of_a_stiff_system_are_not_repeated():
     np.testing.assert_allclose(
         found.derivatives["a"], -(found.poles + b) / (2.0 * found.poles + a + b), rtol=1e-5
     )  # the poles are known to 1e-16 of 1e10
+
+
+def two_masses(stiffness, damping, mass):
+    """Two masses on springs, with a force on each."""
+    E = np.diag([mass, 2.0, 1.0 / stiffness, 0.5])
+    D = np.array([[1.0, 0.0], [-1.0, 1.0]])
+    J = np.block([[np.zeros((2, 2)), -D.T], [D, np.zeros((2, 2))]])
+    B = np.array([[0.0, 1.0], [1.0, 0.3], [0.0, 0.0], [0.0, 0.0]])
+    return LinearPHDAE(E=E, J=J, R=np.diag([damping, 0.3, 0.05, 0.02]), B=B)
+
+
+def test_the_hinf_norm_is_the_largest_gain_and_its_derivative_that_of_the_gain():
+    """The gain of an oscillator with losses in its spring is a closed form; others are compared with differences."""
+    at = {"stiffness": 3.0, "damping": 0.6, "mass": 1.5}
+    found = hinf_sensitivities(two_masses, at)
+    system = two_masses(**at)
+
+    def gain(frequency):
+        response = system.B.T @ np.linalg.solve(1j * frequency * system.E - (system.J - system.R), system.B)
+        return np.linalg.norm(response, 2)
+
+    around = np.linspace(0.0, 10.0, 4001)
+    assert found.norm >= max(map(gain, around))
+    assert found.norm == pytest.approx(gain(found.frequency), rel=1e-13)
+    for name, value in at.items():
+        norms = [hinf_sensitivities(two_masses, {**at, name: value * (1 + by * 1e-3)}).norm for by in (-2, -1, 1, 2)]
+        expected = (8.0 * (norms[2] - norms[1]) - (norms[3] - norms[0])) / (12.0 * 1e-3 * value)
+        assert found.derivatives[name] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_gain_at_rest_and_equal_gains():
+    """A damped mass has its largest gain 1/d at zero frequency; two of them have one twice."""
+
+    def masses(damping, other=2.0):
+        return LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)), R=np.diag([damping, other]), B=np.eye(2))
+
+    found = hinf_sensitivities(masses, {"damping": 0.5})
+    assert (found.norm, found.frequency) == (pytest.approx(2.0, rel=1e-12), 0.0)
+    assert found.derivatives["damping"] == pytest.approx(-4.0, rel=1e-9)
+    with pytest.raises(ValueError, match="two equal singular values"):
+        hinf_sensitivities(masses, {"damping": 2.0})
+
+    def oscillators(stiffness):
+        J = np.kron(np.array([[0.0, -1.0], [1.0, 0.0]]), np.eye(2))
+        E = np.diag([1.0, 1.0, 1.0 / stiffness, 1.0 / 9.0])
+        return LinearPHDAE(E=E, J=J, R=np.diag([0.1, 0.1, 0.0, 0.0]), B=np.eye(4)[:, :2])
+
+    with pytest.raises(ValueError, match=r"gains at 2 and 3 rad/s are equally high"):
+        hinf_sensitivities(oscillators, {"stiffness": 4.0})
+    with pytest.raises(ValueError, match="asymptotically stable"):
+        hinf_sensitivities(lambda mass: masses(0.0 * mass), {"mass": 1.0})

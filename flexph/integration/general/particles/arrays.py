@@ -6,26 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...discretisation.iteration import NEWTON
-from ...numerics.arrays import Array
-from ...numerics.gauss_tableau import gauss_points
-from ...systems.discrete_gradients import MEAN_POINTS
-from ...systems.particle_terms import ParticleTerms
+from ....discretisation.iteration import NEWTON
+from ....numerics.arrays import Array
+from ....numerics.gauss_tableau import gauss_points
+from ....systems.discrete_gradients import MEAN_POINTS
+from ....systems.particle_terms import ParticleTerms
 
 OWN_PAIR = 5
 """Number of the costates by secants of squared lengths (``rigid.point_masses``), after the kinds of pair_equations."""
 
 
 class Space(NamedTuple):
-    """All arrays of a run, in the order of ``particle_arrays.pxd``; n states, nv velocities, m unknowns v and λ.
+    """All arrays of a run, in the order of ``arrays.pxd``; n states, nv velocities, m unknowns v and λ.
 
     The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ). J₀ has a unit matrix for q: the ``factors`` are
-    those of the m unknowns without q; ``bent`` is J₀⁻¹ f, scaled, and ``bend`` is g. Broyden's updates are kept as
-    factors ``1 + c sᵀ`` of its inverse.
+    those of the m unknowns without q. ``gonzalez_column`` is J₀⁻¹ f, scaled, and ``gonzalez_row`` is g. Broyden's
+    updates are kept as factors ``1 + c sᵀ`` of its inverse.
     """
 
     descriptor: Array  # (n,), the diagonal of E
-    moves: Array  # (n,), 1 for differential states, 0 for algebraic ones
+    differential: Array  # (n,), 1 for differential states, 0 for algebraic ones
     weight: Array  # (nv,), constant forces [N]
     spring_ends: Array  # (s, 2), points, −1 for fixed places
     spring_offsets: Array  # (s, dim), part of the line between the ends from fixed places [m]
@@ -44,50 +44,53 @@ class Space(NamedTuple):
     x: Array  # (n,), start of the next step
     size: Array  # (n,), largest values of the states so far
     energy: Array  # (3,), H, H by the account of work and dissipation, energy exchanged in the last step [J]
-    rate: Array  # (n,), rate of the last step
+    last_rate: Array  # (n,), rate of the last step
     factors: Array  # (m, m), L and U of scaled and exchanged rows
     order: Array  # (m,), order of the rows
     row_scale: Array  # (m,)
     coupling: Array  # (m, nv), columns of q in the rows of v and λ
-    passed: Array  # (nv,), part of q driven by v
-    bent: Array  # (n,)
-    bend: Array  # (n,)
-    scaled: Array  # (n,), sizes by which updates are scaled
-    corrections: Array  # (updates, n), c
-    turns: Array  # (updates, n), s
-    known: Array  # (3,), 1 if the factors hold, number of updates, 1 if there is a bend
+    position_share: Array  # (nv,), part of q driven by v
+    gonzalez_column: Array  # (n,)
+    gonzalez_row: Array  # (n,)
+    update_scales: Array  # (n,), sizes by which updates are scaled
+    update_columns: Array  # (updates, n), c
+    update_rows: Array  # (updates, n), s
+    factor_state: Array  # (3,), 1 if the factors hold, number of updates, 1 if Gonzalez' term is not zero
     trial: Array  # (n,), the iterate
     step: Array  # (n,), differential part of Δx
     middle: Array  # (n,)
     z: Array  # (n,), costates in the middle
     costate: Array  # (n,), z̄
-    moved: Array  # (n,), E Δx
-    lost: Array  # (nv,), R z̄
+    descriptor_step: Array  # (n,), E Δx
+    resistive: Array  # (nv,), R z̄
     residual: Array  # (n,)
     correction: Array  # (n,), correction over the sizes
-    following: Array  # (n,), next correction
-    right: Array  # (m,), right-hand side for the factors
+    next_correction: Array  # (n,), next correction
+    right_side: Array  # (m,), right-hand side for the factors
     slope: Array  # (n,), a gradient
-    turned: Array  # (n,)
+    work: Array  # (n,)
     spring_lines: Array  # (s, dim), lines in the middle
     rod_lines: Array  # (r, dim)
     damper_lines: Array  # (c, dim)
     rod_shares: Array  # (r,), coefficients of Δq in the discrete gradients of rods, beyond their lines [1/m]
-    first: Array  # (s + 2,), invariants at the start of the step
-    last: Array  # (s + 2,), and at its end
+    invariants_before: Array  # (s + 2,), invariants at the start of the step
+    invariants_after: Array  # (s + 2,), and at its end
     times: Array  # (k + 1,)
-    given: Array  # (k, inputs)
+    input_values: Array  # (k, inputs)
     states: Array  # (k, n)
     outputs: Array  # (k, inputs)
     energies: Array  # (k,)
     dissipated: Array  # (k,)
     iterations: Array  # (k,)
-    end: Array  # (3,), end of the last step: steps done, status, iterations
+    outcome: Array  # (3,), end of the last step: steps done, status, iterations
     defect: Array  # (1,), last relative correction of a step that failed
 
 
-ITERATION = ("factors", "order", "row_scale", "coupling", "passed", "bent", "bend", "scaled", "corrections", "turns")
-"""Arrays that the iteration carries from step to step, in addition to ``known``."""
+ITERATION = (
+    "factors", "order", "row_scale", "coupling", "position_share", "gonzalez_column", "gonzalez_row", "update_scales",
+    "update_columns", "update_rows",
+)  # fmt: skip
+"""Arrays that the iteration carries from step to step, in addition to ``factor_state``."""
 
 
 def space_of(terms: ParticleTerms) -> Space:
@@ -98,14 +101,14 @@ def space_of(terms: ParticleTerms) -> Space:
     nodes, weights = gauss_points(MEAN_POINTS)
     whole, none = np.zeros(0, dtype=np.int64), np.zeros(0)
     state = dict.fromkeys(
-        ("x", "rate", "bent", "bend", "trial", "step", "middle", "z", "costate", "moved", "residual", "correction",
-         "following", "slope", "turned"),
+        ("x", "last_rate", "gonzalez_column", "gonzalez_row", "trial", "step", "middle", "z", "costate",
+         "descriptor_step", "residual", "correction", "next_correction", "slope", "work"),
         n,
     )  # fmt: skip
     return Space(
         **{name: np.zeros(length) for name, length in state.items()},
         descriptor=terms.descriptor,
-        moves=(terms.descriptor != 0.0).astype(float),
+        differential=(terms.descriptor != 0.0).astype(float),
         weight=terms.weight,
         spring_ends=terms.springs.ends,
         spring_offsets=terms.springs.offsets,
@@ -127,27 +130,27 @@ def space_of(terms: ParticleTerms) -> Space:
         order=np.zeros(m, dtype=np.int64),
         row_scale=np.ones(m),
         coupling=np.zeros((m, nv)),
-        passed=np.zeros(nv),
-        scaled=np.ones(n),
-        corrections=np.zeros((updates, n)),
-        turns=np.zeros((updates, n)),
-        known=np.zeros(3, dtype=np.int64),
-        lost=np.zeros(nv),
-        right=np.zeros(m),
+        position_share=np.zeros(nv),
+        update_scales=np.ones(n),
+        update_columns=np.zeros((updates, n)),
+        update_rows=np.zeros((updates, n)),
+        factor_state=np.zeros(3, dtype=np.int64),
+        resistive=np.zeros(nv),
+        right_side=np.zeros(m),
         spring_lines=np.zeros((s, dim)),
         rod_lines=np.zeros((r, dim)),
         damper_lines=np.zeros((c, dim)),
         rod_shares=np.zeros(r),
-        first=np.zeros(s + 2),
-        last=np.zeros(s + 2),
+        invariants_before=np.zeros(s + 2),
+        invariants_after=np.zeros(s + 2),
         times=none,
-        given=np.zeros((0, 0)),
+        input_values=np.zeros((0, 0)),
         states=np.zeros((0, 0)),
         outputs=np.zeros((0, 0)),
         energies=none,
         dissipated=none,
         iterations=whole,
-        end=np.zeros(3, dtype=np.int64),
+        outcome=np.zeros(3, dtype=np.int64),
         defect=np.zeros(1),
     )
 
