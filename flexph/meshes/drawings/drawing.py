@@ -150,7 +150,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
     """Drawing with its parts, and the answer to a task of the kernel from which it is made."""
     scale = _scale(kind, unit)
-    answer = asked({"task": task, "file": str(path.resolve()), "format": kind})
+    answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
     known = materials(held)
     names = _names([solid["name"] for solid in answer["solids"]])
@@ -246,7 +246,7 @@ def _asked(drawing: Drawing, request: MeshRequest, most: int, wanted: dict[str, 
     given = sizes and {"corners": sizes.corners / drawing.scale, "sizes": sizes.sizes / drawing.scale}
     path = drawing.path
     common = {"file": str(path.resolve()), "format": FORMATS[path.suffix.lower()], "max_cells": most}
-    return asked({**common, "size": request.size / drawing.scale, **wanted}, sizes=given)
+    return asked({**common, "size": request.size / drawing.scale, **wanted}, sizes=given, beside=path)
 
 
 def _solid_mesh(
@@ -289,19 +289,21 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
     assert request.size is not None
-    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most))
+    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most, beside=path))
 
 
-def surface_mesh(surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS) -> meshio.Mesh:
+def surface_mesh(
+    surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS, beside: Path | None = None
+) -> meshio.Mesh:
     """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
     points, triangles = surface
     held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
     wanted = {"task": "mesh", "size": size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
     try:
-        answer = asked({**wanted, "keep": False}, held, REMESHING)
+        answer = asked({**wanted, "keep": False}, held, REMESHING, beside=beside)
     except ValueError:
-        answer = asked({**wanted, "keep": True}, held)
+        answer = asked({**wanted, "keep": True}, held, beside=beside)
         warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}
