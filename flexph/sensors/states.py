@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy
@@ -32,7 +32,8 @@ def _read(
     return Quantity(kind, tuple(places), unit, no_measures, scalar=scalar, of_state=of_state, slopes=slopes)
 
 
-class _Linear(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Linear:
     """Rows (c, s) of a reading that is linear in a part of the state; a vector (s,) for a number."""
 
     rows: Array

@@ -307,9 +307,11 @@ class _Search:
             size, slope = limit_size(least, largest), self.slope(x, name) * width
             values = value_of(self.smooth(x), name).ravel()
             if least is not None:
-                rows.append(-slope / size), ends.append((least - values) / size)
+                rows.append(-slope / size)
+                ends.append((least - values) / size)
             if largest is not None:
-                rows.append(slope / size), ends.append((values - largest) / size)
+                rows.append(slope / size)
+                ends.append((values - largest) / size)
         matrix, violated = np.vstack(rows), np.concatenate(ends)
         result = linprog(
             np.append(np.zeros(x.size), 1.0),

@@ -174,7 +174,9 @@ class Evaluations:
 
     def _of_cases(self, samples: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
         """Samples of the runs: each for all load cases."""
-        return [{**sample, CASE: case} for sample in samples for case in self._cases] if self._cases else [*samples]
+        if not self._cases:
+            return [dict(sample) for sample in samples]
+        return [{**sample, CASE: case} for sample in samples for case in self._cases]
 
     def values(self, samples: Sequence[Mapping[str, float]]) -> list[Mapping[str, Array]]:
         """Values at samples; raises ArithmeticError if a run fails."""
@@ -192,15 +194,15 @@ class Evaluations:
 @contextmanager
 def evaluations(function: Function, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
     """Context with the evaluations of a function or case, or of several load cases, with the given parameters."""
+    cases: list[str] = []
     if isinstance(function, Mapping):
         if not function:
             raise ValueError("function must have at least one load case by name, got none")
-        for own in function.values():
-            subject(own).check_names(names)
-        function = LoadCases(function)
-        own, cases = subject(function), list(function.functions)
+        for of_case in function.values():
+            subject(of_case).check_names(names)
+        own, cases = subject(LoadCases(function)), list(function)
     else:
-        own, cases = subject(function), []
+        own = subject(function)
         own.check_names(names)
     with runs_of(own, place) as runs:
         yield Evaluations(runs, place.out is not None, cases)

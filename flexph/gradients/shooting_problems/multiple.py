@@ -302,7 +302,8 @@ class SegmentedProblem:
             moves = after.by_state[0], before.by_state[-1]
             slope = np.zeros((self.size, self.count))
             moved = chart.moved_gap(mechanism, ends, moves)
-            np.add.at(slope, (slice(None), np.concatenate([after.columns, before.columns])), moved)
+            slope[:, after.columns] += moved[:, : after.columns.size]
+            slope[:, before.columns] += moved[:, after.columns.size :]  # both have nodes and parameters
             gaps[f"gap at {chart.time:.6g} s"] = chart.gap(mechanism, *ends), slope
         return Evaluation(values, slopes, gaps, [own.solution for own in segments])
 
@@ -362,7 +363,7 @@ def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
 def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
     """Run over all segments at once under given tables."""
     mechanism, start, inputs = made(base.make, parameters)
-    driven = {**inputs, **base.driving(values)}
+    driven: dict[str, Input] = {**inputs, **base.driving(values)}
     return integrate(mechanism, start, base.times, method=EXACT, inputs=driven, progress=False)
 
 
