@@ -250,6 +250,7 @@ class _Renamed(ast.NodeTransformer):
 RECORDED_TYPES = {
     **{"double": "Recorded", "Vec": "RVec", "Mat": "RMat", "Ten": "RTen", "Memory": "RecordedMemory"},
     **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
+    **{"Scheme": "RecordedScheme", "AtNodes": "RecordedNodes"},
 }
 COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
 COMMON |= {"IVec", "IMat", "ITen"}
@@ -259,6 +260,10 @@ NUMBERS = f"{PACKAGE}.numerics.loops.recorded"
 FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
+RECORDED_NODES = f"{PACKAGE}.integration.loops.recorded.nodes"
+"""Module with the scheme of Gauss collocation over recorded numbers, and with what is given at its nodes."""
+STAGE = f"{PACKAGE}.integration.loops.memory.memory", "stage"
+"""Function that has a namesake ``recorded`` for memories of recorded numbers."""
 PLAIN = {"INFINITY", "NAN", "M_PI"}
 NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {"kind == SHAPE"}
 """Conditions of branches that functions over recorded numbers do not have; they have what stands behind ``else``."""
@@ -303,6 +308,9 @@ class Recording:
             return RECORDED_TYPES[own]
         if of == module:
             return used
+        if (of, own) == STAGE:
+            self.cimports.add(f"from {RECORDED_MEMORY} cimport recorded as recorded__stage")
+            return "recorded__stage"
         if of in FOREIGN and own not in COMMON | PLAIN:
             self.cimports.add(f"from {NUMBERS} cimport {own} as recorded__{own}")
             return f"recorded__{own}"
@@ -345,6 +353,7 @@ class Recording:
         types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
         self.cimports.add(f"from {NUMBERS} cimport {types}")
         self.cimports.add(f"from {RECORDED_MEMORY} cimport RecordedMemory")
+        self.cimports.add(f"from {RECORDED_NODES} cimport RecordedNodes, RecordedScheme")
         return "\n".join(made)
 
     def _declared(self, module: str, word: str) -> str:

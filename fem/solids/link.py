@@ -123,9 +123,10 @@ class LinkSolid(FlexibleLink):
             raise ValueError(f"link {link.name!r} has no mass in the file: give the material of its LinkSolid")
         density = link.mass / volume
         warn(
-            f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with {density:.4g} "
-            f"kg/m³, its mass over its volume, and Young's modulus {FIRM * density:.4g} Pa, 2.6e7 m²/s² times that as of "
-            f"steel and aluminium, on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
+            f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with "
+            f"{density:.4g} kg/m³, its mass over its volume, and Young's modulus {FIRM * density:.4g} Pa, "
+            "2.6e7 m²/s² times that as of steel and aluminium, "
+            f"on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
         )
         return Material(young=FIRM * density, density=density, poisson=POISSON)
 
@@ -179,8 +180,8 @@ def _bar(link: LinkGeometry, length: float) -> Body:
     """Beam with the mass of a link."""
     diameter = float(np.sqrt(4.0 * link.mass / (np.pi * ALLOY.density * length)))
     warn(
-        f"link {link.name!r} is flexible by assumptions: without a single box, cylinder or mesh as its shape "
-        f"it is a round bar of aluminium with the mass of the file, {length:.3g} m long and {diameter:.3g} m thick; give "
+        f"link {link.name!r} is flexible by assumptions: without one box, cylinder or mesh as its shape "
+        f"it is a round bar of aluminium with the mass of the file, {length:.3g} m long, {diameter:.3g} m thick; give "
         f"its body by flexible={{{link.name!r}: …}}"
     )
     return beam(length, ALLOY, Section(diameter=diameter), elements=4, dim=3)

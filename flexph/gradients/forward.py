@@ -17,18 +17,20 @@ import numpy as np
 
 from ..integration.integrate import integrate
 from ..integration.loops.memory.memory import address_of
+from ..integration.loops.recorded.backward import FORWARD
+from ..integration.loops.recorded.entry import sweep
 from ..integration.loops.recorded.forward import forward_of
-from ..integration.loops.recorded.tangents import forward
 from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .branches import warn_of_changes
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
-from .problems import Problem, in_loops, problem_of
-from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
-from .run_inputs import array_change
-from .sweep import Piece, recorded_piece, refuse_bent
+from .runs.back_over import recorded_piece, refuse_bent
+from .runs.branches import warn_of_changes
+from .runs.kept_steps import Piece
+from .runs.problems import Problem, in_loops, problem_of
+from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
+from .runs.run_inputs import array_change
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -199,9 +201,8 @@ def _along(
         for own in both
     ]
     own = forward_of(run, derivatives)
-    failed = forward(
-        problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, own, 0, len(run.means)
-    )
+    dim, steps = problem.mechanism.layout.dim, len(run.means)
+    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, 0, steps)
     if failed >= 0:
         raise ValueError(f"the step from {run.table.times[failed]:.6g} s has no derivative: its Jacobian is singular")
     if not np.isfinite(own.states).all():

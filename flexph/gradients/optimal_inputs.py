@@ -34,7 +34,7 @@ class OptimalControl(NamedFields):
         Parameters by name.
     cost : float
         Cost: functional and effort.
-    misses : mapping
+    end_errors : mapping
         Readings at the end less those that were asked for, by name.
     values : mapping
         Functionals that are limited, by name.
@@ -47,7 +47,7 @@ class OptimalControl(NamedFields):
     inputs: Mapping[str, tuple[Array, Array]]
     parameters: Mapping[str, float]
     cost: float
-    misses: Mapping[str, Array]
+    end_errors: Mapping[str, Array]
     values: Mapping[str, float]
     solution: Solution
     evaluations: int
@@ -105,7 +105,7 @@ def optimal_control(
     Returns
     -------
     OptimalControl
-        Tables, parameters, cost, misses of the end conditions, and the run.
+        Tables, parameters, cost, errors of the end conditions, and the run.
 
     Raises
     ------
@@ -204,16 +204,16 @@ def _solved(problem: Problem, bounds: Mapping[str, tuple[float, float]], toleran
         method="SLSQP",
         bounds=Bounds(*search.sides),
         constraints=[
-            {"type": own.kind, "fun": partial(own.miss, search), "jac": partial(own.slope, search)}
+            {"type": own.kind, "fun": partial(own.residual, search), "jac": partial(own.slope, search)}
             for own in conditions
         ],
         options={"maxiter": most, "ftol": tolerance},
     )
     z = result.x
-    misses = [abs(own.miss(search, z)) if own.kind == "eq" else -own.miss(search, z) for own in conditions]
-    worst = max(misses, default=0.0)
+    violations = [abs(own.residual(search, z)) if own.kind == "eq" else -own.residual(search, z) for own in conditions]
+    worst = max(violations, default=0.0)
     if not result.success or worst > 1e3 * tolerance:
-        name = conditions[int(np.argmax(misses))].name if conditions else "none"
+        name = conditions[int(np.argmax(violations))].name if conditions else "none"
         raise ArithmeticError(
             f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
             f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
@@ -226,7 +226,7 @@ def _optimum(problem: Problem, search: Search, z: Array) -> OptimalControl:
     """Result at scaled unknowns."""
     found = search.asked(z)
     values, parameters = problem.split(z * search.size)
-    misses = {
+    end_errors = {
         name: np.array([found[end_of(name, i)].value - value for i, value in enumerate(np.ravel(wanted))])
         for name, (_, wanted) in problem.ends.items()
     }
@@ -234,7 +234,7 @@ def _optimum(problem: Problem, search: Search, z: Array) -> OptimalControl:
         {port: (own.times, values[port]) for port, own in problem.tables.items()},
         parameters,
         search.cost(z)[0],
-        misses,
+        end_errors,
         {name: found[limit_of(name)].value for name in problem.limits},
         next(iter(found.values())).solution,
         search.evaluations,

@@ -15,8 +15,8 @@ from ..sensors.quantities import Quantity
 from ..systems.inputs import Table
 from .adjoint import Gradient, gradients
 from .functionals import Functional, Last
-from .problems import made
-from .readings import readings
+from .runs.problems import made
+from .runs.readings import readings
 
 COST, END = "the cost", "end"
 Ends = Mapping[str, tuple[Quantity, float | Sequence[float]]]
@@ -188,7 +188,7 @@ class Condition(NamedTuple):
     sign: float
     size: float
 
-    def miss(self, search: Search, z: Array) -> float:
+    def residual(self, search: Search, z: Array) -> float:
         """Value of the left-hand side at scaled unknowns."""
         return self.sign * (search.condition(z, self.name)[0] - self.value) / self.size
 

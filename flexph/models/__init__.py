@@ -2,7 +2,7 @@
 
 :mod:`.reading` parses YAML with line numbers, :mod:`.values` units and formulas, :mod:`.schema` defines the entries.
 
-Imports: bodies, changes, console, contacts, control, exchange, export, files, gradients, integration,
+Imports: bodies, changes, console, contacts, control, exchange, export, files, gradients, gradients.runs, integration,
 integration.methods, integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies,
 models.reading, models.schema, numerics, results, robots, sensors, systems, units.
 """

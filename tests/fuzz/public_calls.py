@@ -271,7 +271,8 @@ def _bodies() -> dict[str, Call]:
         "fem.box_mesh": Call(fem.box_mesh, {"lengths": (1.0, 0.1), "counts": (2, 1), "simplices": False}),
         "fem.Cut": Call(fem.Cut, {"region": parts["left"], "normal": (1.0, 0.0)}),
         "fem.Load": Call(fem.Load, {"region": parts["left"], "on": None, "uniform": True}),
-        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05)}),
+        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05),
+                                    "weights": None}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
                                               "momenta": "full", "damping": fem.Damping(), "strain": "linear",
@@ -314,7 +315,7 @@ def _bodies() -> dict[str, Call]:
             "torques": True}),
         "bodies.body_from_matrices": Call(bodies.body_from_matrices, {
             "mass": np.eye(4), "stiffness": K4, "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "ports": {"a": 0, "b": 1},
-            "fixed": (), "modes": 0, "static": ()}),
+            "fixed": (), "modes": 0, "static": (), "unit": 1.0}),
         "bodies.body_from_modes": Call(bodies.body_from_modes, {
             "shapes": np.array([[-1.0], [0.0], [1.0], [0.0]]), "frequencies": [30.0],
             "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "masses": [1.0, 1.0], "ports": {"a": 0, "b": 1},

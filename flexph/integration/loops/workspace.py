@@ -55,9 +55,12 @@ def banded_memory(mechanism: Model) -> Memory:
     return _packed(mechanism, mechanism.once(banded_constants))
 
 
-def memory_of_single_bodies(mechanism: Model) -> Memory:
-    """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body."""
-    k = mechanism.once(constants)
+def memory_of_single_bodies(mechanism: Model, *, banded: bool = False) -> Memory:
+    """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body.
+
+    With a ``banded`` border it is one for Gauss collocation.
+    """
+    k = mechanism.once(banded_constants if banded else constants)
     inertia = k.inertia
     ends = inertia.ptr[inertia.first]
     rows = np.arange(ends[-1]) + np.repeat(inertia.alike, np.diff(ends))

@@ -138,7 +138,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
     """Drawing with its parts, and the answer to a task of the kernel from which it is made."""
     scale = _scale(kind, unit)
-    answer = asked({"task": task, "file": str(path.resolve()), "format": kind})
+    answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
     known = materials(held)
     names = _names([solid["name"] for solid in answer["solids"]])
@@ -217,7 +217,8 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
             **{"task": "mesh", "file": str(path.resolve()), "format": FORMATS[path.suffix.lower()]},
             **{"size": request.size / drawing.scale, "max_cells": most, "solid": part.tag},
             "volume": part.volume / drawing.scale**3,
-        }
+        },
+        beside=path,
     )
     _warn_of_walls(answer, drawing.scale)
     mesh = _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)})
@@ -238,19 +239,21 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
     assert request.size is not None
-    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most))
+    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most, beside=path))
 
 
-def surface_mesh(surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS) -> meshio.Mesh:
+def surface_mesh(
+    surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS, beside: Path | None = None
+) -> meshio.Mesh:
     """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
     points, triangles = surface
     held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
     wanted = {"task": "mesh", "size": size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
     try:
-        answer = asked({**wanted, "keep": False}, held, REMESHING)
+        answer = asked({**wanted, "keep": False}, held, REMESHING, beside=beside)
     except ValueError:
-        answer = asked({**wanted, "keep": True}, held)
+        answer = asked({**wanted, "keep": True}, held, beside=beside)
         warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
+from .answers import Found, kept
 from .step_text import without_escapes
 
 WORKER = f"{__package__}.worker"
@@ -44,12 +45,30 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seconds: float = SECONDS) -> Answer:
+def asked(
+    request: dict[str, Any],
+    surface: dict[str, Array] | None = None,
+    seconds: float = SECONDS,
+    *,
+    beside: Path | None = None,
+) -> Answer:
     """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
 
-    Raises ImportError if gmsh or its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError
-    for one that takes longer than ``seconds``.
+    With a file ``beside`` the answer is kept in its folder, and a kept one needs no gmsh. Raises ImportError if gmsh or
+    its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError for one that takes longer than
+    ``seconds``.
     """
+    if beside is None:
+        found = _asked(request, surface, seconds)
+    else:
+        found = kept(beside, request, surface, lambda: _asked(request, surface, seconds))
+    answer = Answer(found[0])
+    answer.arrays = found[1]
+    return answer
+
+
+def _asked(request: dict[str, Any], surface: dict[str, Array] | None, seconds: float) -> Found:
+    """Answer of the process, with its arrays."""
     with _folder() as folder:
         if surface is not None:
             np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
@@ -59,15 +78,15 @@ def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seco
         _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)
         if not reply.is_file():
             raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
-        answer = Answer(json.loads(without_escapes(reply.read_text(encoding="utf-8"))))
+        answer: dict[str, Any] = json.loads(without_escapes(reply.read_text(encoding="utf-8")))
         if "missing" in answer:
             raise ImportError(f"{MISSING} ({answer['missing']})")
         if "refused" in answer:
             raise ValueError(answer["refused"])
-        if "arrays" in answer:
-            with np.load(answer["arrays"]) as held:
-                answer.arrays = dict(held)
-        return answer
+        if "arrays" not in answer:
+            return answer, {}
+        with np.load(answer.pop("arrays")) as held:
+            return answer, dict(held)
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> None:

@@ -14,7 +14,7 @@ from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import load_reduced
 
 from .entry import Builder, Entry
-from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong
+from .fields import File, Inertia, Length, Mass, Number, Rate, Spin, Time, by_shape, wrong
 from .functions import FactorOrInput, as_function
 
 
@@ -102,6 +102,7 @@ class Foreign(BodyEntry):
     damping: File = None
     mass_damping: Rate = 0.0
     stiffness_damping: Time = 0.0
+    unit: Length = 1.0
 
 
 class ForeignModes(BodyEntry):

@@ -25,8 +25,8 @@ from step_of_loops import StepOfLoops
 
 from flexph.integration.loops.memory.memory import address_of
 from flexph.integration.loops.memory.structures import Table
-from flexph.integration.loops.recorded.backward import backward_of
-from flexph.integration.loops.recorded.sweeps import back, forget
+from flexph.integration.loops.recorded.backward import BACK, backward_of
+from flexph.integration.loops.recorded.entry import forget, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
 KINDS = {f"plane: {name}": (2, dict, make) for name, make in PLANE.items()}
@@ -133,7 +133,7 @@ def adjoint_of(own, y, covector, contact):
     run = states, means, np.array([flat(covector) * 0.0, flat(covector)])
     of, addresses = backward_of(m, loops.kinds, table, run, np.zeros(0, dtype=np.int64))
     forget()
-    assert back(m.address, address_of(addresses), loops.dim, of, 0, 1) == -1
+    assert sweep(m.address, address_of(addresses), loops.dim, BACK, of, 0, 1) == -1
     assert of.audit[0] < 1e-9
     carried = of.carried
     ends = np.cumsum([0, *(np.size(part) for part in own.start)])

@@ -37,7 +37,7 @@ def test_the_least_effort_of_a_rigid_slew_is_that_of_the_closed_form():
     # steps take the torque in their middle, five of them between two nodes: an error of (1/5)²/24 of it
     np.testing.assert_allclose(torques[:, 0], 6.0 * INERTIA * 0.5 * (1.0 - 2.0 * nodes), atol=1e-3)
     assert best.cost == pytest.approx(2.0 * 12.0 * INERTIA**2 * 0.25, rel=1e-3)
-    assert max(abs(miss).max() for miss in best.misses.values()) < 1e-9
+    assert max(abs(error).max() for error in best.end_errors.values()) < 1e-9
     assert best.solution.ledger.largest_residual < 1e-12
     assert best.solution.measured(ANGLE)[-1] == pytest.approx(0.5, abs=1e-9)
 

@@ -14,8 +14,10 @@ from drawings import INCH, METRE, MILLIMETRE, Sheet, link
 from scipy.spatial.transform import Rotation
 
 import fem
+import rigid
 from flexph.cli import main
 from flexph.meshes.drawings import worker
+from flexph.meshes.drawings.answers import FOLDER
 from flexph.meshes.drawings.drawing import MeshRequest, _warn_of_walls, read_drawing
 from flexph.meshes.drawings.step_text import entities, length_unit, materials
 from flexph.meshes.drawings.triangles import file_surface
@@ -323,3 +325,31 @@ def test_a_full_disk_is_no_missing_library(tmp_path, monkeypatch):
     request.write_text('{"task": "mesh"}')
     worker.main(str(request), str(answer))
     assert "No space left" in json.loads(answer.read_text())["refused"]
+
+
+def test_a_drawing_is_loaded_again_without_gmsh(tmp_path, monkeypatch):
+    """Answers lie beside it, by the content of the file and the size of the cells: another one of both needs gmsh."""
+    pytest.importorskip("gmsh", exc_type=ImportError)
+    with Sheet() as sheet:
+        link(sheet, (0, 0), (100, 30), low=0, high=24, radius=15, bores=[((0, 0), 9), ((100, 30), 7)])
+        path = sheet.write(tmp_path / "link.step")
+    first = fem.solid(path, STEEL, size=0.02, ports={"eye": "hole1"})
+    swing = rigid.solid(path, density=7850.0, ports={"eye": "hole1"})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "gmsh.py").write_text("raise OSError('no libGLU')")
+    monkeypatch.syspath_prepend(tmp_path / "empty")
+    again = fem.solid(path, STEEL, size=0.02, ports={"eye": "hole1"})
+    np.testing.assert_array_equal(again.view.points, first.view.points)
+    assert again.mass == first.mass
+    assert rigid.solid(path, density=7850.0, ports={"eye": "hole1"}).mass == swing.mass
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(path, STEEL, size=0.021)
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    (moved / "link.step").write_text(path.read_text().replace("FILE_NAME(", "FILE_NAME( "))
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(moved / "link.step", STEEL, size=0.02)
+    for file in (tmp_path / FOLDER).iterdir():
+        file.write_bytes(file.read_bytes()[:-30])  # damaged: as none
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(path, STEEL, size=0.02)

@@ -1,4 +1,4 @@
-"""Inputs of a run in the middles of its steps, and how a functional changes with them.
+"""Inputs of a run at the points where its steps take them, and how a functional changes with them.
 
 A table is linear in the values of its nodes, so derivatives by the inputs of steps are carried back to these once;
 each parameter that changes a table then takes a product of the size of the table.
@@ -11,29 +11,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..numerics.arrays import Array
-from ..numerics.memo import Memo, once
-from ..systems.inputs import Forcing
+from ...numerics.arrays import Array
+from ...numerics.memo import Memo, once
+from ...systems.inputs import Forcing
 
 
 @dataclass(frozen=True, eq=False)
 class RunInputs(Memo):
-    """Inputs of a run over the steps between given times (N + 1,) [s]."""
+    """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
+
+    ``ends`` are the first and last time of a run with substeps, which may go beyond these.
+    """
 
     forcing: Forcing
-    times: Array
-
-    @property
-    def middles(self) -> Array:
-        """Middles (N,) of the steps [s]."""
-        middles: Array = 0.5 * (self.times[1:] + self.times[:-1])
-        return middles
+    points: Array
+    ends: tuple[float, float] | None = None
 
     @once
     def rows(self) -> Array:
-        """Inputs of the steps, (N, m)."""
-        rows = self.forcing.at_times(self.middles, (float(self.times[0]), float(self.times[-1])))
-        return np.broadcast_to(rows, (len(self.times) - 1, rows.shape[1]))
+        """Inputs at the points, (k, m)."""
+        rows = self.forcing.at_times(self.points, self.ends)
+        return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
         """Ports of which all inputs are tables with the nodes of the first one, each value of which is one input."""
@@ -81,7 +79,7 @@ class InputWeights:
         if port not in self._by_node:
             forcing = self.origin.forcing
             table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]
-            self._by_node[port] = table.by_values(self.origin.middles, own).reshape(table.values.shape)
+            self._by_node[port] = table.by_values(self.origin.points, own).reshape(table.values.shape)
         return self._by_node[port]
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..numerics.arrays import Array
-from ..sensors.quantities import Quantity
+from ...numerics.arrays import Array
+from ...sensors.quantities import Quantity
 from .problems import Problem
 from .readings import differences_by_state, readings_apart
 
 if TYPE_CHECKING:
-    from ..mechanisms.model.state import State
-    from ..results.solution import Solution
+    from ...mechanisms.model.state import State
+    from ...results.solution import Solution
 
 
 class Steps(NamedTuple):

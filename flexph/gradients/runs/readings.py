@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..mechanisms.mechanism import Mechanism
-from ..numerics.arrays import Array
-from ..sensors.panel import Panel, histories
-from ..sensors.quantities import Quantity
+from ...mechanisms.mechanism import Mechanism
+from ...numerics.arrays import Array
+from ...sensors.panel import Panel, histories
+from ...sensors.quantities import Quantity
 
 WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
 """Weights of central differences of sixth order."""

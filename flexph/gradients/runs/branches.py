@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numerics.arguments import warn
-from ..numerics.arrays import Array
-from ..systems.nonlinear import ValidityWarning
+from ...numerics.arguments import warn
+from ...numerics.arrays import Array
+from ...systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
-    from ..results.solution import Solution
+    from ...results.solution import Solution
 
 LISTED = 4
 """Number of changes that a warning names."""

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..integration.blocks.block_stepper import BlockStepper, table_over
-from ..integration.blocks.in_blocks import blocks_of
-from ..integration.loops.memory.memory import Memory
-from ..integration.loops.memory.structures import Kinds, Table
-from ..integration.loops.workspace import memory_of_single_bodies
-from ..integration.methods.exact import Exact, Exact4
-from ..integration.schemes.of_method import scheme_from
-from ..kernels.contacts.gap_arrays import SEGMENTS, SHAPE
-from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.state import State
-from ..numerics.arrays import Array
-from ..numerics.loops.built import are_compiled
-from ..numerics.rotations import entry_count, from_entries, spins
-from ..systems.inputs import Forcing, Input
+from ...integration.blocks.block_stepper import BlockStepper
+from ...integration.blocks.in_blocks import blocks_of
+from ...integration.loops.gauss.scheme import UNKNOWNS
+from ...integration.loops.memory.memory import Memory
+from ...integration.loops.memory.structures import GaussTable, Kinds, Table
+from ...integration.loops.recorded.backward import LARGEST
+from ...integration.loops.workspace import memory_of_single_bodies
+from ...integration.methods.exact import Exact, Exact4, ExactGauss
+from ...integration.schemes.of_method import scheme_from
+from ...kernels.contacts.gap_arrays import SEGMENTS, SHAPE
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.model.state import State
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import Tableau, gauss
+from ...numerics.loops.built import are_compiled
+from ...numerics.rotations import entry_count, from_entries, spins
+from ...systems.inputs import Forcing, Input
 from .run_inputs import RunInputs
 
 if TYPE_CHECKING:
-    from ..results.solution import Solution
+    from ...results.solution import Solution
 
+GradientMethod = Exact | Exact4 | ExactGauss
+"""Methods whose steps have derivatives."""
+OF_STEPS = "coefficient", "offset", "moved"
+"""Time-dependent data of steps by which derivatives are taken, apart from inputs."""
+OF_NODES = (
+    *("coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
+    *("factor", "factor_rate", "factor_end"),
+)
+"""Likewise of steps of collocation."""
 EXACT = Exact()
 """Method of a run by default."""
 REPEATED = 1e-8
@@ -35,7 +48,7 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table.
 
-    The inputs are also given as they are sampled in the middles of steps.
+    The inputs are also given as they are sampled in the middles of steps, or at the nodes of collocation.
     """
 
     mechanism: Mechanism
@@ -45,13 +58,22 @@ class Problem(NamedTuple):
     sampled: RunInputs
     memory: Memory
     kinds: Kinds
-    table: Table
-    method: Exact | Exact4
+    table: Table | GaussTable
+    method: GradientMethod
+
+    @property
+    def tableau(self) -> Tableau | None:
+        """Tableau of Gauss collocation; None for other methods."""
+        return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """Fields of the table that a parameter may change, apart from inputs."""
+        return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
         """Data that a parameter may change, apart from inputs: constants, start and table."""
-        t = self.table
-        return [self.memory.constants.reals, self.state, t.coefficient, t.offset, t.moved]
+        return [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
 
 
 def problem_of(
@@ -59,7 +81,7 @@ def problem_of(
     parameters: Mapping[str, float],
     times: Sequence[float] | Array,
     like: Problem | None = None,
-    method: Exact | Exact4 = EXACT,
+    method: GradientMethod = EXACT,
 ) -> Problem:
     """Make a mechanism and its start from parameters, and set up the loops for its run.
 
@@ -71,21 +93,31 @@ def problem_of(
     known = like if like is not None and mechanism is like.mechanism else None
     if known is not None and start is known.start:
         forcing = known.sampled.forcing.with_inputs(inputs)
-        return known._replace(inputs=inputs, sampled=RunInputs(forcing, known.table.times))
+        return known._replace(inputs=inputs, sampled=replace(known.sampled, forcing=forcing))
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
-    memory = memory_of_single_bodies(mechanism) if known is None else known.memory
-    kinds = blocks_of(scheme).parts.kinds if like is None else like.kinds
+    own = method if like is None else like.method
+    memory = memory_of_single_bodies(mechanism, banded=isinstance(own, ExactGauss)) if known is None else known.memory
+    blocks = blocks_of(scheme)
+    kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
+    if isinstance(own, ExactGauss):
+        _refuse_many(memory, own.stages)
     grid = np.asarray(times, dtype=float)
     grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
     if grid.size < 2:
         raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
-    table = table_over(scheme, grid)
+    table = blocks.table(grid)
     state = in_loops(mechanism, start.x[None])[0]
-    sampled = RunInputs(forcing, table.times)
-    own = method if like is None else like.method
+    sampled = RunInputs(forcing, *_points(own, table.times))
     return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
+
+
+def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
+    """Times at which the inputs of steps are taken, and the ends of runs whose substeps may go beyond them."""
+    if isinstance(method, ExactGauss):
+        return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None
+    return 0.5 * (times[1:] + times[:-1]), (float(times[0]), float(times[-1]))
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
@@ -124,12 +156,22 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("contacts with surfaces of meshes, and of segments", np.isin(contacts.kind, (SHAPE, SEGMENTS)).any()),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
-        ("masses that change with time", mechanism.network.arrays.mass_factors),
+        ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
         ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
     ):
         if found:
             raise ValueError(f"gradients do not support {of}: take differences of runs, flexph.studies.sensitivities")
+
+
+def _refuse_many(m: Memory, stages: int) -> None:
+    """Raise ValueError for steps of collocation with more unknowns than their dense matrix may have."""
+    unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
+    if unknowns > LARGEST:
+        raise ValueError(
+            f"gradients of runs by ExactGauss() are for at most {LARGEST} unknowns of all stages, got {unknowns}: take "
+            "fewer stages or elements, or Exact()"
+        )
 
 
 def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
