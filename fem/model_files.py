@@ -237,6 +237,7 @@ class TieEntry(Entry):
     region: Region
     how: Literal["rigid", "mean"] = None
     at: Point = None
+    weights: list[Number] = None
 
 
 class LoadEntry(Entry):

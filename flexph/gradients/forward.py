@@ -129,8 +129,11 @@ def forward_sensitivities(
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
     origin = origin_of(make, parameters, times, problem, at)
     samples = one_by_one(origin)
-    changes = {name: _changes(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()}
-    along, defect = _along(problem, solution, changes, varied_by(problem, samples))
+    changes = {
+        name: changes_by(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()
+    }
+    every = [own for both in changes.values() for own in both]
+    along, defect = derivatives_along(problem, solution, every, varied_by(problem, samples))
     states, magnitudes = solution.states, np.abs(solution.states).max(axis=0)
     by = {}
     for name, quantity in sensors.items():
@@ -149,7 +152,7 @@ def forward_sensitivities(
 
 
 @dataclass(frozen=True)
-class _Change:
+class Change:
     """Derivatives by a parameter of the arrays and inputs of a problem, and of the readings of sensors at states."""
 
     arrays: list[Array]
@@ -157,9 +160,9 @@ class _Change:
     sensed: Mapping[str, Array]
 
 
-def _changes(
+def changes_by(
     sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
-) -> tuple[_Change, _Change]:
+) -> tuple[Change, Change]:
     """Differences of sixth order, and a measure of their error.
 
     The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
@@ -174,7 +177,7 @@ def _changes(
 
 def _change(
     sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
-) -> _Change:
+) -> Change:
     """Weighted sum of the differences between samples and the sample ``here``, at the unchanged parameters."""
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
@@ -186,20 +189,16 @@ def _change(
         name: np.asarray(sum(weight * change(of, own.readings[name], here.readings[name]) for weight, own in terms))
         for name, of in sensors.items()
     }
-    return _Change(arrays, inputs, sensed)
+    return Change(arrays, inputs, sensed)
 
 
-def _along(
-    problem: Problem, solution: Solution, changes: Mapping[str, tuple[_Change, _Change]], varied: Array
+def derivatives_along(
+    problem: Problem, solution: Solution, changes: Sequence[Change], varied: Array
 ) -> tuple[Array, float]:
-    """Derivatives of the states (N + 1, 2q, n) along both changes (value, error) of each parameter; largest defect."""
+    """Derivatives of the states (N + 1, q, n) of a run, as the loops have them, along q changes; the largest defect."""
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
     run, addresses = recorded_piece(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
-    derivatives = [
-        [own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]]
-        for both in changes.values()
-        for own in both
-    ]
+    derivatives = [[own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]] for own in changes]
     own = forward_of(run, derivatives)
     dim, steps = problem.mechanism.layout.dim, len(run.means)
     failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, 0, steps)

@@ -112,7 +112,8 @@ class Coupling:
     """Coupling of a region to a reference point, which becomes a port by its name.
 
     ``how``: ``rigid`` (RBE2, kinematic coupling, rigid body) or ``mean`` (RBE3, distributing coupling). ``region``:
-    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point.
+    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point; ``weights`` (k,) of the
+    points in a mean, None for one over areas.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Coupling:
     at: tuple[float, ...]
     keyword: str
     place: Place
+    weights: Array | None = field(default=None, compare=False)
 
     def words(self) -> str:
         """Name, kind, region and reference point as a text."""

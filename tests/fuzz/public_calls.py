@@ -271,7 +271,8 @@ def _bodies() -> dict[str, Call]:
         "fem.box_mesh": Call(fem.box_mesh, {"lengths": (1.0, 0.1), "counts": (2, 1), "simplices": False}),
         "fem.Cut": Call(fem.Cut, {"region": parts["left"], "normal": (1.0, 0.0)}),
         "fem.Load": Call(fem.Load, {"region": parts["left"], "on": None, "uniform": True}),
-        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05)}),
+        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05),
+                                    "weights": None}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
                                               "momenta": "full", "damping": fem.Damping(), "strain": "linear",
@@ -854,7 +855,7 @@ def _studies() -> dict[str, Call]:
         "studies.optimise": Call(studies.optimise, {
             "function": product, "objective": "z", "bounds": {"x": (1.0, 2.0)}, "constraints": {"z": (1.5, None)},
             "start": {"x": 1.4}, "method": "SLSQP", "step": 1e-3, "most": 30, "tolerance": 0.01,
-            "progress": False}),
+            "jobs": 1, "progress": False}),
         "studies.pole_sensitivities": Call(studies.pole_sensitivities, {
             "system": damped, "at": {"damping": 0.5}, "count": 2, "steps": {"damping": 1e-3}}),
         "studies.h2_sensitivities": Call(studies.h2_sensitivities, {
@@ -893,7 +894,9 @@ def _studies() -> dict[str, Call]:
             "cost": gradients.MeanSquare(sensors.joint_angle("bar.root")), "effort": {"motor": 1.0},
             "ends": {"angle": (sensors.joint_angle("bar.root"), 0.01)},
             "limits": {"high": (gradients.Last(sensors.joint_angle("bar.root")), None, 1.0)},
-            "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5}, "tolerance": 1e-4, "most": 20}),
+            "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5}, "shooting": None,
+            "tolerance": 1e-4, "most": 20}),
+        "gradients.MultipleShooting": Call(gradients.MultipleShooting, {"segments": 4, "guess": None}),
         "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Integral": Call(gradients.Integral, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.MeanSquare": Call(gradients.MeanSquare, {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...integration.loops.memory.data import Index
 from ...mechanisms.mechanism import Mechanism
 from ...numerics.arrays import Array
 from ...sensors.panel import Panel, histories
@@ -57,7 +58,7 @@ def change(quantity: Quantity, after: Array, before: Array) -> Array:
 
 
 def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magnitudes: Array) -> Array:
-    """Derivatives (k, c, n) of the readings at states (k, n) by the entries of these: exact for measures.
+    """Derivatives (k, c, n) of the readings at states (k, n) by the entries of these: exact for measures and stresses.
 
     ``magnitudes`` (n,) are the largest sizes of these entries along the run.
     """
@@ -67,11 +68,20 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magni
         exact = [own for own in every if own is not None]
         if exact:
             return np.stack(exact, axis=1)
-    return differences_by_state(lambda moved: _columns(panel.read_rows(moved)[MARK]), quantity, magnitudes, at)
+    read = lambda moved: _columns(panel.read_rows(moved)[MARK])  # noqa: E731
+    known = None if quantity.slopes is None else quantity.slopes(mechanism)
+    if known is None:
+        return differences_by_state(read, quantity, magnitudes, at)
+    derivative = known.at(at)
+    if known.left.size:
+        derivative += differences_by_state(read, quantity, magnitudes, at, known.left)
+    return derivative
 
 
-def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, magnitudes: Array, at: Array) -> Array:
-    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n); ValueError if not smooth."""
+def differences_by_state(
+    read: Callable[[Array], Array], quantity: Quantity, magnitudes: Array, at: Array, entries: Index | None = None
+) -> Array:
+    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n) by entries; ValueError if not smooth."""
     size = SENSED * np.maximum(magnitudes, 1e-3)
 
     def moved(j: int, by: float) -> Array:
@@ -82,7 +92,7 @@ def differences_by_state(read: Callable[[Array], Array], quantity: Quantity, mag
     here = read(at)
     noise = ROUNDED * np.abs(here).max(initial=0.0)
     derivative = np.zeros((*here.shape, at.shape[1]))
-    for j in range(at.shape[1]):
+    for j in range(at.shape[1]) if entries is None else entries.tolist():
         first = moved(j, 1)
         if np.array_equal(first, here):  # at no state does this entry matter
             continue

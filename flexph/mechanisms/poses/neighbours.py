@@ -116,12 +116,18 @@ def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> 
 
 
 def between(a: Arrays, first: Configuration, last: Configuration) -> Variations:
-    """Variation (n_v, 1) from a configuration to another: δr, the sine of the turn in body axes, δu, and velocities."""
-    turned = np.einsum("bji,bjk->bik", first.R, last.R)
-    turn = 0.5 * np.einsum("bij,sij->bs", turned, cross(a.dim))
-    apart = Velocities(last.r - first.r, turn, last.u - first.u)
+    """Variation (n_v, 1) from a configuration to another: δr, turns 2 tan(θ/2) in body axes, δu, and velocities."""
+    turn, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
+    apart = Velocities(last.r - first.r, 2.0 * turn / closed[:, None], last.u - first.u)
     faster = Velocities(last.v - first.v, last.omega - first.omega, last.du - first.du)
     return Variations(flatten(a, apart)[:, None], flatten(a, faster)[:, None])
+
+
+def turns(rotations: Array) -> tuple[Array, Array]:
+    """Sines of rotations (b, d, d) along their axes, (b, s), and 1 + cos θ, (b,): tan(θ/2) is their quotient."""
+    dim = rotations.shape[-1]
+    cosine = 0.5 * np.trace(rotations, axis1=1, axis2=2) - 0.5 * (dim - 2)
+    return 0.5 * np.einsum("bij,sij->bs", rotations, cross(dim)), 1.0 + cosine
 
 
 def neighbour(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -18,7 +17,7 @@ from ..materials import FileMaterial
 from .cards import Card, bulk_cards
 from .constraints import Constraints
 from .grids import Grids
-from .materials import MATERIALS, file_material
+from .materials import MATERIALS, file_material, tabled_material
 from .shells import SHELL_SECTIONS, shell_section
 
 
@@ -47,6 +46,7 @@ class Deck:
         self.masses: list[Card] = []
         self.constraints: list[tuple[Card, Literal["mass", "stiffness"]]] = []
         self.tables: dict[str, Card] = {}
+        self.curves: dict[str, Card] = {}
         self.parameters = {"WTMASS": 1.0, "ALPHA1": 0.0, "ALPHA2": 0.0}
 
     def take(self, card: Card) -> None:
@@ -67,6 +67,8 @@ class Deck:
             self.parameters[card.field(0).upper()] = card.real(1)
         elif card.name in ("MATT1", "MATT9", "MATT11"):
             self.tables[str(card.whole(0))] = card
+        elif card.name == "TABLEM1":
+            self.curves[str(card.whole(0))] = card
         else:
             changes = change_of(card.name)
             if changes is not None:
@@ -156,11 +158,12 @@ class Deck:
 
     def _material(self, card: Card) -> FileMaterial:
         """A material, whose densities are multiplied by WTMASS."""
-        material = file_material(card, self.parameters["WTMASS"])
         table = self.tables.get(str(card.whole(0)))
         if table is None:
-            return material
-        return replace(material, refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
+            return file_material(card, self.parameters["WTMASS"])
+        if card.name == "MAT1" and table.name == "MATT1":
+            return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
+        return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
     def _beside(self, top: int) -> list[LeftOut]:
         """Elements with properties that are of lower dimension than the body, as unsupported parts.

@@ -1,25 +1,32 @@
-"""Optimal inputs of a mechanism by direct single shooting, with the gradients of its runs."""
+"""Optimal inputs of a mechanism by direct shooting, single or multiple, with the gradients of its runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from ..numerics import checks as check
-from ..numerics.arguments import checked
-from ..numerics.arrays import Array
-from ..numerics.memo import NamedFields
-from ..systems.inputs import Table
-from .functionals import Functional
-from .shooting import Ends, Limits, Problem, Search, end_of, limit_of
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+from ...numerics.memo import NamedFields
+from ...results.consecutive_runs import joined
+from ...systems.inputs import Table
+from ..functionals import Functional
+from .multiple import MultipleShooting, SegmentedProblem, segmented
+from .search import Closed, Condition, Search
+from .single import Ends, Limits, Problem, end_of, limit_of
 
 if TYPE_CHECKING:
-    from ..results.solution import Solution
+    from ...results.solution import Solution
+
+
+CENTRED = 5
+"""Largest number of searches, each with coordinates about the states that the one before has found."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,12 @@ class OptimalControl(NamedFields):
     values : mapping
         Functionals that are limited, by name.
     solution : Solution
-        The run.
+        The run; of multiple shooting the segments one behind the other. Where a segment begins, velocities are made
+        consistent, so that a run without segments differs by this much, and by what an unstable motion makes of it.
     evaluations : int
         Number of runs.
+    gaps : mapping
+        Of multiple shooting: distances between segments, relative to the size of the mechanism, by name with the time.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -51,6 +61,7 @@ class OptimalControl(NamedFields):
     values: Mapping[str, float]
     solution: Solution
     evaluations: int
+    gaps: Mapping[str, float] = field(default_factory=dict)
 
 
 @checked
@@ -65,6 +76,7 @@ def optimal_control(
     limits: Limits | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     parameters: Mapping[str, float] | None = None,
+    shooting: MultipleShooting | None = None,
     tolerance: float = 1e-8,
     most: int = 100,
 ) -> OptimalControl:
@@ -72,7 +84,8 @@ def optimal_control(
 
     The unknowns are the values u of piecewise linear tables at their nodes. The run and the gradients of cost, end
     conditions and limits by all nodes are those of :func:`gradients`: direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy). So the optimum is that of the discrete run, with its exact balances.
+    quadratic programming (SLSQP of scipy). So the optimum is that of the discrete run, with its exact balances. For
+    unstable motions, ``shooting=MultipleShooting(…)`` makes the states between segments of the run unknowns, too.
 
     Parameters
     ----------
@@ -96,6 +109,8 @@ def optimal_control(
         (lower, upper) of the inputs by port, and of parameters by name.
     parameters : dict, optional
         First guess of parameters of ``make`` that are optimised as well.
+    shooting : MultipleShooting, optional
+        Segments of the run; by default it is one. Functionals must then be of sensors of states.
     tolerance : float
         Change of the cost, relative to its first value, and violation of a condition, relative to its first one, at
         which the search ends.
@@ -159,7 +174,8 @@ def optimal_control(
         dict(ends or {}),
         dict(limits or {}),
     )
-    return _solved(problem, dict(bounds or {}), tolerance, most)
+    whole = problem if shooting is None else segmented(problem, shooting)
+    return _solved(whole, dict(bounds or {}), tolerance, most)
 
 
 def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
@@ -181,23 +197,59 @@ def _table(port: str, given: Any, times: Any) -> Table:
     return own
 
 
-def _solved(problem: Problem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> OptimalControl:
+def _solved(
+    problem: Problem | SegmentedProblem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int
+) -> OptimalControl:
     """Solve a shooting problem; ArithmeticError if the search does not converge."""
-    first = problem.joined({port: own.values for port, own in problem.tables.items()}, problem.parameters)
+    base = problem.base
+    first = base.joined({port: own.values for port, own in base.tables.items()}, base.parameters)
     free = (-np.inf, np.inf)
     ends = [
-        problem.joined(
-            {port: np.full(own.values.shape, bounds.get(port, free)[i]) for port, own in problem.tables.items()},
-            {name: bounds.get(name, free)[i] for name in problem.parameters},
+        base.joined(
+            {port: np.full(own.values.shape, bounds.get(port, free)[i]) for port, own in base.tables.items()},
+            {name: bounds.get(name, free)[i] for name in base.parameters},
         )
         for i in (0, 1)
     ]
-    size = _sizes(problem, first, ends)
-    search = Search(problem, size, (ends[0] / size, ends[1] / size))
-    z = np.clip(first / size, *search.sides)
-    conditions = search.conditions(z)
-    scale = _scale(problem, search, z)
-    result = minimize(
+    size = np.append(_sizes(base, first, ends), np.ones(problem.count - base.count))
+    whole = [np.append(own, np.full(problem.count - base.count, free[i])) for i, own in enumerate(ends)]
+    z = np.clip(np.append(first, np.zeros(problem.count - base.count)) / size, whole[0] / size, whole[1] / size)
+    evaluations = 0
+    for _ in range(CENTRED):
+        search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
+        conditions = search.conditions(z)
+        result = _minimised(search, conditions, z, (tolerance, most))
+        evaluations = search.evaluations
+        apart = problem.distances(search.asked(result.x))
+        if not result.success or max(apart.values(), default=0.0) <= 1e3 * tolerance or isinstance(problem, Problem):
+            break
+        problem = problem.centred(result.x * size)  # far from the guess its coordinates may miss a gap
+        z = np.append(result.x[: base.count], np.zeros(problem.count - base.count))
+    z = result.x
+    violations = [_violation(own, search, z) for own in conditions]
+    worst = max(violations, default=0.0)
+    if worst <= 1e3 * tolerance < max(apart.values(), default=0.0):
+        name = max(apart, key=lambda own: apart[own])
+        raise ArithmeticError(
+            f"the segments of multiple shooting met in their coordinates only, there is a {name} of {apart[name]:.2g} "
+            "of the size of the mechanism: give a guess nearer to the motion"
+        )
+    if not result.success or worst > 1e3 * tolerance:
+        name = conditions[int(np.argmax(violations))].name if conditions else "none"
+        raise ArithmeticError(
+            f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
+            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
+            "more iterations"
+        )
+    return _optimum(search.problem, search, z)
+
+
+def _minimised(
+    search: Search, conditions: Sequence[Condition | Closed], z: Array, ends: tuple[float, int]
+) -> OptimizeResult:
+    """Result of sequential quadratic programming from scaled unknowns."""
+    scale, (tolerance, most) = _scale(search.problem.base, search, z), ends
+    return minimize(
         lambda z: tuple(part / scale for part in search.cost(z)),
         z,
         jac=True,
@@ -209,35 +261,31 @@ def _solved(problem: Problem, bounds: Mapping[str, tuple[float, float]], toleran
         ],
         options={"maxiter": most, "ftol": tolerance},
     )
-    z = result.x
-    violations = [abs(own.residual(search, z)) if own.kind == "eq" else -own.residual(search, z) for own in conditions]
-    worst = max(violations, default=0.0)
-    if not result.success or worst > 1e3 * tolerance:
-        name = conditions[int(np.argmax(violations))].name if conditions else "none"
-        raise ArithmeticError(
-            f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
-            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
-            "more iterations"
-        )
-    return _optimum(problem, search, z)
 
 
-def _optimum(problem: Problem, search: Search, z: Array) -> OptimalControl:
+def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
+    """Largest violation of a condition at scaled unknowns."""
+    miss = np.atleast_1d(condition.residual(search, z))
+    return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())
+
+
+def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
     """Result at scaled unknowns."""
-    found = search.asked(z)
+    found, base = search.asked(z), problem.base
     values, parameters = problem.split(z * search.size)
     end_errors = {
-        name: np.array([found[end_of(name, i)].value - value for i, value in enumerate(np.ravel(wanted))])
-        for name, (_, wanted) in problem.ends.items()
+        name: np.array([found.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])
+        for name, (_, wanted) in base.ends.items()
     }
     return OptimalControl(
-        {port: (own.times, values[port]) for port, own in problem.tables.items()},
+        {port: (own.times, values[port]) for port, own in base.tables.items()},
         parameters,
         search.cost(z)[0],
         end_errors,
-        {name: found[limit_of(name)].value for name in problem.limits},
-        next(iter(found.values())).solution,
+        {name: found.values[limit_of(name)] for name in base.limits},
+        found.runs[0] if len(found.runs) == 1 else joined(found.runs, found.runs[0].mechanism),
         search.evaluations,
+        problem.distances(found),
     )
 
 
