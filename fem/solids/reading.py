@@ -85,7 +85,9 @@ def _with_couplings(ties: Mapping[str, Tie], held: MeshContents) -> dict[str, Ti
         if coupling is None:
             resolved[name] = tie
         else:
-            resolved[name] = Tie(coupling.region, tie.how or coupling.how, coupling.at if tie.at is None else tie.at)
+            how, at = tie.how or coupling.how, coupling.at if tie.at is None else tie.at
+            weights = coupling.weights if how == "mean" and tie.weights is None else tie.weights
+            resolved[name] = Tie(coupling.region, how, at, weights)
     return resolved
 
 

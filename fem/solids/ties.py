@@ -116,11 +116,14 @@ class Tie:
     at : sequence of float, optional
         Place of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore: it
         moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
+    weights : sequence of float, optional
+        Positive weights of the nodes of a region of a solid in its mean, by their numbers, in place of those above.
     """
 
     region: Where
     how: How | None = None
     at: Sequence[float] | None = None
+    weights: Sequence[float] | Array | None = None
 
     def __post_init__(self) -> None:
         if self.how is not None:
@@ -130,6 +133,11 @@ class Tie:
             if len(place) not in (2, 3):
                 raise ValueError(f"at must be a point of the plane or of space [m], got {len(place)} numbers")
             object.__setattr__(self, "at", tuple(float(x) for x in place))
+        if self.weights is not None:
+            weights = check.array("weights", self.weights, (None,))
+            if self.how != "mean" or not (weights > 0.0).all():
+                raise ValueError("weights must be positive, and of a tie with how='mean'")
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def place(self, name: str, centre: Array) -> Array:
         """Place of a port (d,), ``centre`` by default."""
@@ -174,7 +182,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
-    motions = {name: measured(model, r) for name, r in regions.items()}
+    motions = {name: measured(model, r, given[name].weights) for name, r in regions.items()}
     for name, t in given.items():
         refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]

@@ -10,6 +10,7 @@ closed: a displacement along a variation opens them with its square, and is corr
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -121,5 +122,5 @@ class LinearisedSteps:
     def _end(self, step: _Step, c: Configuration) -> Configuration:
         """End of the step from a neighbouring configuration, with the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
-        state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
+        state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

@@ -112,8 +112,8 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
 def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
     """Plane between the closest points of two edges, from the vectors V, W, U, D (4, d), and the edge as a feature."""
     V, W, U = vectors[:3]
-    products, found, bent = np.array([[V @ V, V @ W, V @ U, W @ U]] * 2), np.zeros((2, 23)), np.zeros((5, 4))
-    squares(np.array([[W @ W, U @ U]] * 2), products, found, bent)
+    products, found, bent = [V @ V, V @ W, V @ U, W @ U, W @ W, U @ U], np.zeros((2, PLACES)), np.zeros((5, 4))
+    squares(np.array([products] * 2), found, bent)
     first, second = found[0, FIRST], found[0, SECOND]
     apart = V + first * W - second * U
     feature = Feature(float(np.sqrt(found[0, SQUARE])) - gap.offset, contact.name, "an edge")

@@ -4,7 +4,7 @@
 
 Imports: bodies, changes, console, contacts, control, exchange, export, files, gradients, gradients.runs, integration,
 integration.methods, integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies,
-models.reading, models.schema, numerics, results, robots, sensors, systems, units.
+models.reading, models.schema, numerics, results, robots, sensors, systems, units, view.live.
 """
 
 import lazy_loader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -159,9 +159,17 @@ def integrate_run(
         changes=builder.of(run.changes, "changes") or None,
         save_every=run.save_every,
         progress=progress,
-        live=(builder.of(run.live, "live") or True) if live else False,
+        live=_live_of(run, builder) if live else False,
     )
     return RunInTime(solution, run.outputs, inputs=inputs)
+
+
+def _live_of(run: Integrate, builder: Builder) -> Any:
+    """Live view of a run, with the dials of the file."""
+    from flexph.view.live.live import Live
+
+    dials = {name: builder.named("dials", name) for name in builder.sections.get("dials", ())}
+    return replace(builder.of(run.live, "live") or Live(), dials=dials)
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
@@ -176,7 +184,7 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
     with builder.refusals():
         scheme_from(mechanism, start, method, forcing)
     if run.live is not None:
-        live = builder.of(run.live, "live")
+        live = _live_of(run, builder)
         with builder.at("live").refusals():
             live.sliders_of(mechanism, inputs_of(run, builder), start.time)
     if run.changes:

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..bodies.nodal_body import FramedBody
 from ..joints.rows.connection import Connection, measures
-from ..joints.rows.laws import ProductLaw
+from ..joints.rows.laws import ProductLaw, Transmission
+from ..joints.rows.vectors import Ground
+from ..kernels.arrays import Arrays
 from ..kernels.continuous import spring_rates
-from ..kernels.gradient import product_matrix, row_weights
+from ..kernels.gradient import constraint_matrix, product_matrix
+from ..kernels.rolling import gains
 from ..kernels.spring_arrays import Springs
 from ..kernels.state import (
     Configuration,
@@ -72,7 +75,7 @@ class JointSpace:
 
     def __init__(self, mechanism: Mechanism, coordinates: Mapping[str, Quantity], home: Pose) -> None:
         _check_bodies(mechanism)
-        dim, joints = mechanism.layout.dim, [c for c in mechanism.connections if _is_joint(c)]
+        dim, joints = mechanism.layout.dim, [c for c in mechanism.connections if _is_joint(c, mechanism)]
         elements = [_element(name, quantity, dim) for name, quantity in coordinates.items()]
         self.names = tuple(coordinates)
         self.model = Model(mechanism.bodies, (*joints, *elements), mechanism.gravity)
@@ -110,7 +113,7 @@ class JointSpace:
         arm, vector = _vectors(self.model, at)
         product = products(a, vector)
         moved = product_matrix(a, at[1], arm, vector)
-        G = dense(row_weights(a, self.coefficient) @ moved)
+        G = dense(constraint_matrix(a, at[1], self.coefficient, arm=arm, vector=vector))
         C = dense(spring_rates(a.springs, product, moved))
         gap = gap_of(a, product, self.coefficient, self.offset)
         rows = np.vstack([G, C[self.order]])[:, : self.size]
@@ -175,6 +178,7 @@ class JointSpace:
         second = product_changes(a, turned, here.vector)
         second = second + 2.0 * np.vecdot(moved.take(a.first, axis=0), moved.take(a.second, axis=0))
         of_rows = constraint_sums(a, second, self.coefficient, np.zeros_like(self.offset))
+        of_rows = of_rows + _second_rates_of_gears(a, here.product, rate, second)
         of_values = _second_rates(a.springs, here.product, rate, second)[self.order]
         return self._solved(here.rows, -np.concatenate([of_rows, of_values]))
 
@@ -240,6 +244,14 @@ def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) 
     return np.concatenate([of_length, second[s.component_product], of_angle])
 
 
+def _second_rates_of_gears(a: Arrays, product: Array, rate: Array, second: Array) -> Array:
+    """Rates of the rows Σ w Π_by Π̇ of gears, (g,), from the first and second rates of the products."""
+    t = a.rolling
+    gain = gains(a, product, product)
+    terms = gain * second[t.product] + t.weight * rate[t.by] * rate[t.product]
+    return np.bincount(t.row, terms, t.free.size)
+
+
 def listed(names: tuple[str, ...]) -> str:
     """Names as text."""
     return ", ".join(map(repr, names)) or "none"
@@ -260,17 +272,37 @@ def _check_bodies(mechanism: Mechanism) -> None:
             )
 
 
-def _is_joint(connection: Connection) -> bool:
+def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
     """True for a joint whose rows hold at all times; drives are left out. Raises ValueError for other laws."""
     if not connection.rows or connection.is_driven:
         return False
     for row in connection.rows:
-        if not isinstance(row.law, ProductLaw):
+        if not (
+            isinstance(row.law, ProductLaw) or (isinstance(row.law, Transmission) and _turns(connection, mechanism))
+        ):
             raise ValueError(
-                f"Kinematics takes joints of positions and directions, and {connection.name!r} constrains rates: leave "
-                "it out"
+                f"Kinematics takes joints of positions and directions and gears of rotors, and {connection.name!r} "
+                "constrains rates: leave it out"
             )
     return True
+
+
+def _turns(gear: Connection, mechanism: Mechanism) -> bool:
+    """True if a gear turns a rotor: a body that otherwise has joints with the ground only.
+
+    About a fixed axis its angle is the integral of its rate along any path.
+    """
+    bodies = [port.partition(".")[0] for port in gear.ports if isinstance(port, str)]
+    others = [c.ports for c in mechanism.connections if c.rows and c is not gear]
+    return any(
+        all(isinstance(port, Ground) or port.partition(".")[0] == own for ports in bound for port in ports)
+        for own, bound in ((own, [p for p in others if _touches(p, own)]) for own in bodies)
+        if bound
+    )
+
+
+def _touches(ports: Sequence[Any], body: str) -> bool:
+    return any(isinstance(port, str) and port.partition(".")[0] == body for port in ports)
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:

@@ -76,7 +76,7 @@ class Kinematics(Memo):
     ----------
     mechanism : Mechanism
         Mechanism of rigid bodies and bodies in floating frames, with joints of positions and directions, open or in
-        loops.
+        loops, and gears of rotors that turn about axes of the ground.
     coordinates : mapping
         Sensor by name: :func:`flexph.sensors.joint_angle`, :func:`~flexph.sensors.offset` or
         :func:`~flexph.sensors.distance`; ``robot.coordinates`` of a :class:`Robot`.
@@ -88,8 +88,8 @@ class Kinematics(Memo):
     Raises
     ------
     ValueError
-        If the coordinates do not determine the motion or depend on each other, for joints that constrain rates (gears,
-        wheels), and for bodies of several frames.
+        If the coordinates do not determine the motion or depend on each other, for other joints that constrain rates
+        (gears, wheels), and for bodies of several frames.
 
     Examples
     --------

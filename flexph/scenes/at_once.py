@@ -113,7 +113,8 @@ class _Fixed:
         owners = list(dict.fromkeys(name for name, _ in parts.values()))
         self._dim = motion.mechanism.layout.dim
         tables = _tables(motion.mechanism, owners) if owners else {}
-        self._centre, self._rotation = (tables.get(own) for own in ("centre", "rotation"))
+        none = np.zeros((0, 0), dtype=int)
+        self._centre, self._rotation = (tables.get(own, none) for own in ("centre", "rotation"))
         counts = [part.points.shape[1] for part in self._parts.values()]
         self._owner = np.repeat([owners.index(name) for name, _ in parts.values()], counts).astype(int)
         self._ends = np.cumsum(counts)[:-1]

@@ -10,7 +10,7 @@ if not cython.compiled:
     from math import fabs
     from math import inf as INFINITY
 
-    from ...numerics.loops.views import larger, part
+    from ...numerics.loops.views import larger, part, smaller
     from .interior import interior
     from .newton import EXACT, SOLVED, defect_of, newton, rates_at
     from .pattern import find_entries, find_order
@@ -18,12 +18,20 @@ if not cython.compiled:
     from .sweeps import sweep_dense
 
 
+OBEYED = cython.declare(cython.double, 3e-13)
+"""Relative defect up to which impulses are a solution."""
 TOGETHER = cython.declare(cython.Py_ssize_t, 3)
 STEPS = cython.declare(cython.Py_ssize_t, 16)
 """Largest numbers of proximal steps and of Newton steps in each (see tests/samples/complementarity.py)."""
 SWEEPS = cython.declare(cython.Py_ssize_t, 200)
 ROUNDS = cython.declare(cython.Py_ssize_t, 40)
 """Sweeps before each restart of Newton's method, and number of restarts."""
+HEAVY = cython.declare(cython.double, 1e-2)
+HEAVIEST = cython.declare(cython.double, 1.0)
+LIGHTEST = cython.declare(cython.double, 1e-10)
+TIMES = cython.declare(cython.Py_ssize_t, 50)
+CHANGED = cython.declare(cython.double, 10.0)
+"""Adapted proximal weights: the first, the largest and smallest, the number of steps, and the factor of changes."""
 
 
 def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
@@ -50,14 +58,23 @@ def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: S
 def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
     """Solve for impulses near the given ones, in place; return their relative defect.
 
-    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such.
+    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. Without a weight, weights
+    adapt themselves; impulses of nearly redundant contacts may then be far from the given ones.
     """
     in_plane = cython.declare(cython.bint)
     m = x.size
     find_entries(p.D, p.ptr, p.col)
     find_order(p.ptr, p.col, p.order, part(space.place, 0, p.order.size), space.matrix)
     rates_at(p, x, 0.0, x, space.rates)
-    best = _take_proximal_steps(p, x, defect_of(p, x, space.rates), weight, space, point[0])
+    best = defect_of(p, x, space.rates)
+    if weight == 0.0:
+        for i in range(m):
+            space.kept[i] = x[i]
+        defect = _solve_with_adapted_weights(p, space.kept, best, space, point[0])
+        for i in range(m if defect < best else 0):
+            x[i] = space.kept[i]
+        return smaller(defect, best)
+    best = _take_proximal_steps(p, x, best, weight, space, point[0])
     in_plane = m <= 2 * p.friction.size
     if in_plane and rests and m > p.friction.size and not (best <= SOLVED and _is_at_rest(p, x, space)):
         defect = _solve_from_inside(p, weight, True, space, point)
@@ -72,6 +89,33 @@ def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, 
             for i in range(m):
                 x[i] = space.kept[i]
     return _solve_by_sweeps(p, x, best, weight, space, point)
+
+
+def _solve_with_adapted_weights(p: Cone, x: Array, best: float, space: Space, tried: Array) -> float:
+    """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
+
+    Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
+    too many steps, and with small weights alone Newton's method cycles.
+    """
+    m = x.size
+    weight = HEAVY
+    largest = 0.0
+    for i in range(m):
+        largest = larger(largest, p.D[i][i])
+    for _ in range(TIMES):
+        if best <= OBEYED:
+            break
+        for i in range(m):
+            tried[i] = x[i]
+        if newton(p, tried, weight * largest, STEPS, space) <= SOLVED:
+            for i in range(m):
+                x[i] = tried[i]
+            rates_at(p, x, 0.0, x, space.rates)
+            best = defect_of(p, x, space.rates)
+            weight = larger(weight / CHANGED, LIGHTEST)
+        else:
+            weight = smaller(weight * CHANGED, HEAVIEST)
+    return best
 
 
 def _solve_by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:

@@ -5,7 +5,7 @@ from .coupled cimport RATES
 from .coupled cimport TRIED
 from .coupled cimport rates_of
 from .interior_coupled cimport interior_coupled
-from .proximal cimport STEPS
+from .proximal cimport CHANGED, HEAVIEST, HEAVY, LIGHTEST, OBEYED, STEPS, TIMES
 from .newton cimport EXACT
 from .newton cimport SOLVED
 from .newton cimport defect_of
@@ -15,7 +15,6 @@ from .problem cimport Chain, Coupled
 from .sweeps cimport sweep_coupled
 from libc.math cimport fabs
 
-cdef double OBEYED
 cdef double CLOSE
 cdef double LIGHTER
 cdef double LIGHT
@@ -25,11 +24,6 @@ cdef Py_ssize_t FIRST
 cdef Py_ssize_t STEADY
 cdef Py_ssize_t SWEEPS
 cdef Py_ssize_t ROUNDS
-cdef double HEAVY
-cdef double HEAVIEST
-cdef double LIGHTEST
-cdef Py_ssize_t TIMES
-cdef double CHANGED
 cdef Py_ssize_t PATHS
 cdef Py_ssize_t EVENTS
 cdef double STIFF

@@ -16,12 +16,10 @@ if not cython.compiled:
     from .newton_coupled import newton_coupled
     from .paths import follow_path
     from .problem import Chain, Coupled
-    from .proximal import STEPS
+    from .proximal import CHANGED, HEAVIEST, HEAVY, LIGHTEST, OBEYED, STEPS, TIMES
     from .sweeps import sweep_coupled
 
 
-OBEYED = cython.declare(cython.double, 3e-13)
-"""Relative defect up to which impulses are a solution."""
 CLOSE = cython.declare(cython.double, 1e-6)
 LIGHTER = cython.declare(cython.double, 1e-2)
 LIGHT = cython.declare(cython.double, 1e-9)
@@ -35,12 +33,6 @@ SWEEPS = cython.declare(cython.Py_ssize_t, 500)
 ROUNDS = cython.declare(cython.Py_ssize_t, 10)
 """Sweeps at the beginning, those without a change of states that end them, sweeps before each restart of proximal
 steps, and number of restarts."""
-HEAVY = cython.declare(cython.double, 1e-2)
-HEAVIEST = cython.declare(cython.double, 1.0)
-LIGHTEST = cython.declare(cython.double, 1e-10)
-TIMES = cython.declare(cython.Py_ssize_t, 50)
-CHANGED = cython.declare(cython.double, 10.0)
-"""Proximal weights: the first, the largest and smallest, the number of steps, and the factor of changes."""
 PATHS = cython.declare(cython.Py_ssize_t, 4)
 EVENTS = cython.declare(cython.Py_ssize_t, 400)
 STIFF = cython.declare(cython.double, 1e-6)

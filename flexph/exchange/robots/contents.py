@@ -25,8 +25,8 @@ class Spring(NamedTuple):
 class Contents(NamedTuple):
     """Contents of a robot file.
 
-    Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors, and
-    shapes, read when asked for.
+    Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors, shapes,
+    read when asked for, and names of actuators without a counterpart.
     """
 
     links: Mapping[str, LinkElement]
@@ -36,6 +36,7 @@ class Contents(NamedTuple):
     actuators: Mapping[str, Actuator] = MappingProxyType({})
     rotors: Mapping[str, float] = MappingProxyType({})
     shapes: ShapesOf = none_of
+    unread: Sequence[str] = ()
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:

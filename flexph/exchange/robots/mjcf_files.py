@@ -108,7 +108,7 @@ class _Reader:
         actuators, left = self.acting.actuators(self.joint_names)
         self._warn_of_rest([*others, *([] if self.with_rotors else rotors)], left)
         own = rotors if self.with_rotors else {}
-        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes)
+        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
         """Shapes of a body; those that collide with nothing are visual only. ValueError for planes, height fields, …"""

@@ -237,7 +237,9 @@ def _robot(
     ]
     acting = {name: own for name, own in read.actuators.items() if all(joint in robot.joints for joint in own.gears)}
     ports = efforts_of(robot.joints, acting)
-    robot = replace(robot, connections=(*robot.connections, *springs, *ports), actuators=Named(acting, "actuators"))
+    placing = robot._placing._replace(unread=tuple(read.unread))
+    whole = (*robot.connections, *springs, *ports)
+    robot = replace(robot, connections=whole, actuators=Named(acting, "actuators"), _placing=placing)
     if contacts is not False:
         robot = _with_contacts(robot, read, Rigid() if contacts is True else contacts)
         if contacts is True:

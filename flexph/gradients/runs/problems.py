@@ -13,11 +13,11 @@ from ...integration.blocks.in_blocks import blocks_of
 from ...integration.loops.gauss.scheme import UNKNOWNS
 from ...integration.loops.memory.memory import Memory
 from ...integration.loops.memory.structures import GaussTable, Kinds, Table
+from ...integration.loops.near_pairs import LISTED, NearPairs
 from ...integration.loops.recorded.backward import LARGEST
 from ...integration.loops.workspace import memory_of_single_bodies
 from ...integration.methods.exact import Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
-from ...kernels.contacts.gap_arrays import SEGMENTS, SHAPE
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
@@ -153,7 +153,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     for of, found in (
         ("impacts of rigid contacts", contacts.laws.rigid.any()),
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
-        ("contacts with surfaces of meshes, and of segments", np.isin(contacts.kind, (SHAPE, SEGMENTS)).any()),
+        (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),

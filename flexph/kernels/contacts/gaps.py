@@ -32,6 +32,8 @@ FLAT = 1e-6
 """Sine of the angle between the normal and the axis of a rim, below which it lies flat."""
 CLEARLY = 1e-3
 """Difference of the entries of a unit normal up to which they count as equal in the choice of its tangents."""
+BASE = 23
+"""Place of the base points in the results of squares."""
 TOUCHING = 1e-11
 """Gap, relative to the size of the mechanism, below which bodies touch."""
 
@@ -170,25 +172,36 @@ def _crossing(before: Array, after: Array, offset: Array) -> Measured:
     near, bent = _segments(before, after)
     d0, d1 = np.sqrt(near[:, :, 0]).T
     mean, end = np.zeros_like(before), np.zeros_like(before)
+    s, t = near[:, 1, BASE : BASE + 2].T[:, :, None]
     for out, n, (v, w, u, _), total in (
         (mean, bent[:, 0], 0.5 * (before + after), d0 + d1),
         (end, near[:, 1, 3:7], after, 2.0 * d1),
     ):
         n0, n1, n2, n3 = (n / total[:, None]).T[:, :, None]
-        out[:3] = 2.0 * n0 * v + n1 * w + n2 * u, n1 * v + n3 * u, n2 * v + n3 * w
+        v = v + s * w - t * u
+        out[0] = 2.0 * n0 * v + n1 * w + n2 * u
+        out[1], out[2] = n1 * v + n3 * u + s * out[0], n2 * v + n3 * w - t * out[0]
     return d0 - offset, d1 - offset, mean, end
 
 
 def _segments(before: Array, after: Array) -> tuple[Array, Array]:
     """Squares of distances with their derivatives (c, 2, entries), and mean slopes (c, 5, 4), of (4, c, d)."""
-    count, ends = before.shape[1], (before, after)
-    pairs = ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2))
-    products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in ends]).transpose(2, 0, 1)
-    rows = np.ascontiguousarray(products.reshape(2 * count, 6))
+    count = before.shape[1]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
-    squares(np.ascontiguousarray(rows[:, 4:]), np.ascontiguousarray(rows[:, :4]), near, bent)
+    squares(_products_of_segments(before, before), near, bent)
+    near[:, BASE : BASE + 2] = near[:, 1:3]  # base points at the start of the step
+    s, t = near[::2, BASE : BASE + 2].T[:, :, None]
+    shifted = [np.array([v[0] + s * v[1] - t * v[2], *v[1:3]]) for v in (before, after)]
+    squares(_products_of_segments(*shifted), near, bent)
     near[:, 0] = np.maximum(near[:, 0], TINY)
     return near.reshape(count, 2, PLACES), bent.reshape(count, 5, 4)
+
+
+def _products_of_segments(before: Array, after: Array) -> Array:
+    """Products V·V, V·W, V·U, W·U, W·W, U·U (2 c, 6) at both ends of a step, one after the other for each gap."""
+    pairs = ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2))
+    products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in (before, after)])
+    return np.ascontiguousarray(products.transpose(2, 0, 1).reshape(-1, 6))
 
 
 def tilts(vector: Array) -> tuple[Array, Array]:

@@ -5,8 +5,15 @@ With V from the centre of the second segment to that of the first, and half segm
     D = min over |s|, |t| ≤ 1 of |V + s W − t U|² + ε (s² |W|² + t² |U|²),   π = (V·V, V·W, V·U, W·U)
 
 is a function of the products π with the gradient (1, 2s, −2t, −2st) at the minimum. Without ε the closest points of
-parallel segments would not be unique, and the gradient would jump as they pass each other. Results are written into a
-vector by the places ``SQUARE`` and the following.
+parallel segments would not be unique, and the gradient would jump as they pass each other.
+
+For thin segments, whose distance is much less than their lengths, round-off of these products would turn the gradient.
+V therefore leads from one base point to another, at places s₀ and t₀ on the segments that are fixed during a step: the
+closest ones at its start. Then s and t count from there,
+
+    D = min |V + (s − s₀) W − (t − t₀) U|² + ε (s² |W|² + t² |U|²).
+
+Results are written into a vector by the places ``SQUARE`` and the following.
 """
 
 from __future__ import annotations
@@ -26,7 +33,12 @@ SQUARE = cython.declare(cython.Py_ssize_t, 0)
 FIRST = cython.declare(cython.Py_ssize_t, 1)
 SECOND = cython.declare(cython.Py_ssize_t, 2)
 """Places s and t of the closest points."""
+FIRST_SQUARE = cython.declare(cython.Py_ssize_t, 4)
+SECOND_SQUARE = cython.declare(cython.Py_ssize_t, 5)
+"""Places of |W|² and |U|² after the products π."""
 SLOPE = cython.declare(cython.Py_ssize_t, 3)
+BASE = cython.declare(cython.Py_ssize_t, 23)
+"""Places s₀ and t₀ of the base points, on the segments."""
 BEND = cython.declare(cython.Py_ssize_t, 7)
 """Gradient (4,) and second derivatives (4, 4) by the products."""
 EVEN = cython.declare(cython.double, 1e-6)
@@ -37,54 +49,69 @@ NOISE = cython.declare(cython.double, 1e-15)
 """Round-off of D relative to the sum of its terms, which the gradients do not correct."""
 
 
-def closest_points(first: float, second: float, x: Array, out: Array) -> None:
-    """Write D of two segments with the squares |W|² and |U|², and its derivatives at the products x, into ``out``."""
-    fill(out, 0.0)
-    a = (1.0 + EVEN) * first
-    b = (1.0 + EVEN) * second
+def closest_points(x: Array, out: Array) -> None:
+    """Write D of two segments and its derivatives at the products x into ``out``, whose base points are given."""
+    fill(part(out, 0, BASE), 0.0)
+    a = (1.0 + EVEN) * x[FIRST_SQUARE]
+    b = (1.0 + EVEN) * x[SECOND_SQUARE]
     out[SQUARE] = 1e300
-    s = _inner(a, b, x)
-    t = (x[3] * s + x[2]) / b
-    if fabs(s) <= 1.0 and fabs(t) <= 1.0:
-        _take_points(a, b, x, s, t, out)
+    along = x[1] + EVEN * x[FIRST_SQUARE] * out[BASE]
+    across = x[2] - EVEN * x[SECOND_SQUARE] * out[BASE + 1]
+    s = (x[3] * across - b * along) / (a * b - x[3] * x[3])
+    t = (x[3] * s + across) / b
+    if _is_inside(s, out[BASE]) and _is_inside(t, out[BASE + 1]):
+        _take_points(x, s, t, out)
     else:
         for k in range(2):
             end = 1.0 - 2.0 * k
-            _take_points(a, b, x, end, _within((x[3] * end + x[2]) / b), out)
-            _take_points(a, b, x, _within((x[3] * end - x[1]) / a), end, out)
+            s = end - out[BASE]
+            _take_points(x, s, _within((x[3] * s + across) / b, out[BASE + 1]), out)
+            t = end - out[BASE + 1]
+            _take_points(x, _within((x[3] * t - along) / a, out[BASE]), t, out)
     s = out[FIRST]
     t = out[SECOND]
     out[SLOPE] = 1.0
     out[SLOPE + 1] = 2.0 * s
     out[SLOPE + 2] = -2.0 * t
     out[SLOPE + 3] = -2.0 * s * t
-    _bend(a, b, x, s, t, out)
+    _bend(a, b, x, out)
+    out[FIRST] += out[BASE]
+    out[SECOND] += out[BASE + 1]
 
 
-def _inner(a: float, b: float, x: Array) -> float:
-    """Place s at which the derivatives by s and t vanish."""
-    return (x[3] * x[2] - b * x[1]) / (a * b - x[3] * x[3])
+def _is_inside(s: float, base: float) -> bool:
+    """True if a place, counted from the base point, is not at an end of its segment."""
+    return -1.0 - base < s < 1.0 - base
 
 
-def _within(s: float) -> float:
-    if s < -1.0:
-        return -1.0
-    if s > 1.0:
-        return 1.0
+def _within(s: float, base: float) -> float:
+    if s < -1.0 - base:
+        return -1.0 - base
+    if s > 1.0 - base:
+        return 1.0 - base
     return s
 
 
-def _take_points(a: float, b: float, x: Array, s: float, t: float, out: Array) -> None:
-    """Take the places s and t if they are closer than those in ``out``."""
-    square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3] + s * s * a + t * t * b
+def _take_points(x: Array, s: float, t: float, out: Array) -> None:
+    """Take the places s and t, counted from the base points, if they are closer than those in ``out``."""
+    first = s * s + EVEN * (s + out[BASE]) ** 2
+    second = t * t + EVEN * (t + out[BASE + 1]) ** 2
+    square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3]
+    square += first * x[FIRST_SQUARE] + second * x[SECOND_SQUARE]
     if square < out[SQUARE]:
         out[SQUARE] = square
         out[FIRST] = s
         out[SECOND] = t
 
 
-def _bend(a: float, b: float, x: Array, s: float, t: float, out: Array) -> None:
-    """Write the second derivatives at the places s and t; places at ends do not move."""
+def _bend(a: float, b: float, x: Array, out: Array) -> None:
+    """Write the second derivatives at the closest points, counted from the base points; those at ends do not move."""
+    first = cython.declare(cython.bint)
+    second = cython.declare(cython.bint)
+    s = out[FIRST]
+    t = out[SECOND]
+    first = _is_inside(s, out[BASE])
+    second = _is_inside(t, out[BASE + 1])
     for j in range(1, 4):
         on_first = 0.0
         on_second = 0.0
@@ -97,13 +124,13 @@ def _bend(a: float, b: float, x: Array, s: float, t: float, out: Array) -> None:
             on_second = s
         along = 0.0
         across = 0.0
-        if fabs(s) < 1.0 and fabs(t) < 1.0:
+        if first and second:
             both = a * b - x[3] * x[3]
             along = (b * on_first + x[3] * on_second) / both
             across = (x[3] * on_first + a * on_second) / both
-        elif fabs(s) < 1.0:
+        elif first:
             along = on_first / a
-        elif fabs(t) < 1.0:
+        elif second:
             across = on_second / b
         out[BEND + 4 + j] = 2.0 * along
         out[BEND + 8 + j] = -2.0 * across
@@ -143,33 +170,31 @@ def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> No
 
 def _terms(x: Array, near: Array) -> float:
     """Sum of the terms of D without their signs."""
-    s = fabs(near[FIRST])
-    t = fabs(near[SECOND])
+    s = fabs(near[FIRST] - near[BASE])
+    t = fabs(near[SECOND] - near[BASE + 1])
     return x[0] + 2.0 * s * fabs(x[1]) + 2.0 * t * fabs(x[2]) + 2.0 * s * t * fabs(x[3])
 
 
-def squares(sizes: Any, products: Any, out: Any, bent: Any) -> None:
-    """Write D at products (2 k, 4) of segments with squares (2 k, 2) and derivatives, and mean slopes (5 k, 4).
+def squares(products: Any, out: Any, bent: Any) -> None:
+    """Write D and its derivatives at the products π, |W|², |U|² (2 k, 6), and mean slopes (5 k, 4).
 
-    Two rows of the products are those of a pair at both ends of a step.
+    Two rows of the products are those of a pair at both ends of a step, whose base points are given in ``out``.
     """
     pairs = cython.declare(cython.Py_ssize_t, len(products) // 2)
     if not cython.compiled:
         for i in range(2 * pairs):
-            closest_points(sizes[i][0], sizes[i][1], products[i], out[i])
+            closest_points(products[i], out[i])
         for k in range(pairs):
             both = products[2 * k : 2 * k + 2], out[2 * k : 2 * k + 2]
             mean_slopes(both[0][0], both[0][1], both[1][0], both[1][1], bent[5 * k : 5 * k + 5])
         return
-    size = cython.declare(Mat)
     x = cython.declare(Mat)
     near = cython.declare(Mat)
     gradient = cython.declare(Mat)
-    bind(size, sizes)
     bind(x, products)
     bind(near, out)
     bind(gradient, bent)
     for i in range(2 * pairs):
-        closest_points(size[i][0], size[i][1], x[i], near[i])
+        closest_points(x[i], near[i])
     for k in range(pairs):
         mean_slopes(x[2 * k], x[2 * k + 1], near[2 * k], near[2 * k + 1], part(gradient, 5 * k, 5 * k + 5))

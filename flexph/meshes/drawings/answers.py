@@ -25,36 +25,34 @@ TEXT = "answer"
 Found = tuple[dict[str, Any], dict[str, Array]]
 
 
-def kept(
-    beside: Path, request: Mapping[str, Any], surface: Mapping[str, Array] | None, ask: Callable[[], Found]
-) -> Found:
+def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
     """Answer to a request, with its arrays: the kept one of the same file, request and program, or a new one.
 
     A kept file that is damaged counts as none. Folders that cannot be written to keep nothing.
     """
-    file = beside.parent / FOLDER / f"{_key(beside, request, surface)}.npz"
+    file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):
         return _read(file)
-    answer, arrays = ask()
+    answer, found = ask()
     with suppress(OSError):
         file.parent.mkdir(exist_ok=True)
         with staged(file) as part:
-            held: dict[str, Any] = {f"array {name}": value for name, value in arrays.items()}
+            held: dict[str, Any] = {f"array {name}": value for name, value in found.items()}
             held[TEXT] = np.frombuffer(json.dumps(answer).encode(), dtype=np.uint8)
             np.savez(part, **held)
         files = sorted(file.parent.glob("*.npz"), key=lambda own: own.stat().st_mtime_ns)
         for old in files[:-MOST]:
             old.unlink()
-    return answer, arrays
+    return answer, found
 
 
-def _key(beside: Path, request: Mapping[str, Any], surface: Mapping[str, Array] | None) -> str:
-    """Hash of the content of a file, a request without paths, a surface, and the programs that answer."""
+def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
+    """Hash of the content of a file, a request without paths, its arrays, and the programs that answer."""
     held = hashlib.sha256(beside.read_bytes())
     held.update(_programs())
     asked = {name: value for name, value in request.items() if name != "file"}
     held.update(json.dumps(asked, sort_keys=True).encode())
-    for name, values in (surface or {}).items():
+    for name, values in arrays.items():
         held.update(name.encode() + np.ascontiguousarray(values).tobytes())
     return held.hexdigest()[:32]
 

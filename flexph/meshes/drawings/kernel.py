@@ -50,29 +50,34 @@ def asked(
     surface: dict[str, Array] | None = None,
     seconds: float = SECONDS,
     *,
+    sizes: dict[str, Array] | None = None,
     beside: Path | None = None,
 ) -> Answer:
-    """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
+    """Answer of gmsh to a request: ``task`` is describe, assembly, mesh or face; ``surface`` a surface of triangles.
+
+    ``surface`` is closed; ``sizes`` are those wanted at the corners of earlier cells.
 
     With a file ``beside`` the answer is kept in its folder, and a kept one needs no gmsh. Raises ImportError if gmsh or
     its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError for one that takes longer than
     ``seconds``.
     """
+    given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
     if beside is None:
-        found = _asked(request, surface, seconds)
+        found = _asked(request, given, seconds)
     else:
-        found = kept(beside, request, surface, lambda: _asked(request, surface, seconds))
+        arrays = {f"{name} {key}": values for name, own in given.items() for key, values in own.items()}
+        found = kept(beside, request, arrays, lambda: _asked(request, given, seconds))
     answer = Answer(found[0])
     answer.arrays = found[1]
     return answer
 
 
-def _asked(request: dict[str, Any], surface: dict[str, Array] | None, seconds: float) -> Found:
-    """Answer of the process, with its arrays."""
+def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
+    """Answer of the process, with its arrays; ``given`` arrays are files, by the names of fields of the request."""
     with _folder() as folder:
-        if surface is not None:
-            np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
-            request = {**request, "surface": str(folder / "surface.npz")}
+        for name, arrays in given.items():
+            np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
+            request = {**request, name: str(folder / f"{name}.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
         _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)

@@ -103,9 +103,17 @@ class ActuatorLaw:
 
 
 def feedback_of(
-    joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator], commands: Mapping[str, Command]
+    joints: Mapping[str, RobotJoint],
+    actuators: Mapping[str, Actuator],
+    commands: Mapping[str, Command],
+    unread: Sequence[str] = (),
 ) -> tuple[ActuatorLaw, dict[str, Any], list[str]]:
     """Law of the actuators, its sensors by name, and the ports that it sets; actuators without a command have zero."""
+    for name in unread if not actuators else [name for name in commands if name in unread]:
+        raise ValueError(
+            f"actuator {name!r} of the file has no counterpart (activation, a spatial tendon or another law), so "
+            "that it was not read: give inputs to the ports of the robot, or drives and springs to its joints"
+        )
     if not actuators:
         raise ValueError("the robot has no actuators: give inputs to its ports, or drives and springs to its joints")
     for name, command in commands.items():

@@ -27,7 +27,8 @@ from .rotors import rotors_of
 class Placing(NamedTuple):
     """Data for poses: root, joints in tree order, followers, and by body its link and frame.
 
-    ``lost`` gives the reason for each joint that moves no body, ``rotors`` are the bodies of rotors.
+    ``lost`` gives the reason for each joint that moves no body, ``rotors`` are the bodies of rotors, ``unread`` the
+    actuators of the file that have no counterpart.
     """
 
     root: str
@@ -37,6 +38,7 @@ class Placing(NamedTuple):
     frames: Mapping[str, tuple[str, Array]]
     lost: Mapping[str, str]
     rotors: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,7 @@ class Robot:
         dict
             Position and rotation by body.
         """
-        root, is_free, elements, followers, frames, lost, rotors = self._placing
+        root, is_free, elements, followers, frames, lost, rotors, _ = self._placing
         for name in (joints or {}).keys() & lost.keys():
             raise ValueError(f"joint {name!r} moves no body: {lost[name]}; omit it")
         if base is not None and not is_free:
@@ -115,7 +117,7 @@ class Robot:
 
         A rotor is a body ``rotor JOINT`` that turns about an axis of the ground and is geared to the joint. The spin of
         the link that carries the motor does not move it: with a gearbox of ratio n and a rotor of inertia J_r this is
-        J = n²J_r for large n. :class:`Kinematics` refuses these gears, take a robot without rotors there.
+        J = n²J_r for large n.
 
         Parameters
         ----------
@@ -160,7 +162,7 @@ class Robot:
         Raises
         ------
         ValueError
-            For unknown actuators, and robots without any.
+            For unknown actuators, and robots without any; actuators of the file that were not read are named.
         """
-        law, sensors, ports = feedback_of(self.joints, self.actuators, commands)
+        law, sensors, ports = feedback_of(self.joints, self.actuators, commands, self._placing.unread)
         return StateFeedback(function=law, sensors=sensors, ports=ports, period=period)

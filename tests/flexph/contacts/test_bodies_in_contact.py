@@ -12,7 +12,9 @@ import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Box, Capsule, Cylinder, Hertz, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.contacts.parts import SLENDER
+from flexph.kernels.contacts.gaps import BASE
 from flexph.kernels.surfaces.segments import squares
+from flexph.kernels.surfaces.surfaces import PLACES
 from flexph.methods import Decaying, Exact
 from flexph.models import load_model, write_model
 from flexph.sensors import gap
@@ -76,32 +78,42 @@ def test_capsules_in_turned_axes_and_by_decaying():
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-8)
 
 
+def placed(base):
+    """Rows for the results of two pairs of segments, with the places of their base points."""
+    rows = np.zeros((2, PLACES))
+    rows[:, BASE : BASE + 2] = base
+    return rows
+
+
 def test_the_distance_of_segments():
     """The closest points of random segments against a general minimisation, and the slopes against differences."""
     rng = np.random.default_rng(3)
-    for _ in range(40):
+    for k in range(40):
         V, W, U = rng.normal(0.0, (1.5, 1.0, 1.0), (3, 3)).T
-        x = np.array([V @ V, V @ W, V @ U, W @ U])
-        near, bent = np.zeros((2, 31)), np.zeros((5, 4))
-        sizes = np.array([[W @ W, U @ U]] * 2)
-        shifted = x + 1e-3 * rng.normal(size=4)
-        squares(sizes, np.array([x, shifted]), near, bent)
-        least = minimize(
-            lambda p, V=V, W=W, U=U: np.sum((V + p[0] * W - p[1] * U) ** 2), [0.0, 0.0], bounds=[(-1, 1)] * 2, tol=1e-14
-        )
+        base = rng.uniform(-1.0, 1.0, 2) if k % 2 else np.zeros(2)
+        Y = V + base[0] * W - base[1] * U
+        x = np.array([Y @ Y, Y @ W, Y @ U, W @ U, W @ W, U @ U])
+        near, bent = placed(base), np.zeros((5, 4))
+        shifted = x + np.append(1e-3 * rng.normal(size=4), np.zeros(2))
+        squares(np.array([x, shifted]), near, bent)
+        starts = [(0.0, 0.0), *product((-0.9, 0.9), repeat=2)]  # from a single one the minimisation may get stuck
+        square = lambda p, V=V, W=W, U=U: np.sum((V + p[0] * W - p[1] * U) ** 2)  # noqa: E731
+        found = [minimize(square, place, bounds=[(-1, 1)] * 2, tol=1e-14) for place in starts]
+        least = min(found, key=lambda result: result.fun)
         assert near[0, 0] == pytest.approx(least.fun, abs=3e-6 * (W @ W + U @ U))  # by ε of both squares
-        assert bent[0] @ (shifted - x) == pytest.approx(near[1, 0] - near[0, 0], abs=1e-14)
+        assert np.hypot(*(near[0, 1:3] - least.x)) < 1e-3 * max(1.0, 1.0 / abs(np.linalg.norm(np.cross(W, U))))
+        assert bent[0] @ (shifted - x)[:4] == pytest.approx(near[1, 0] - near[0, 0], abs=1e-14)
         for j in range(4):
-            moved, other = x.copy(), np.zeros((2, 31))
+            moved, other = x.copy(), placed(base)
             moved[j] += 1e-6
-            squares(sizes, np.array([x, moved]), other, bent)
+            squares(np.array([x, moved]), other, bent)
             np.testing.assert_allclose(other[1, 3:7] - other[0, 3:7], 1e-6 * near[0, 7 + j : 23 : 4], rtol=0, atol=1e-8)
 
 
 def test_mean_slopes_of_a_point_are_its_gradient():
-    near, bent = np.zeros((2, 31)), np.zeros((5, 4))
-    x = np.array([1.0, 0.1, 0.2, 0.3])
-    squares(np.ones((2, 2)), np.array([x, x]), near, bent)
+    near, bent = placed((0.0, 0.0)), np.zeros((5, 4))
+    x = np.array([1.0, 0.1, 0.2, 0.3, 1.0, 1.0])
+    squares(np.array([x, x]), near, bent)
     np.testing.assert_array_equal(bent[0], near[0, 3:7])
 
 
@@ -245,6 +257,37 @@ def test_equal_sharp_cubes_stand_rigidly(count, twist, drop, law):
         assert pressed == pytest.approx(weight, rel=1e-3)  # they have come to rest nearly
     # crossing edges lie deeper by the error of their distance, at most ε (W² + U²)/2R with R = 2 mm
     assert run[f"cube {count - 1}.centre"][-1, 2] == pytest.approx(0.2 * count - 0.1, abs=(count - 1) * 5e-6)
+
+
+@pytest.mark.parametrize(("count", "shift"), [(2, 0.02), (2, 0.08), (3, 0.03)])
+def test_bricks_lie_on_each_other_displaced(count, shift):
+    """Sharp edges of 0.5 mm radius cross edges of 0.2 m: round-off of their products may not turn their normals."""
+    size, names = np.array([0.2, 0.1, 0.05]), [f"brick {k}" for k in range(count)]
+    inertia = tuple((np.sum(size**2) - size**2) / 12.0)
+    brick, law = rigid.body(1.0, inertia=inertia, ports={"own": (0.0, 0.0, 0.0)}), Rigid(friction=0.3)
+    boxes = [Box(f"{name}.own", tuple(size)) for name in names]
+    joints = [contact(boxes[0], Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), law, name="floor")]
+    joints += [contact(boxes[k], boxes[k + 1], law, name=f"touch {k}") for k in range(count - 1)]
+    wall = connect(dict.fromkeys(names, brick), joints, gravity=(0.0, 0.0, -9.81))
+    places = {name: ((shift * (k % 2), 0.0, (k + 0.5) * size[2]), np.eye(3)) for k, name in enumerate(names)}
+    run = integrate(wall, wall.consistent_state(wall.assemble(places)), np.linspace(0.0, 0.2, 101))
+    assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+    assert run.ledger.complementarity_residual.max() < 1e-10
+    assert all(run.contact(f"touch {k}").gap.min() > -1e-12 for k in range(count - 1))
+    # crossing edges lie deeper by the error of their distance, at most ε (W² + U²)/2R = 13 μm with R = 0.5 mm
+    assert run[f"{names[-1]}.centre"][-1, 2] == pytest.approx((count - 0.5) * size[2], abs=13e-6 * (count - 1))
+    assert np.abs(run[f"{names[-1]}.velocity"][-1]).max() < 1e-3
+
+
+@pytest.mark.parametrize(("twist", "restitution"), [(0.3, 0.2), (0.1, 0.2), (0.3, 0.5)])
+def test_five_twisted_cubes_fall_on_each_other(twist, restitution):
+    """Impacts of eight redundant contacts between two cubes, which slip a little."""
+    mechanism, start = stacked(5, Rigid(friction=0.3, restitution=restitution), twist, 0.5 * restitution * 0.1)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 101), method=Exact(contact="steps"))
+    assert np.abs(run.ledger.residual).max() < ROUND_OFF * run.ledger.scale
+    assert run.ledger.complementarity_residual.max() < 1e-10
+    assert min(run.contact(name).gap.min() for name in ("floor", "touch 0", "touch 3")) > -1e-12
+    assert all(own.min() > -1e-12 * run.ledger.scale for own in run.ledger.dissipation.values())
 
 
 def test_stacks_in_a_turned_world_and_by_events():

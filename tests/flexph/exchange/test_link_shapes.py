@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import fem
 from flexph import GROUND, connect, force, integrate, weld
-from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Sphere, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.exchange import read_mjcf, read_sdf, read_urdf
 from flexph.exchange.robots import read
 from flexph.methods import Exact4
@@ -357,3 +357,18 @@ def test_collision_shapes_form_contacts(tmp_path):
     assert own.collisions.keys() == {"base", "one", "other"}
     with pytest.raises(ValueError, match="contacts need collision shapes of two links"):
         read_urdf(two_arms(tmp_path, shapes=False), contacts=law)
+
+
+def test_bodies_of_mjcf_come_to_rest_on_its_floor(tmp_path):
+    """A ball of radius 5 cm on the plane of the world, rigidly: its centre is 5 cm high, to the law of positions."""
+    pytest.importorskip("mujoco")
+    (tmp_path / "ball.xml").write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="ball" pos="0 0 0.1"><freejoint/>
+        <geom type="sphere" size="0.05" density="1000"/></body></worldbody></mujoco>"""
+    )
+    robot = read_mjcf(tmp_path / "ball.xml", contacts=Rigid())
+    assert [c.name for c in robot.connections] == ["contact world–ball"]
+    falling = connect(robot.bodies, robot.connections, gravity=(0.0, 0.0, -9.81))
+    start = falling.consistent_state(falling.assemble(robot.placed({})))
+    run = integrate(falling, start, np.linspace(0.0, 0.2, 101))
+    assert run.position(robot.ports["ball"])[-1, 2] == pytest.approx(0.05, abs=1e-9)

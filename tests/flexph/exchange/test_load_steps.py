@@ -9,6 +9,7 @@ from flexph.bodies import reduce_body
 from flexph.bodies.held_body import HeldBody
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.exchange import write_load_steps
+from flexph.meshes.abaqus.elements import FACES
 from flexph.models import load_model
 from flexph.numerics.rotations import rigid_motions
 from flexph.results import static_solution
@@ -223,3 +224,28 @@ def test_a_model_file_writes_loads(tmp_path):
         (tmp_path / "bar.yaml").write_text(MODEL.replace(right, wrong))
         with pytest.raises(ValueError, match=match):
             load_model(tmp_path / "bar.yaml").check()
+
+
+@pytest.mark.parametrize(("degree", "kind"), [(1, "C3D8"), (2, "C3D27")])
+def test_hexahedra_have_the_nodes_of_a_deck(degree, kind, tmp_path):
+    """Middles of edges and of the faces S1 to S6, and the centre lie between the corners that they belong to."""
+    box = fem.box_mesh((0.4, 0.02, 0.03), (2, 1, 1))
+    body = fem.solid(box, STEEL, degree=degree, ports={"root": "left"}, reference="root")
+    swing = connect({"bar": body}, [hinge("bar.root", GROUND, axis=(0.0, 1.0, 0.0))], gravity=(0.0, 0.0, -9.81))
+    rest = static_solution(swing, swing.equilibrium(swing.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})))
+    found = write_load_steps(tmp_path / "bar.inp", rest, "bar", at=0.0)
+    lines = (tmp_path / "bar.inp").read_text().splitlines()
+    first = lines.index(f"*ELEMENT, TYPE={kind}, ELSET=E1") + 1
+    last = next(k for k in range(first, len(lines)) if lines[k].startswith("*"))
+    numbers = np.array([int(n) for line in lines[first:last] for n in line.split(",") if n.strip()])
+    cells = numbers.reshape(2, -1)[:, 1:] - 1
+    corners = FACES["hexahedron"]
+    edges = [(k, (k + 1) % 4) for k in range(4)] + [(4 + k, 4 + (k + 1) % 4) for k in range(4)]
+    groups = [(k,) for k in range(8)]
+    if degree == 2:
+        groups += [*edges, *((k, k + 4) for k in range(4)), tuple(range(8)), *corners]
+    for cell in cells:
+        x = found.points[cell]
+        np.testing.assert_allclose(x, [x[list(group)].mean(axis=0) for group in groups], atol=1e-15)
+        assert np.linalg.det(x[[1, 3, 4]] - x[0]) > 0.0
+    assert abs(found.resultant).max() < 1e-12 * abs(found.forces).sum()

@@ -16,12 +16,14 @@ from flexph import (
     integrate,
     spring_damper,
 )
-from flexph.contacts import KelvinVoigt, Plane, Rigid, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
 from flexph.laws import gas_spring, potential, resistive
 from flexph.methods import Exact, Exact4
 from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
 
+ROOF = np.array([(0.1, -1.0, 0.05), (0.1, 1.0, 0.05), (-1.0, 0.0, 0.0), (1.2, 0.0, 0.0)]), [(0, 1, 2), (1, 0, 3)]
+"""Two triangles that meet at a ridge."""
 AGREEMENT = 1e-7
 """Of p dΦ/dp, relative to the largest: sixth-order differences of runs know 1e-8 to 1e-9 of it."""
 
@@ -209,6 +211,40 @@ def test_gradients_through_compliant_contacts_are_the_differences_of_runs(fricti
     with pytest.warns(ValidityWarning, match="closes at 0.1") as told:
         found = gradient(bouncing, parameters, times, functional)
     assert ("begins to" in str(told[0].message)) == (friction > 0.0)
+    expected = {name: differences(bouncing, parameters, name, functional, times, step=1e-5) for name in parameters}
+    largest = max(abs(parameters[name] * value) for name, value in expected.items())
+    for name, value in expected.items():
+        assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        lambda size: (Sphere("ball.centre", 0.1), Box(GROUND.at(0.0, 0.0, -0.1), (0.1, 0.5, size))),
+        lambda size: (Sphere("ball.centre", 0.1), Mesh(GROUND.at(0.0, 0.0, 0.05 - size), ROOF)),
+        lambda size: (
+            Capsule("ball.centre", 0.1, size, axis=(1.0, 0.0, 0.0)),
+            Capsule(GROUND.at(0.0, 0.0, -0.1), 1.0, 0.1, axis=(0.0, 1.0, 0.0)),
+        ),
+    ],
+    ids=["over the edge of a box", "over the ridge of a mesh", "capsules"],
+)
+def test_gradients_through_contacts_with_surfaces_are_the_differences_of_runs(shapes):
+    """A ball, and a capsule, that bounce over an edge: the size of a surface is a parameter, too."""
+
+    def bouncing(stiffness, size, speed):
+        law = KelvinVoigt(stiffness, damping=5.0)
+        mechanism = connect(
+            {"ball": rigid.sphere(0.1, density=1000.0)}, [contact(*shapes(size), law)], gravity=(0.0, 0.0, -9.81)
+        )
+        pose = mechanism.assemble({"ball": (0.07, 0.0, 0.12)})
+        start = mechanism.consistent_state(pose, velocities={"ball": ((speed, 0.0, 0.0), (0.0, 0.5, 0.0))})
+        return mechanism, start
+
+    parameters, times = {"stiffness": 1e4, "size": 0.1, "speed": 0.4}, np.linspace(0.0, 0.25, 251)
+    functional = Last(position("ball.centre"), 2)
+    with pytest.warns(ValidityWarning, match="closes at"):
+        found = gradient(bouncing, parameters, times, functional)
     expected = {name: differences(bouncing, parameters, name, functional, times, step=1e-5) for name in parameters}
     largest = max(abs(parameters[name] * value) for name, value in expected.items())
     for name, value in expected.items():

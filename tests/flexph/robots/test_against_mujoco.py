@@ -200,6 +200,16 @@ def test_actuators_tendons_and_rotors_move_a_robot_as_in_mujoco(tmp_path):
     assert errors[1] < 2e-5 and errors[0] / errors[1] == pytest.approx(4.0, abs=0.8)
 
 
+def test_actuators_without_a_counterpart_are_named(tmp_path):
+    muscle = '<actuator><general name="slow" joint="a" dyntype="integrator" gainprm="1"/></actuator>'
+    path, _ = written(tmp_path / "r.xml", MOVED, muscle)
+    with pytest.warns(UserWarning, match="actuators slow"):
+        robot = read_mjcf(path, rotors=True)
+    for commands in ({}, {"slow": 1.0}):
+        with pytest.raises(ValueError, match="actuator 'slow' of the file has no counterpart"):
+            robot.actuated(commands)
+
+
 def test_rotors_add_the_armature_to_the_mass_matrix(tmp_path):
     """The natural frequencies of two joints on springs, against the eigenvalues of MuJoCo's mass matrix."""
     springs = MOVED.replace('type="slide" axis="1 0 0"', 'type="slide" axis="1 0 0" stiffness="50"')

@@ -7,7 +7,8 @@ import pytest
 
 from flexph import connect, integrate
 from flexph.exchange import read_urdf
-from flexph.robots import Actuator
+from flexph.joints.transmissions import coupled_joints
+from flexph.robots import Actuator, Kinematics
 from flexph.robots.links.actuators import efforts_of
 from flexph.sensors import joint_angle
 
@@ -70,3 +71,27 @@ def test_actuators_of_sliding_joints_act_with_their_reaction(robot):
     np.testing.assert_array_equal(ends[0], ends[1])
     with pytest.raises(ValueError, match="has no actuators"):
         robot.actuated({})
+
+
+def test_kinematics_of_a_robot_with_rotors(robot):
+    """Rotors add J to the diagonal of the mass matrix; efforts are those of a run that inverse dynamics drives."""
+    inertias, q, rates = {"turn": 0.05, "slide": 0.4}, (0.3, 0.1), (1.1, -0.4)
+    both = []
+    for own in (robot, robot.with_rotors(inertias)):
+        mechanism = connect(own.bodies, own.connections, gravity=(0.0, 1.0, -9.81))
+        both.append(Kinematics(mechanism, own.coordinates, mechanism.assemble(own.placed({"turn": 0.3}))))
+    plain, geared = both
+    np.testing.assert_allclose(geared.mass_matrix(q) - plain.mass_matrix(q), np.diag([0.05, 0.4]), atol=1e-12)
+    moved = geared.efforts(q, rates, (2.0, 3.0)) - plain.efforts(q, rates, (2.0, 3.0))
+    np.testing.assert_allclose(moved, (0.1, 1.2), atol=1e-12)
+    np.testing.assert_allclose(
+        geared.place("tool.origin", q).position, plain.place("tool.origin", q).position, atol=1e-12
+    )
+
+
+def test_gears_between_links_are_refused_by_kinematics(robot):
+    geared = coupled_joints(robot.joints["turn"].coupling, robot.joints["slide"].coupling, ratio=2.0, name="geared")
+    mechanism = connect(robot.bodies, [*robot.connections, geared])
+    home = mechanism.assemble(robot.placed({"turn": 0.3}))
+    with pytest.raises(ValueError, match="gears of rotors, and 'geared' constrains rates"):
+        Kinematics(mechanism, {"turn": robot.coordinates["turn"]}, home)

@@ -3,9 +3,10 @@
     offset    g = ±V·W − c                   distance  g = ±|V| − c
     axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
     rim       g = V·W − r √(1 − (W·U)²) − c   shape  g = G(V·W, V·U, V·D) − c, the distance to a surface
-    segments  g = √D(V·V, V·W, V·U, W·U) − c, D the least |V + s W − t U|² + ε (s² |W|² + t² |U|²), |s|, |t| ≤ 1
+    segments  g = √D(V′·V′, V′·W, V′·U, W·U) − c, D the least |V + s W − t U|² + ε (s² |W|² + t² |U|²), |s|, |t| ≤ 1
 
-with q = V·W/|W|, as directions of sections that bend are longer than one.
+with q = V·W/|W|, as directions of sections that bend are longer than one, and V′ = V + s W − t U between the closest
+points of segments at the start of the step.
 
 A force F on a gap acts with its exact gradient, so that its work is F Δg; friction along t̄ ⟂ the gradient by V, with
 torques −ρ × t̄ on the bodies.
@@ -99,13 +100,17 @@ def gap(c, k, vector):
         gradient[0] = sum(a * b for a, b in zip(n, axes, strict=True))
         gradient[1 : 1 + V.size] = np.multiply.outer(n, V)
     elif kind == SEGMENTS:
-        pi = Ends(*(segments(v)[2] for v in vector))
-        near = [least_square(*segments(v)) for v in vector]
+        s, t = base_points(vector.before)
+        joined = Ends(*(np.array([v[0] + s * v[1] - t * v[2], *v[1:3]]) for v in vector))  # between the base points
+        V = joined.mean[0]
+        pi = Ends(*(segments(v)[2] for v in joined))
+        near = [least_square(*segments(v), (s, t)) for v in joined]
         value = Ends(*(np.sqrt(own[0]) for own in near))
         slope, way = 0.5 * (near[0][1] + near[1][1]), pi.change
         n = slope + (near[1][0] - near[0][0] - dot(slope, way)) / dot(way, way) * way if np.any(way != 0.0) else slope
         n = n / (2.0 * value.mean)
         gradient[:3] = np.array([2.0 * n[0] * V + n[1] * W + n[2] * U, n[1] * V + n[3] * U, n[2] * V + n[3] * W])
+        gradient[1:3] += np.array([s * gradient[0], -t * gradient[0]])
     elif kind == RIM:
         r, tilt = c.share[0, k], Ends(*(dot(v[1], v[2]) for v in vector))
         up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
@@ -127,18 +132,31 @@ def segments(v):
     return dot(W, W), dot(U, U), np.array([dot(V, V), dot(V, W), dot(V, U), dot(W, U)])
 
 
-def least_square(first, second, x):
-    """D at the products x, its gradient, and the place s: the least over all ends and inner points."""
+def base_points(v):
+    """Places s and t of the closest points of two segments."""
+    return least_square(*segments(v), (0.0, 0.0))[2]
+
+
+def least_square(first, second, x, base):
+    """D at the products x of V′, its gradient, and the places s and t: the least over all ends and inner points."""
     a, b = (1.0 + EVEN) * first, (1.0 + EVEN) * second
-    s = (x[3] * x[2] - b * x[1]) / (a * b - x[3] ** 2)
-    tries = [(s, (x[3] * s + x[2]) / b)]
+    one, other = x[1] + EVEN * first * base[0], x[2] - EVEN * second * base[1]
+    s = (x[3] * other - b * one) / (a * b - x[3] ** 2)
+    tries = [(s, (x[3] * s + other) / b)]
     for end in (-1.0, 1.0):
-        tries += [(end, (x[3] * end + x[2]) / b), ((x[3] * end - x[1]) / a, end), (end, 1.0), (end, -1.0)]
-    tries = [pair for pair in tries if all(abs(np.real(own)) <= 1.0 for own in pair)]
-    values = [x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3] + s**2 * a + t**2 * b for s, t in tries]
+        s, t = end - base[0], end - base[1]
+        tries += [(s, (x[3] * s + other) / b), ((x[3] * t - one) / a, t), (s, 1.0 - base[1]), (s, -1.0 - base[1])]
+    tries = [
+        pair for pair in tries if all(abs(np.real(o + own)) <= 1.0 + 1e-12 for o, own in zip(base, pair, strict=True))
+    ]
+    values = [
+        x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3] + s**2 * first + t**2 * second
+        + EVEN * ((s + base[0]) ** 2 * first + (t + base[1]) ** 2 * second)
+        for s, t in tries
+    ]  # fmt: skip
     k = int(np.argmin(np.real(values)))
     s, t = tries[k]
-    return values[k], np.array([1.0 + 0.0 * s, 2.0 * s, -2.0 * t, -2.0 * s * t]), s
+    return values[k], np.array([1.0 + 0.0 * s, 2.0 * s, -2.0 * t, -2.0 * s * t]), (s + base[0], t + base[1])
 
 
 def gap_at(c, k, place):
@@ -181,7 +199,7 @@ def _slip_rates(system, way, at, rate):
     first = c.share[0, k] * (normal if flat else middle)
     second = middle - first if flat else c.share[1, k] * middle
     if c.kind[k] == SEGMENTS:
-        places = [least_square(*segments(v))[2] for v in vector]
+        places = [base_points(v)[0] for v in vector]
         first = c.share[0, k] * normal - 0.5 * (places[0] + places[1]) * vector.mean[1]
         second = middle - first
     if c.kind[k] == RIM:

@@ -1,7 +1,7 @@
 from ....kernels.surfaces.closest cimport GRADIENT, VALUE, mean_gradient, nearest
-from ....kernels.surfaces.segments cimport SLOPE, SQUARE, closest_points, mean_slopes
+from ....kernels.surfaces.segments cimport BASE, FIRST, SECOND, SLOPE, SQUARE, closest_points, mean_slopes
 from ....kernels.surfaces.surfaces cimport Surfaces
-from ....numerics.loops.views cimport Mat, Vec, larger
+from ....numerics.loops.views cimport Mat, Vec, fill, larger
 from ..memory.memory cimport Memory
 from ..terms.angles cimport kappa
 from libc.math cimport atan2, sqrt
@@ -19,7 +19,7 @@ cdef double dot(Py_ssize_t dim, Vec a, Vec b) noexcept nogil
 cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm, Mat out) noexcept nogil
 cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
 cdef double find_surface(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end) noexcept nogil
-cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end) noexcept nogil
+cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end, double first, double second) noexcept nogil
 cdef void _differentiate_segments(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_shape(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double distance_along(Py_ssize_t dim, Mat vector, double along) noexcept nogil

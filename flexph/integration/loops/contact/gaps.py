@@ -18,9 +18,9 @@ if not cython.compiled:
     from math import atan2, sqrt
 
     from ....kernels.surfaces.closest import GRADIENT, VALUE, mean_gradient, nearest
-    from ....kernels.surfaces.segments import SLOPE, SQUARE, closest_points, mean_slopes
+    from ....kernels.surfaces.segments import BASE, FIRST, SECOND, SLOPE, SQUARE, closest_points, mean_slopes
     from ....kernels.surfaces.surfaces import Surfaces
-    from ....numerics.loops.views import larger
+    from ....numerics.loops.views import fill, larger
     from ..memory.memory import Memory
     from ..terms.angles import kappa
 
@@ -66,7 +66,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     if kind == SHAPE:
         return find_surface(m, dim, c, vector, 1) - offset
     if kind == SEGMENTS:
-        return find_segments(m, dim, vector, 1) - offset
+        find_segments(m, dim, vector, 1, 0.0, 0.0)
+        return find_segments(m, dim, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -97,42 +98,59 @@ def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
     return m.touch_near[end][VALUE]
 
 
-def find_segments(m: Memory, dim: int, vector: Array, end: int) -> float:
-    """Distance of two segments; sets ``touch.place``, the products of their vectors, and ``touch.near`` at an end."""
+def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, second: float) -> float:
+    """Distance of two segments, from base points at the places ``first`` and ``second`` on them.
+
+    Sets ``touch.place``, the products of V between the base points, W and U, and ``touch.near`` at an end of a step.
+    """
     place = m.touch_place[end]
-    place[0] = dot(dim, vector[0], vector[0])
-    place[1] = dot(dim, vector[0], vector[1])
-    place[2] = dot(dim, vector[0], vector[2])
-    place[3] = dot(dim, vector[1], vector[2])
-    first = dot(dim, vector[1], vector[1])
-    closest_points(first, dot(dim, vector[2], vector[2]), place, m.touch_near[end])
+    fill(place, 0.0)
+    for i in range(dim):
+        w = vector[1][i]
+        u = vector[2][i]
+        v = vector[0][i] + first * w - second * u
+        place[0] += v * v
+        place[1] += v * w
+        place[2] += v * u
+        place[3] += w * u
+        place[4] += w * w
+        place[5] += u * u
+    m.touch_near[end][BASE] = first
+    m.touch_near[end][BASE + 1] = second
+    closest_points(place, m.touch_near[end])
     return sqrt(larger(m.touch_near[end][SQUARE], TINY))
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance d of two segments: of d² by its products, over d₀ + d₁, and at the end."""
+    """Set the gradients of the distance d of two segments: of d² by its products, over d₀ + d₁, and at the end.
+
+    Base points are the closest points at the start of the step.
+    """
     v0 = m.touch_first
     v1 = m.touch_last
     mean = m.touch_mean[c]
     end = m.touch_end[c]
-    d0 = find_segments(m, dim, v0, 0)
-    d1 = find_segments(m, dim, v1, 1)
+    find_segments(m, dim, v0, 0, 0.0, 0.0)
+    s = m.touch_near[0][FIRST]
+    t = m.touch_near[0][SECOND]
+    d0 = find_segments(m, dim, v0, 0, s, t)
+    d1 = find_segments(m, dim, v1, 1, s, t)
     mean_slopes(m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
     n = m.touch_bent[0]
     e = m.touch_near[1]
     for i in range(dim):
-        v = 0.5 * (v0[0][i] + v1[0][i])
         w = 0.5 * (v0[1][i] + v1[1][i])
         u = 0.5 * (v0[2][i] + v1[2][i])
+        v = 0.5 * (v0[0][i] + v1[0][i]) + s * w - t * u
         mean[0][i] = (2.0 * n[0] * v + n[1] * w + n[2] * u) / (d0 + d1)
-        mean[1][i] = (n[1] * v + n[3] * u) / (d0 + d1)
-        mean[2][i] = (n[2] * v + n[3] * w) / (d0 + d1)
-        v = v1[0][i]
+        mean[1][i] = (n[1] * v + n[3] * u) / (d0 + d1) + s * mean[0][i]
+        mean[2][i] = (n[2] * v + n[3] * w) / (d0 + d1) - t * mean[0][i]
         w = v1[1][i]
         u = v1[2][i]
+        v = v1[0][i] + s * w - t * u
         end[0][i] = (2.0 * e[SLOPE] * v + e[SLOPE + 1] * w + e[SLOPE + 2] * u) / (2.0 * d1)
-        end[1][i] = (e[SLOPE + 1] * v + e[SLOPE + 3] * u) / (2.0 * d1)
-        end[2][i] = (e[SLOPE + 2] * v + e[SLOPE + 3] * w) / (2.0 * d1)
+        end[1][i] = (e[SLOPE + 1] * v + e[SLOPE + 3] * u) / (2.0 * d1) + s * end[0][i]
+        end[2][i] = (e[SLOPE + 2] * v + e[SLOPE + 3] * w) / (2.0 * d1) - t * end[0][i]
 
 
 def _differentiate_shape(m: Memory, dim: int, c: int) -> None:

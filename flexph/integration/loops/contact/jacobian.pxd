@@ -1,4 +1,4 @@
-from ....kernels.surfaces.segments cimport SLOPE, SQUARE
+from ....kernels.surfaces.segments cimport BASE, SLOPE, SQUARE
 from ....numerics.loops.views cimport Vec, fill, larger, part
 from ..memory.memory cimport Memory
 from ..terms.border cimport add
@@ -26,6 +26,8 @@ cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, doubl
 cdef double _add_turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _add_surface_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _add_segment_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
+cdef double _part_of_base(Memory* m, Py_ssize_t vector) noexcept nogil
+cdef double _part_of(Memory* m, Py_ssize_t vector, Py_ssize_t other) noexcept nogil
 cdef void _add_rim_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil
 cdef void _differentiate_weights(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil

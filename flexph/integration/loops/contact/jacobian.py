@@ -23,7 +23,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ....kernels.surfaces.segments import SLOPE, SQUARE
+    from ....kernels.surfaces.segments import BASE, SLOPE, SQUARE
     from ....numerics.loops.views import fill, larger, part
     from ..memory.memory import Memory
     from ..terms.border import add
@@ -216,49 +216,70 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
 def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the change of the direction of the force on two segments; ``push`` is the force times h.
 
-    The discrete gradient n of d² by the products V·V, V·W, V·U, W·U has the derivatives ``touch.bent``; that of d is
-    n/(d₀ + d₁).
+    The discrete gradient n of d² by the products of V′ = V + s₀ W − t₀ U, W, U has the derivatives ``touch.bent``;
+    that of d is n/(d₀ + d₁).
     """
     first = _first_row(m)
     v0 = m.touch_first
     v1 = m.touch_last
     differentiate_gap(m, dim, c)
+    for j in range(dim):  # V′ in place of D, which segments do not have
+        v0[3][j] = 0.0
+        v1[3][j] = 0.0
+        for vector in range(3):
+            v0[3][j] += _part_of_base(m, vector) * v0[vector][j]
+            v1[3][j] += _part_of_base(m, vector) * v1[vector][j]
     d1 = sqrt(larger(m.touch_near[1][SQUARE], TINY))
     total = sqrt(larger(m.touch_near[0][SQUARE], TINY)) + d1
     n = m.touch_bent[0]
     gain = push / total
-    _add_block(m, dim, contact, c, -gain * n[0], 0, 0)
-    for k in range(1, 3):
-        _add_block(m, dim, contact, c, -0.5 * gain * n[k], 0, k)
-        _add_block(m, dim, contact, c, -0.5 * gain * n[k], k, 0)
-    _add_block(m, dim, contact, c, -0.5 * gain * n[3], 1, 2)
-    _add_block(m, dim, contact, c, -0.5 * gain * n[3], 2, 1)
+    for k in range(3):
+        own = _part_of_base(m, k)
+        for l in range(3):
+            turned = n[0] * own * _part_of_base(m, l)
+            if k > 0:
+                turned += 0.5 * n[k] * _part_of_base(m, l)
+            if l > 0:
+                turned += 0.5 * n[l] * own
+            if k + l == 3:
+                turned += 0.5 * n[3]
+            _add_block(m, dim, contact, c, -gain * turned, k, l)
     for k in range(4):
-        one = 0 if k < 3 else 1  # vectors of product k
-        other = k if k < 3 else 2
+        one = 3 if k < 3 else 1  # vectors of product k
+        other = 3 if k == 0 else k if k < 3 else 2
         for i in range(m.touch_begin[4]):
             vector = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
             acting = 0.0
             moved = 0.0
             for j in range(dim):
-                B = m.system_B[first + i][j]
-                if vector == one:
-                    acting += 0.5 * B * (v0[other][j] + v1[other][j])
-                if vector == other:
-                    acting += 0.5 * B * (v0[one][j] + v1[one][j])
+                B = 0.5 * m.system_B[first + i][j]
+                acting += B * _part_of(m, vector, one) * (v0[other][j] + v1[other][j])
+                acting += B * _part_of(m, vector, other) * (v0[one][j] + v1[one][j])
             for l in range(4):
                 slope = m.touch_bent[1 + k][l] - 0.5 * n[k] * m.touch_near[1][SLOPE + l] / (total * d1)
-                left = 0 if l < 3 else 1
-                right = l if l < 3 else 2
+                left = 3 if l < 3 else 1
+                right = 3 if l == 0 else l if l < 3 else 2
                 for j in range(dim):
-                    W = m.system_W[first + i][j]
-                    if vector == left:
-                        moved += slope * W * v1[right][j]
-                    if vector == right:
-                        moved += slope * W * v1[left][j]
+                    W = slope * m.system_W[first + i][j]
+                    moved += W * _part_of(m, vector, left) * v1[right][j]
+                    moved += W * _part_of(m, vector, right) * v1[left][j]
             m.touch_along[0][i] = acting
             m.touch_along[1][i] = moved
         _add_outer(m, contact, c, -gain, m.touch_along[0], m.touch_along[1])
+
+
+def _part_of_base(m: Memory, vector: int) -> float:
+    """Part of V, W or U in the vector V′ = V + s₀ W − t₀ U between the base points of two segments."""
+    if vector == 0:
+        return 1.0
+    return m.touch_near[1][BASE] if vector == 1 else -m.touch_near[1][BASE + 1]
+
+
+def _part_of(m: Memory, vector: int, other: int) -> float:
+    """Part of V, W or U in W (``other`` = 1), U (2) or V′ (3)."""
+    if other == 3:
+        return _part_of_base(m, vector)
+    return 1.0 if vector == other else 0.0
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:

@@ -4,7 +4,6 @@ from ..mechanics.motion cimport inertia_products, vectors
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
-from ..terms.nodes cimport cross_product
 from .nodes cimport add_field, row_of
 from .rotations cimport drive_arm, factor_rotations, turn
 from .scheme cimport Scheme

@@ -10,7 +10,6 @@ if not cython.compiled:
     from ..mechanics.motion import inertia_products, vectors
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
-    from ..terms.nodes import cross_product
     from .nodes import add_field, row_of
     from .rotations import drive_arm, factor_rotations, turn
     from .scheme import Scheme
@@ -127,7 +126,10 @@ def _set_velocities(s: Memory, dim: int) -> None:
             swept[0] = -s.stage_spin[b][0] * arm[1]
             swept[1] = s.stage_spin[b][0] * arm[0]
         else:
-            cross_product(s.stage_spin[b], arm, swept)
+            spin = s.stage_spin[b]
+            swept[0] = spin[1] * arm[2] - spin[2] * arm[1]
+            swept[1] = spin[2] * arm[0] - spin[0] * arm[2]
+            swept[2] = spin[0] * arm[1] - spin[1] * arm[0]
         for k in range(d):
             s.run_moved[n][k] = s.nodes_moves[n] * s.x_v[b][k] + swept[k] + s.stage_pushed[n][k]
 

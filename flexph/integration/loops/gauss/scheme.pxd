@@ -20,6 +20,5 @@ cdef struct Scheme:
     CMat right
     Ten transport
     Vec driven
-    Mat turned
     Acceleration acceleration
     Damped damped

@@ -17,7 +17,6 @@ import numpy as np
 
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
-from ....numerics.loops.views import LANES
 from ..memory.data import Index
 from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, SYSTEMS, Cells, Memory, addresses_of
 from ..memory.workspace import SPANS
@@ -42,9 +41,8 @@ class Scheme(NamedTuple):
     eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
     right: Array  # (s, k) complex, columns of V, multiplied by 2 for complex eigenvalues
-    transport: Array  # (b, s·d, s·d and a lane), factors of 1 − hA[Ω]×
+    transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
-    turned: Array  # (s·d, lane), work space
     acceleration: Acceleration  # of the unknowns of all stages
     damped: Damped  # of the unknowns without stress rates
 
@@ -90,9 +88,8 @@ class StageMemories:
             eigenvalue=eigenvalue,
             left=left,
             right=right,
-            transport=np.zeros((bodies, stages * d, stages * d + LANES)),
+            transport=np.zeros((bodies, stages * d, stages * d)),
             driven=np.zeros(stages * d),
-            turned=np.zeros((stages * d, LANES)),
             acceleration=acceleration_of(stages * (unknowns + rates)),
             damped=damped_of(stages * unknowns),
         )

@@ -51,6 +51,14 @@ def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
 
 def forces(m: Memory, dim: int, contact: int) -> None:
     """Set the forces on nodes, the torques on sections, and the resultants on bodies, of all but strains."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _forces(m, 2, contact)
+    else:
+        _forces(m, 3, contact)
+
+
+def _forces(m: Memory, dim: int, contact: int) -> None:
+    """Set the same forces and torques in 2 or 3 dimensions."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     add_forces_on_nodes(m, dim)

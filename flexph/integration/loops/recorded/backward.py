@@ -143,7 +143,13 @@ def recorded_cells(m: Memory, constants: Array | None = None, space: Array | Non
 
 def _copied(reals: Array, into: Array | None) -> Array:
     """Cells with the given values, constants until they are recorded."""
-    cells = np.zeros(reals.size, complex) if into is None else into
+    cells = recorded_zeros(reals.shape) if into is None else into
     cells.real = reals
-    cells.view(np.int64)[1::2] = -1
+    return cells
+
+
+def recorded_zeros(shape: tuple[int, ...]) -> Array:
+    """Cells of constants that are zero."""
+    cells = np.zeros(shape, complex)
+    cells.ravel().view(np.int64)[1::2] = -1
     return cells

@@ -12,7 +12,7 @@ from ..gauss.scheme import UNKNOWNS, Scheme, StageMemories, before_runs
 from ..memory.data import Index
 from ..memory.memory import Memory, address_of
 from ..memory.structures import GaussTable, Kinds, Table
-from .backward import NOTHING, Backward, backward_of, recorded_cells
+from .backward import NOTHING, Backward, backward_of, recorded_cells, recorded_zeros
 
 WORK_SPACE = ("transport", "driven", "turned")
 """Last fields of a RecordedScheme, of recorded numbers."""
@@ -123,21 +123,20 @@ def collocated_of(
     )
     back.factored[:] = NOTHING
     spaces = memories.cells.view(np.float64)
-    space_cells = np.zeros(spaces.size, complex)
-    space_cells.view(np.int64)[1::2] = -1
+    space_cells = recorded_zeros(spaces.shape)
     size = spaces.size // scheme.nodes.size
     stages = []
     for k, stage in enumerate(memories.stages):
         own = space_cells[k * size : k * size + stage.space.reals.size]
         stages.append(recorded_cells(stage, back.cells.constants, own)[2])
-    cells = np.zeros(given.shape[1], complex)
+    cells = recorded_zeros((given.shape[1],))
     parts, first = {}, 0
     for name, rows, _, width in widths_of(table, tableau):
         parts[name] = cells[first : first + rows * width].reshape(rows, width)
         first += rows * width
     nodes = RecordedNodes._make([*(parts[name] for name in AT_NODES), 0])
     addresses_there = np.array([address_of(own) for own in stages])
-    space = {name: np.zeros_like(getattr(scheme, name), dtype=complex) for name in WORK_SPACE}
+    space = {name: recorded_zeros(getattr(scheme, name).shape) for name in WORK_SPACE}
     rest = RecordedScheme._fields[1 : -len(WORK_SPACE)]
     recorded = RecordedScheme(addresses_there, *(getattr(scheme, name) for name in rest), **space)
     of = Collocated(
@@ -153,6 +152,6 @@ def collocated_of(
         given_cells=cells,
         spaces=spaces,
         space_cells=space_cells,
-        defect=np.zeros(unknowns, complex),
+        defect=recorded_zeros((unknowns,)),
     )
     return of, (addresses, memories, stages)

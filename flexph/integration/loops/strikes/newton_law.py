@@ -154,12 +154,17 @@ def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island
 
 
 def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
-    """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect."""
+    """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect.
+
+    If none is large enough, weights adapt themselves: eight redundant contacts of two boxes may slip a little.
+    """
     weight = WEIGHT
     defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
         weight *= HEAVIER
         defect = solve_pressed(m, kinds, law, island, weight, False)
+    if not defect <= ROUGH:
+        defect = solve_pressed(m, kinds, law, island, 0.0, False)
     return defect
 
 
