@@ -57,7 +57,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            """Value at parameters; the Jacobian is kept."""
+            """Evaluate at parameters, and store the Jacobian for ``backward``."""
             own, jacobian = asked.with_jacobian(x.detach().cpu().numpy())
             ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
             return torch.as_tensor(own, dtype=x.dtype, device=x.device)
@@ -170,4 +170,5 @@ def _needed(package: str) -> ModuleType:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f'install {package}: pip install "flexph[{package}]"', name=package) from error
+        said = f'{package} is not installed: pip install "flexph[{package}]"'
+        raise ModuleNotFoundError(said, name=package) from error
