@@ -144,7 +144,7 @@ class _Asked:
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):
             raise ValueError(
-                f"function must know its derivatives, as flexph.gradients.Responses, got {function!r:.100}"
+                f"function must have derivatives, as flexph.gradients.Responses has, got {function!r:.100}"
             )
         self.function, self.names, self.name = function, tuple(check.name("a parameter", own) for own in names), value
 
