@@ -125,7 +125,7 @@ def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
         given = setting_at(tree, path)
         value = 0.5 * (lower + upper) if given is None else read_size(given)
         if not lower <= value <= upper:
-            raise ValueError(f"{path} must begin within its bounds {ends[0]} and {ends[1]}, the file has {given}")
+            raise ValueError(f"{path} must start within its bounds {ends[0]} and {ends[1]}, got {given} in the file")
         start[path] = value
     return start
 

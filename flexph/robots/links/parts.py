@@ -38,7 +38,7 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
 
 
 class FlexedBody(NamedTuple):
-    """Body of a flexible link, the pose (4, 4) of its frame on the link in the file, and its ports by joint."""
+    """Flexible link: body, pose (4, 4) of its frame in the link frame of the file, and ports by joint."""
 
     body: Body
     frame: Array
