@@ -180,17 +180,22 @@ def frequencies(body, count):
     return np.sqrt(squares) / (2.0 * np.pi)
 
 
+@pytest.fixture(scope="module")
+def perforated_limit():
+    """Limit of three frequencies with uniform hexahedra of degree 2 (Aitken)."""
+    values = [frequencies(perforated((3 * n, 3 * n, n), 2), 3) for n in (1, 2, 4)]
+    return values[-1] - (values[-1] - values[-2]) ** 2 / (values[-1] + values[-3] - 2.0 * values[-2])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("degree", "modes", "tolerance"), [(2, 3, 0.1), (2, 3, 0.02), (1, 1, 0.2), (1, 1, 0.1)])
-def test_frequencies_of_a_box_with_a_hole_are_within_the_tolerance(degree, modes, tolerance):
-    """Limit of uniform hexahedra of degree 2 (Aitken), whose own error is 0.3 %."""
-    values = [frequencies(perforated((3 * n, 3 * n, n), 2), modes) for n in (1, 2, 4)]
-    limit = values[-1] - (values[-1] - values[-2]) ** 2 / (values[-1] + values[-3] - 2.0 * values[-2])
+def test_frequencies_of_a_box_with_a_hole_are_within_the_tolerance(perforated_limit, degree, modes, tolerance):
+    """The limit is known to 0.3 %: adaptive meshes lead to values that are lower by as much."""
     rounds = []
     to = fem.Refinement(tolerance, modes=modes, watch=rounds.append)
     perforated((3, 3, 1), degree, to, simplices=True)
     assert rounds[-1].worst <= tolerance and len(rounds) > 1
-    assert np.max(rounds[-1].values / limit - 1.0) <= tolerance - 3e-3
+    assert np.max(rounds[-1].values / perforated_limit[:modes] - 1.0) <= tolerance - 4e-3
 
 
 def of_round(value, estimate):
