@@ -29,7 +29,8 @@ UNMEASURED = 4.0
 
 def safe_errors(earlier: Sequence[Round], names: Sequence[str], values: Array, estimates: Array) -> Array:
     """Relative errors (k,) on a mesh: estimates times factors that the values on earlier meshes give."""
-    return np.array([e * _factor(earlier, *own, e) for *own, e in zip(names, values, estimates, strict=True)])
+    criteria = zip(names, values, estimates, strict=True)
+    return np.array([estimate * _factor(earlier, name, value, estimate) for name, value, estimate in criteria])
 
 
 def _factor(earlier: Sequence[Round], name: str, value: float, estimate: float) -> float:

@@ -127,6 +127,28 @@ def test_shells_with_nodes_on_edges_are_the_same_plate(form, kind, name, tmp_pat
     np.testing.assert_allclose(held(body), held(twin), rtol=1e-4)
 
 
+BLOCK = f"RLBLOCK,2,2,8,7\n(2i8,6g16.9)\n(7g16.9)\n{1:8d}{2:8d}{0.01:16.9f}{0.01:16.9f}\n{2:8d}{8:8d}"
+RECTANGULAR = "".join(f"{t:16.9f}" for t in (THICKNESS, THICKNESS, 0.0, 0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("real", [f"R,2,{THICKNESS}\n", f"{BLOCK}{RECTANGULAR}\n{0.0:16.9f}{0.0:16.9f}\n"])
+def test_real_constants_are_the_thickness_of_shells(real, tmp_path):
+    mesh = in_space("quad")
+    rows = lambda text: text.replace(f"{1:9d}{1:9d}{1:9d}{4:9d}", f"{1:9d}{1:9d}{2:9d}{1:9d}")  # noqa: E731
+    path = written(tmp_path / "p.cdb", rows(cdb(*mesh, section=real)))
+    assert [s.thickness for s in read_contents(path).shells.values()] == [THICKNESS]
+    np.testing.assert_allclose(held(fem.plate(path)), held(fem.plate(written(tmp_path / "q.cdb", cdb(*mesh)))))
+    for other, match in [
+        (f"R,2,{THICKNESS},0.003\n", r"R \(line 3: its thickness is not the same at all corners\)"),
+        (f"R,2,{THICKNESS}\nRMORE,0.5\n", r"its real constant 7 is 0.5"),
+        (f"R,2,{THICKNESS},,,,30\n", r"its real constant 5 is 30"),
+        (f"{BLOCK}{RECTANGULAR}\n", r"RLBLOCK .*it must have 8 real constants, got 6"),
+        ("R,2,THICK\n", "it cannot be read from 'THICK'"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            fem.plate(written(tmp_path / "r.cdb", rows(cdb(*mesh, section=other))))
+
+
 @pytest.mark.parametrize(("kind", "offset"), [("quad", ",,,,,,0.001"), ("triangle", "\n,,0.001")])
 def test_offsets_of_shells_with_nodes_on_edges_are_refused(kind, offset, tmp_path):
     name = {"quad": "CQUAD8", "triangle": "CTRIA6"}[kind]
