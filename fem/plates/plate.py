@@ -34,7 +34,7 @@ from ..solids.ties import given_ties
 from .coordinates import Theory, point_by_point
 from .flat import PlaneAxes
 from .inertia import plate_inertia
-from .model import MASS, PlateModel, plate_model
+from .model import MASS, PlateModel, plate_model, straightened
 from .placing import placed, with_port_at
 from .reading import GivenPlate, is_drawn, read_plate
 from .refining import refined_plate
@@ -242,7 +242,7 @@ def _model(given: GivenPlate, *, theory: Theory, rotary: bool, correction: float
         raise ValueError(
             "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
         )
-    read = solid_mesh(given.mesh, plane=True, degree=None)
+    read = straightened(solid_mesh(given.mesh, plane=True, degree=None))
     read = read.of_degree_two() if read.degree == 1 else read
     solid = solid_model(read, given.material, plane="stress", thickness=1.0)
     return plate_model(solid, given.thickness, theory, rotary=rotary, correction=correction)

@@ -50,9 +50,9 @@ class _OneThread(AbstractContextManager[None]):
     def __init__(self) -> None:
         import scipy.linalg  # noqa: F401 - the controller finds libraries that are loaded
 
-        self.libraries, self.lock = ThreadpoolController().select(user_api="blas").lib_controllers, Lock()
+        self.controller, self.lock = ThreadpoolController().select(user_api="blas"), Lock()
         self.owner, self.depth = 0, 0
-        self.before: list[tuple[Any, int]] = []  # a context of threadpoolctl for each call takes 10 % of a short run
+        self.limit: Any = None
 
     def __enter__(self) -> None:
         with self.lock:
@@ -60,11 +60,9 @@ class _OneThread(AbstractContextManager[None]):
             if self.owner != get_ident():
                 return
             self.depth += 1
-            if self.depth == 1:
-                for library in self.libraries:
-                    if (count := library.num_threads) > 1:
-                        self.before.append((library, count))
-                        library.set_num_threads(1)
+            if self.depth == 1 and any(library.num_threads > 1 for library in self.controller.lib_controllers):
+                self.limit = self.controller.limit(limits=1)
+                self.limit.__enter__()
 
     def __exit__(self, *error: Any) -> None:
         with self.lock:
@@ -72,10 +70,9 @@ class _OneThread(AbstractContextManager[None]):
                 return
             self.depth -= 1
             if self.depth == 0:
-                self.owner = 0
-                while self.before:
-                    library, count = self.before.pop()
-                    library.set_num_threads(count)
+                self.owner, limit, self.limit = 0, self.limit, None
+                if limit is not None:
+                    limit.__exit__(*error)
 
 
 @cache

@@ -96,7 +96,7 @@ class Problem:
         """Distances between segments: none."""
         return {}
 
-    def driving(self, values: Mapping[str, Array]) -> dict[str, tuple[Array, Array]]:
+    def driving(self, values: Mapping[str, Array]) -> dict[str, Any]:
         """Tables of inputs with given values."""
         return {port: (own.times, values[port]) for port, own in self.tables.items()}
 

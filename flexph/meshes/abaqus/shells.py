@@ -12,7 +12,6 @@ REFUSED = {
     **{"MEMBRANE ONLY": "it does not bend", "BENDING ONLY": "it does not stretch", "USER": "a user subroutine"},
 }
 """Parameters of sections that are no plates of one material and thickness."""
-MIDDLE = ("0", "MIDDLE SURFACE")
 
 
 def shell_section(block: Block) -> ShellSection:

@@ -243,10 +243,11 @@ def _asked(drawing: Drawing, request: MeshRequest, most: int, wanted: dict[str, 
     """Answer to a request for the mesh of a part."""
     assert request.size is not None
     sizes = request.sizes
-    given = sizes and {"corners": sizes.corners / drawing.scale, "sizes": sizes.sizes / drawing.scale}
+    scale = drawing.scale
+    given = None if sizes is None else {"corners": sizes.corners / scale, "sizes": sizes.sizes / scale}
     path = drawing.path
     common = {"file": str(path.resolve()), "format": FORMATS[path.suffix.lower()], "max_cells": most}
-    return asked({**common, "size": request.size / drawing.scale, **wanted}, sizes=given, beside=path)
+    return asked({**common, "size": request.size / scale, **wanted}, sizes=given, beside=path)
 
 
 def _solid_mesh(

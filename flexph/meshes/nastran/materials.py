@@ -40,7 +40,7 @@ def tabled_material(card: Card, table: Card, curves: Mapping[str, Card], factor:
         constants = {k: card.real(k) for k in (1, 2, 3, 4) if card.field(k)}
     except ValueError as error:
         return FileMaterial(refused=str(error))
-    material = FileMaterial()
+    material = FileMaterial(held_beyond=False)
     for kind, own in (("isotropic", (1, 2, 3)), ("density", (4,))):
         at = sorted({t for k in own if k in tables for t in tables[k][0]}) or [0.0]
         rows: list[Row] = []

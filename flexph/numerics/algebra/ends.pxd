@@ -4,5 +4,5 @@ cdef struct End:
     Mat matrix
     IVec pivot
     Py_ssize_t half
-    Py_ssize_t count
+    Py_ssize_t eliminated
     Vec x

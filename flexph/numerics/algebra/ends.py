@@ -10,8 +10,8 @@ from ..arrays import Array
 class End(NamedTuple):
     """Rows of the unknowns that are eliminated, and of those in the middle, from an end of the matrix on."""
 
-    matrix: Array  # (count + half, width), see band
-    pivot: Array  # (count + half,); entry ``count`` is 1 if the elimination succeeded
+    matrix: Array  # (eliminated + half, width), see band
+    pivot: Array  # (eliminated + half,); entry ``eliminated`` is 1 if the elimination succeeded
     half: int  # half bandwidth
-    count: int  # of unknowns that are eliminated
-    x: Array  # (count + half,), right-hand side and solution
+    eliminated: int  # number of unknowns that are eliminated
+    x: Array  # (eliminated + half,), right-hand side and solution

@@ -84,13 +84,13 @@ def factor_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, thread
     first = _first_end(A, pivot, w, x)
     second = _second_end(A, pivot, w, other)
     run_both(_eliminate, first, second, threads > 1)
-    if first.pivot[first.count] == 0 or second.pivot[second.count] == 0:
+    if first.pivot[first.eliminated] == 0 or second.pivot[second.eliminated] == 0:
         return False
-    last = second.count + w - 1
+    last = second.eliminated + w - 1
     for i in range(w):
         for j in range(w):
-            A[first.count + i][j - i + w] += second.matrix[last - i][i - j + w]
-    return factor(_middle(A, w), part(pivot, first.count, first.count + w), w)
+            A[first.eliminated + i][j - i + w] += second.matrix[last - i][i - j + w]
+    return factor(_middle(A, w), part(pivot, first.eliminated, first.eliminated + w), w)
 
 
 def solve_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads: int) -> None:
@@ -98,20 +98,25 @@ def solve_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads
     first = _first_end(A, pivot, w, x)
     second = _second_end(A, pivot, w, other)
     N = x.size
-    last = second.count + w - 1
+    last = second.eliminated + w - 1
     apart = cython.declare(cython.bint, threads > 1 and N * w >= LEAST_SOLVED)
-    for k in range(second.count):
+    for k in range(second.eliminated):
         other[k] = x[N - 1 - k]
     for k in range(w):
-        other[second.count + k] = 0.0
+        other[second.eliminated + k] = 0.0
     run_both(_go_forward, first, second, apart)
     for k in range(w):
-        x[first.count + k] += other[last - k]
-    solve(_middle(A, w), part(pivot, first.count, first.count + w), w, part(x, first.count, first.count + w))
+        x[first.eliminated + k] += other[last - k]
+    solve(
+        _middle(A, w),
+        part(pivot, first.eliminated, first.eliminated + w),
+        w,
+        part(x, first.eliminated, first.eliminated + w),
+    )
     for k in range(w):
-        other[last - k] = x[first.count + k]
+        other[last - k] = x[first.eliminated + k]
     run_both(_go_backward, first, second, apart)
-    for k in range(second.count):
+    for k in range(second.eliminated):
         x[N - 1 - k] = other[k]
 
 
@@ -123,14 +128,14 @@ def _middle(A: Array, w: int) -> Array:
 
 def _eliminate(end: End) -> None:
     """Eliminate the unknowns of an end from its matrix."""
-    end.pivot[end.count] = factor_first(end.matrix, end.pivot, end.half, end.count)
+    end.pivot[end.eliminated] = factor_first(end.matrix, end.pivot, end.half, end.eliminated)
 
 
 def _go_forward(end: End) -> None:
     """Eliminate the unknowns of an end from its right-hand side."""
-    forward(end.matrix, end.pivot, end.half, end.x, end.count)
+    forward(end.matrix, end.pivot, end.half, end.x, end.eliminated)
 
 
 def _go_backward(end: End) -> None:
     """Solve for the unknowns of an end, from those in the middle."""
-    backward(end.matrix, end.half, end.x, end.count)
+    backward(end.matrix, end.half, end.x, end.eliminated)

@@ -95,6 +95,22 @@ def test_shells_of_a_deck_are_the_plate_somewhere_in_space(form, kind, tmp_path)
     np.testing.assert_allclose(np.sort(body.view.points, axis=0)[0], in_space(kind)[0].min(axis=0), atol=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["quad", "triangle"])
+def test_shells_with_nodes_on_edges_are_the_same_plate(kind, tmp_path):
+    """S8R and STRI65 with seven digits: nodes are off the middles by 1e-7 of the extent, frequencies by as little."""
+    points, cells, left = in_space(kind)
+    c = cells.shape[1]
+    ends = np.sort(np.stack([cells, np.roll(cells, -1, axis=1)], axis=2), axis=2)
+    edges, number = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
+    middles = points[edges].mean(axis=1)
+    whole = np.round(np.vstack([points, middles]), 7)
+    text = inp(whole, np.column_stack([cells, len(points) + number.reshape(-1, c)]), left)
+    text = text.replace("type=S4R", "type=S8R" if kind == "quad" else "type=STRI65")
+    body = fem.plate(written(tmp_path / "p.inp", text))
+    twin = fem.plate(written(tmp_path / "q.inp", inp(points, cells, left)))
+    np.testing.assert_allclose(held(body), held(twin), rtol=1e-4)
+
+
 def test_ports_loads_and_stresses_turn_with_the_plate():
     """Response to a force and a torque at a port: displacement, rotation, and stress tensor in axes of the file."""
     at = np.array([0.35, 0.15, 0.02])  # in axes of the plate

@@ -186,6 +186,12 @@ def test_loops_and_oracle_agree_on_large_bodies(monkeypatch, dim, bodies, connec
     agree(mechanism)
 
 
+def test_wheels_on_compliant_contacts_in_a_sparse_border(monkeypatch):
+    monkeypatch.setattr(build, "WIDE", -1.0)
+    dim, make = SOFT_GROUND["tyre"]
+    agree(joined(dim, *touching(grounded(dim), SLIPPERY["hertz"])[:1], make()), contact=1)
+
+
 @pytest.fixture
 def kept(monkeypatch):
     """Python keeps the matrices of all bodies, sparse, and brings in what changes to round-off."""

@@ -17,7 +17,6 @@ cdef struct RecordedScheme:
     Vec point_weights
     RTen transport
     RVec driven
-    RMat turned
 
 cdef struct RecordedNodes:
     RMat coefficient

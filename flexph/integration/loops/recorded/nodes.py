@@ -14,7 +14,7 @@ from ..memory.memory import Memory, address_of
 from ..memory.structures import GaussTable, Kinds, Table
 from .backward import NOTHING, Backward, backward_of, recorded_cells, recorded_zeros
 
-WORK_SPACE = ("transport", "driven", "turned")
+WORK_SPACE = ("transport", "driven")
 """Last fields of a RecordedScheme, which hold recorded numbers."""
 AT_NODES = ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved", "factor", "factor_rate", "factor_end")
 """Fields of a table in the order of :class:`RecordedNodes`."""
@@ -33,9 +33,8 @@ class RecordedScheme(NamedTuple):
     between: Array
     projection: Array
     point_weights: Array
-    transport: Array  # (b, s·d, s·d and a lane) of recorded numbers
+    transport: Array  # (b, s·d, s·d) of recorded numbers
     driven: Array  # (s·d,)
-    turned: Array  # (s·d, lane)
 
 
 class RecordedNodes(NamedTuple):
