@@ -160,7 +160,7 @@ def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
         ("[null, 400 mm]", "[null, null]", "has no limit"),
         ("[null, 400 mm]", "[null, 400 MPa]", "constraints.way[1]: got '400 MPa', which measures a stress"),
         ("{way: [null, 400 mm]}", "{weight: [null, 10 mm]}", "constraints.weight[1]: got '10 mm', which"),
-        ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must start within its bounds 3 kg and 5 kg, got 2 kg in the file"),
+        ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must start within its bounds 3 kg and 5 kg, got 2 kg"),
         ("[0.5 kg, 5 kg]", "[5 kg, 0.5 kg]", "write the lower end first"),
         ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
         ('"bodies.ball.mass"', '"bodies.bal.mass"', "no such setting"),
