@@ -92,13 +92,14 @@ class LinkGeometry(NamedTuple):
     """Link for a body that a function makes of it, all in the frame of the link [m].
 
     ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use;
-    ``mass`` is that of the file [kg].
+    ``mass`` [kg] and ``centre`` of mass (3,) are those of the file.
     """
 
     name: str
     places: Mapping[str, Array]
     shapes: ShapesOf
     mass: float = 0.0
+    centre: Array = np.zeros(3)
 
     def shape(self, use: Use) -> LinkShape:
         """The only shape of the link for a use; ValueError for none or several."""
