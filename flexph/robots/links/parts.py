@@ -52,7 +52,7 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
         return _along(name, points, make)
     ports = free_names(points, ("root", *PARTS))
     places = {"root": np.zeros(3)} | {ports[joint]: place for joint, place in points.items()}
-    body = make.body(LinkGeometry(name, places, shapes, link.mass))
+    body = make.body(LinkGeometry(name, places, shapes, link.mass, link.centre))
     if not isinstance(body, Body) and callable(body):
         return _along(name, points, body)
     if not isinstance(body, Body) or body.dim != 3 or not places.keys() <= set(body.ports):

@@ -92,13 +92,14 @@ class LinkGeometry(NamedTuple):
     """Geometry of a link, in its frame [m], for a function that creates its flexible body.
 
     ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use;
-    ``mass`` is that of the file [kg].
+    ``mass`` [kg] and ``centre`` of mass (3,) are those of the file.
     """
 
     name: str
     places: Mapping[str, Array]
     shapes: ShapesOf
     mass: float = 0.0
+    centre: Array = np.zeros(3)
 
     def shape(self, use: Use) -> LinkShape:
         """Single shape of the link for a use; raises ValueError for none or several."""
