@@ -260,7 +260,11 @@ FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
 PLAIN = {"INFINITY", "NAN", "M_PI"}
-NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {"kind == SHAPE"}
+NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {
+    "kind == SHAPE",
+    "kind == FACE",
+    "m.contacts_kind[c] == FACE",
+}
 """Conditions of branches that functions over recorded numbers do not have; they have what stands behind ``else``."""
 
 

@@ -14,7 +14,7 @@ from ..integration.loops.memory.structures import Kinds, Table
 from ..integration.loops.workspace import memory_of_single_bodies
 from ..integration.methods.exact import Exact, Exact4
 from ..integration.schemes.of_method import scheme_from
-from ..kernels.contacts.gap_arrays import SEGMENTS, SHAPE
+from ..kernels.contacts.gap_arrays import FACE, SEGMENTS, SHAPE
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..numerics.arrays import Array
@@ -121,7 +121,10 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     for of, found in (
         ("impacts of rigid contacts", contacts.laws.rigid.any()),
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
-        ("contacts with surfaces of meshes, and of segments", np.isin(contacts.kind, (SHAPE, SEGMENTS)).any()),
+        (
+            "contacts with surfaces of meshes, skins, and of segments",
+            np.isin(contacts.kind, (SHAPE, SEGMENTS, FACE)).any(),
+        ),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
         ("masses that change with time", mechanism.network.arrays.mass_factors),

@@ -67,6 +67,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         wheel=_wheels(mechanism, c),
         shape=_shapes(mechanism, c),
         blend=c.blend,
+        skin=c.skin,
     )
 
 
@@ -210,7 +211,7 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *(z((c, VECTORS, dim)), z((c, VECTORS, dim)), z((c, t, dim)), z((c, 2, dim))),
         *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z((c, t)), z((c, t)), z(connections)),
         *(z((VECTORS, dim)), z((VECTORS, dim)), z((2, dim)), z(t), z(t), z(2 + VECTORS)),
-        *(z((2, 6)), z((2, PLACES)), z((5, 4)), z(entries)),
+        *(z((c, VECTORS)), z((2, 6)), z((2, PLACES)), z((7, 6)), z(entries)),
         *(z(entries), z(entries), z((4, entries)), z((t, entries))),
         *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),

@@ -255,6 +255,7 @@ cdef struct ComplexMemory:
     IVec contacts_wheel
     IVec contacts_shape
     Vec contacts_blend
+    IVec contacts_skin
     IMat bearings_spring
     Mat bearings_lever
     Vec bearings_friction
@@ -593,6 +594,7 @@ cdef struct ComplexMemory:
     Vec touch_trial
     Vec touch_held
     IVec touch_begin
+    Mat touch_part
     Mat touch_place
     Mat touch_near
     Mat touch_bent

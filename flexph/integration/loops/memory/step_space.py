@@ -251,9 +251,10 @@ class TouchSpace(NamedTuple):
     trial: Vector  # (t,), trial force of an anchor, and its force before the step
     held: Vector
     begin: Index  # (6,), where the entries of V, W, U, D and of spins begin
-    place: Matrix  # (2, 4), of a ball in the axes of a surface, or products of segments, at both ends of the step
+    part: Matrix  # (c, 4), parts of V, W and U in the vector along which bodies slip at faces
+    place: Matrix  # (2, 6), of a ball in the axes of a surface, or products of segments, at both ends of the step
     near: Matrix  # (2, entries), distance there, see kernels.surfaces.closest and kernels.surfaces.segments
-    bent: Matrix  # (5, 4), discrete gradient of this distance, and its derivatives
+    bent: Matrix  # (7, 6), discrete gradient of this distance, and its derivatives
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), change of the gap by the unknowns: discrete gradient over the step, and at its end
     rate: Vector
