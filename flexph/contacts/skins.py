@@ -65,7 +65,7 @@ class Skin(Shape):
             if not isinstance(name, str):
                 raise ValueError(f"ports[{k}] must be the name of a port of a body, got {check.shown(name)}")
         if len(set(names)) < len(names) or len(names) < 2:
-            raise ValueError(f"ports must be two or more different ports, got {check.listed(names)}")
+            raise ValueError(f"ports must be two or more different ports, got {check.shown(names)}")
         cells = []
         for k, given in enumerate(self.cells):
             cell = np.atleast_1d(np.asarray(given))

@@ -84,7 +84,7 @@ def test_a_ball_lies_on_a_face_with_its_weight_on_the_corners():
     mechanism = connect(bodies, joints, gravity=(0.0, 0.0, -9.81))
     pose = {f"n{k}": corner for k, corner in enumerate(corners)} | {"ball": ((0.3, 0.2, 0.1), np.eye(3))}
     run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(pose)), np.linspace(0.0, 0.2, 401))
-    sunk = np.array([run[f"n{k}.point"][-1, 2] for k in range(3)])
+    sunk = np.array([run[f"n{k}.centre"][-1, 2] for k in range(3)])
     np.testing.assert_allclose(-1e6 * sunk, 9.81 * (np.array([0.5, 0.3, 0.2]) + 0.1), rtol=1e-3)
 
 
