@@ -250,6 +250,7 @@ class _Renamed(ast.NodeTransformer):
 RECORDED_TYPES = {
     **{"double": "Recorded", "Vec": "RVec", "Mat": "RMat", "Ten": "RTen", "Memory": "RecordedMemory"},
     **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
+    **{"Scheme": "RecordedScheme", "AtNodes": "RecordedNodes", "Surfaces": "RecordedSurfaces"},
 }
 COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
 COMMON |= {"IVec", "IMat", "ITen"}
@@ -259,9 +260,14 @@ NUMBERS = f"{PACKAGE}.numerics.loops.recorded"
 FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
+RECORDED_NODES = f"{PACKAGE}.integration.loops.recorded.nodes"
+"""Module with the scheme of Gauss collocation over recorded numbers, and with what is given at its nodes."""
+RECORDED_SURFACES = f"{PACKAGE}.integration.loops.recorded.surfaces"
+"""Module with the data of surfaces as recorded numbers."""
+STAGE = f"{PACKAGE}.integration.loops.memory.memory", "stage"
+"""Function that has a namesake ``recorded`` for memories of recorded numbers."""
 PLAIN = {"INFINITY", "NAN", "M_PI"}
 NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {
-    "kind == SHAPE",
     "kind == FACE",
     "m.contacts_kind[c] == FACE",
 }
@@ -307,6 +313,9 @@ class Recording:
             return RECORDED_TYPES[own]
         if of == module:
             return used
+        if (of, own) == STAGE:
+            self.cimports.add(f"from {RECORDED_MEMORY} cimport recorded as recorded__stage")
+            return "recorded__stage"
         if of in FOREIGN and own not in COMMON | PLAIN:
             self.cimports.add(f"from {NUMBERS} cimport {own} as recorded__{own}")
             return f"recorded__{own}"
@@ -349,6 +358,8 @@ class Recording:
         types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
         self.cimports.add(f"from {NUMBERS} cimport {types}")
         self.cimports.add(f"from {RECORDED_MEMORY} cimport RecordedMemory")
+        self.cimports.add(f"from {RECORDED_NODES} cimport RecordedNodes, RecordedScheme")
+        self.cimports.add(f"from {RECORDED_SURFACES} cimport RecordedSurfaces")
         return "\n".join(made)
 
     def _declared(self, module: str, word: str) -> str:
@@ -406,7 +417,8 @@ class _Recorded(ast.NodeTransformer):
             value = getattr(node, side)
             is_constant = isinstance(value, ast.Name) and self.recording.is_real(self.module, value.id)
             visited = self.visit(value)
-            if is_constant or (isinstance(value, ast.Constant) and isinstance(value.value, float)):
+            literal = value.operand if isinstance(value, ast.UnaryOp) else value  # −1.0 has a sign
+            if is_constant or (isinstance(literal, ast.Constant) and isinstance(literal.value, float)):
                 visited = ast.parse(f"cython.cast(Recorded, {ast.unparse(visited)})", mode="eval").body
             setattr(node, side, visited)
         node.test = self.visit(node.test)

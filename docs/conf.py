@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "samples"))
@@ -40,6 +41,7 @@ nb_execution_in_temp = True
 nb_execution_cache_path = str(Path(__file__).parent / "_cache" / "notebooks")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
+nb_execution_excludepatterns = [] if find_spec("gmsh") else ["tutorials/from-a-drawing.md"]  # needs flexph[cad]
 nb_output_stderr = "remove"  # that loops are compiled, and the like
 
 autodoc_member_order = "bysource"

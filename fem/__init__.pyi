@@ -14,6 +14,7 @@ from .materials.strain_laws import StoredEnergy as StoredEnergy
 from .meshes.solid_mesh import box_mesh as box_mesh
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support
+from .refinement.criteria import Refinement as Refinement
 from .rods.cable import cable as cable
 from .rods.flow import Flow as Flow
 from .rods.rod import rod as rod

@@ -1,5 +1,6 @@
 """Command ``flexph mesh FILE``."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,9 +8,10 @@ import click
 from flexph.console.machine import AS_JSON, print_json
 from flexph.meshes.drawings.drawing import MeshRequest
 
-from .command_options import length, unit_of
-from .drawing_report import drawn_parts, part_words
+from .command_options import length, material_of, share, unit_of
 from .mesh_report import mesh_report, values, words
+from .reports.drawings import drawn_parts, part_words
+from .reports.refinements import refinement_report, refinement_words
 
 
 @click.command("mesh")
@@ -22,6 +24,12 @@ from .mesh_report import mesh_report, values, words
 @click.option("--temperature", type=float, help="at which tables of materials of the file are taken")
 @click.option("--ports", is_flag=True, help="list the bores, pins and plane faces of a drawing, without a mesh")
 @click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
+@click.option("--plate", is_flag=True, help="mesh a flat part of a drawing, or shells, as a plate")
+@click.option("--tolerance", metavar="SHARE", help="refine until the estimated errors are below it, such as 1%")
+@click.option("--material", help="for --tolerance: YOUNG,DENSITY,POISSON in SI units, or a name in the file")
+@click.option("--modes", type=click.IntRange(min=0), help="number of modes that --tolerance is for; 6 without it")
+@click.option("--held", metavar="REGION", help="region that is held for --tolerance; the body is free without it")
+@click.option("--loaded", multiple=True, metavar="REGION", help="region whose compliances --tolerance is for")
 @AS_JSON
 def command(file: str, density: float | None, omit: tuple[str, ...], as_json: bool, ports: bool, **given: Any) -> None:
     """Report on a mesh or a drawing: cells, regions, volume, mass and inertia, quality, and possible ports."""
@@ -32,8 +40,23 @@ def command(file: str, density: float | None, omit: tuple[str, ...], as_json: bo
             unit=unit_of(given["unit"]),
             max_cells=given["max_cells"],
             temperature=given["temperature"],
+            flat=given["plate"],
         )
-        if ports:
+        tolerance = share("--tolerance", given["tolerance"])
+        if tolerance is not None:
+            chosen = {"unit": request.unit, "temperature": request.temperature, "omit": omit}
+            report = refinement_report(
+                file,
+                material_of(given["material"], Path(file), chosen),
+                request,
+                tolerance=tolerance,
+                modes=given["modes"],
+                held=given["held"],
+                loaded=given["loaded"],
+                omit=omit,
+            )
+            text = refinement_words(report)
+        elif ports:
             parts = drawn_parts(file, request)
             ports_of_all = [{"part": part["name"], **port} for part in parts for port in part["ports"]]
             report, text = {"parts": parts, "ports": ports_of_all}, part_words(parts)

@@ -21,7 +21,6 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
-from .drawing_report import port_values, port_words, vector, with_size
 from .materials.elastic import Elastic
 from .materials.file_materials import element_notes, file_densities, law_notes, unit_notes, unread_notes
 from .materials.materials import Material
@@ -30,6 +29,8 @@ from .meshes.mesh_checks import refuse_pieces
 from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
+from .plates.flat import PlaneAxes, flattened
+from .reports.drawings import port_values, port_words, vector, with_size
 from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
@@ -98,6 +99,7 @@ def mesh_report(
     constraints = _constraint_notes(held)
     given = copy(held.mesh)
     given.points = unit * np.asarray(given.points)
+    given, flat = flattened(given)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
     read = solid_mesh(given, plane=plane, degree=None, one_piece=False)
     refused = [*constraints, *_piece_notes(read)]
@@ -134,10 +136,24 @@ def mesh_report(
             *law_notes(held),
             *unread_notes(held),
             *_units(held, request),
+            *_shell_notes(held, flat, unit),
             *refused,
         ),
         ports=held.ports,
     )
+
+
+def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]:
+    """Texts on the plane of shells and their sections."""
+    notes = []
+    if not plane.is_plain:
+        normal, origin = vector(plane.axes[:, 2]), vector(plane.origin)
+        notes.append(f"plane through {origin} m with the normal {normal}: lengths and regions are in axes of it")
+    for name, shell in held.shells.items():
+        refused = shell.offset or (shell.words() if shell.why else "")
+        said = f"fem.plate refuses them: {refused}" if refused else f"{1e3 * unit * shell.thickness:.6g} mm thick"
+        notes.append(f"shells of {name!r}: {said}")
+    return notes
 
 
 def _units(held: MeshContents, request: MeshRequest) -> list[str]:

@@ -40,6 +40,7 @@ from .materials.materials import Material, Section
 from .meshes.solid_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
+from .refinement.criteria import Refinement
 from .rods.cable import cable
 from .rods.flow import Flow
 from .rods.rod import rod
@@ -236,6 +237,7 @@ class TieEntry(Entry):
     region: Region
     how: Literal["rigid", "mean"] = None
     at: Point = None
+    weights: list[Number] = None
 
 
 class LoadEntry(Entry):
@@ -277,6 +279,17 @@ Thickness = by_shape("a thickness, or one for each region", scalar=Length, mappi
 Ports, Loads, Cuts = (dict[str, _region_or(entry)] for entry in (TieEntry, LoadEntry, CutEntry))
 
 
+class RefinementEntry(Entry):
+    """An accuracy up to which a mesh is refined, see :func:`fem.Refinement`."""
+
+    makes: ClassVar = Refinement
+    tolerance: Number
+    modes: Annotated[int, Field(ge=0, le=1000)] = None
+    ports: list[Word] = Field(default_factory=list)
+    max_cells: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    share: Number = 0.5
+
+
 class SolidEntry(BodyEntry):
     """An elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
 
@@ -301,6 +314,7 @@ class SolidEntry(BodyEntry):
     unit: Length = None
     max_cells: Annotated[int, Field(ge=1, le=10_000_000)] = None
     temperature: Number = None
+    refine: RefinementEntry = None
 
 
 class PlateEntry(BodyEntry):
@@ -309,8 +323,8 @@ class PlateEntry(BodyEntry):
     makes: ClassVar = staticmethod(plate)
     kind: Literal["plate"]
     mesh: MeshValue
-    material: Materials
-    thickness: Thickness
+    material: Materials = None
+    thickness: Thickness = None
     theory: Literal["kirchhoff", "reissner_mindlin"] = "kirchhoff"
     ports: Ports = Field(default_factory=dict)
     supports: list[SupportEntry] = Field(default_factory=list)
@@ -323,13 +337,27 @@ class PlateEntry(BodyEntry):
     momenta: Literal["full", "constant"] = "full"
     damping: DampingEntry = Field(default_factory=DampingEntry)
     omit: list[Word] = Field(default_factory=list)
+    size: Length = None
     select: Word = None
     unit: Length = None
+    max_cells: Annotated[int, Field(ge=1, le=10_000_000)] = None
+    temperature: Number = None
+    refine: RefinementEntry = None
 
 
 KINDS = Kinds(
     bodies=(BeamEntry, RodEntry, CableEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
-    parts=(DampingEntry, FlowEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
+    parts=(
+        DampingEntry,
+        FlowEntry,
+        TieEntry,
+        LoadEntry,
+        CutEntry,
+        SupportEntry,
+        RefinementEntry,
+        NeoHookeEntry,
+        MooneyRivlinEntry,
+    ),
 )

@@ -17,14 +17,9 @@ from flexph.bodies.held_body import HeldBody
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
-from flexph.meshes.drawings.drawing import MeshRequest
-from flexph.meshes.files.reading import read_contents
 
-from .command_options import unit_of
+from .command_options import material_of, unit_of
 from .distributed.ranks import launched
-from .materials.elastic import Elastic
-from .materials.file_materials import file_material
-from .materials.materials import Material
 from .solids.solid import solid
 
 SHOWN = 12
@@ -100,7 +95,7 @@ def _serial(
     """Reduce and write the body in this process; return lines of text about it."""
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
-        body = solid(mesh, _material(material, mesh, given), **given)
+        body = solid(mesh, material_of(material, mesh, given), **given)
     with _timed("reduction", stages):
         reduced = reduce_body(body, **kept)
     with _timed("file", stages):
@@ -116,7 +111,7 @@ def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, A
     with ending_all(comm):
         from .distributed.reduction import Choices, reduce_distributed
 
-        own = _material(material, mesh, given) if comm.rank == 0 else None
+        own = material_of(material, mesh, given) if comm.rank == 0 else None
         result = reduce_distributed(comm, mesh, own, choices=Choices(**kept), **given)
         peaks = comm.gather(_peak_memory())
         if result is None:
@@ -142,25 +137,6 @@ def _ports(text: str) -> dict[str, str]:
             raise click.UsageError(f"--ports names {name!r} twice")
         ports[name] = region or name
     return ports
-
-
-def _material(text: str | None, mesh: Path, given: dict[str, Any]) -> Elastic | None:
-    """Material from its numbers, or from its name in the mesh file; None for the materials that the file assigns."""
-    if text is None:
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        if "," in text:
-            raise ValueError(f"--material must be YOUNG,DENSITY,POISSON in SI units, or a name, got {text!r}") from None
-        try:
-            request = MeshRequest(unit=given["unit"], temperature=given["temperature"])
-            return file_material(text, read_contents(mesh, given["omit"], request))
-        except ValueError as error:
-            raise ValueError(f"--material may be YOUNG,DENSITY,POISSON, and for a name: {error}") from None
-    if len(numbers) != 3:
-        raise ValueError(f"--material must be three numbers YOUNG,DENSITY,POISSON, got {text!r}")
-    return Material(young=numbers[0], density=numbers[1], poisson=numbers[2])
 
 
 @contextmanager

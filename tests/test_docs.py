@@ -50,6 +50,7 @@ SLOW = {  # programs of some seconds, most of which the build of the site execut
     "tutorials/9-contact.md",
     "tutorials/10-geared-robot.md",
     "tutorials/11-rods-and-cables.md",
+    "tutorials/from-a-drawing.md",
     "how-to/urdf-robot.md",
 }
 

@@ -310,6 +310,21 @@ def blades(names: Names) -> None:
     left.legend()
 
 
+@picture("refined-meshes", "how-to/refined-meshes")
+def refined_meshes(names: Names) -> None:
+    """The last mesh, and estimated errors over unknowns."""
+    view, rounds = names["bracket"].view, names["rounds"]
+    left, right = axes(2)
+    left.triplot(view.points[:, 0], view.points[:, 1], view.cells[:, :3], linewidth=0.5, color="0.3")
+    left.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    left.grid(visible=False)
+    unknowns = [r.unknowns for r in rounds]
+    for k, name in enumerate(rounds[-1].names):
+        right.loglog(unknowns, [100.0 * r.errors[k] for r in rounds], "o-", markersize=3, label=name)
+    right.set(xlabel="unknowns", ylabel="estimated error [%]")
+    legend_above(right, 2)
+
+
 @picture("periodic-motions-chart", "how-to/periodic-motions")
 def stability_chart(names: Names) -> None:
     """Growth of the rod over the frequency of its pivot, with the bands of Mathieu's equation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -163,13 +163,12 @@ class PlateModel(PlateCoordinates):
         return self.widened(self.solid.turns(cells, together=together))
 
 
-STRAIGHT = 1e-6
-"""Distance of an edge node from the middle, relative to the size of the cell, up to which an edge is straight."""
+STRAIGHT = 1e-4
+"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight; as decks print."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
     """Model of a plate with a thickness [m] for all cells, or one for each named region of cells."""
-    _refuse_curved(solid.mesh)
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():
             if np.any(material.compliance[np.ix_(TRANSVERSE, IN_PLANE)] != 0.0):
@@ -184,6 +183,22 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
         raise ValueError("thickness must be a number [m], or numbers by the names of regions, got none")
     values = [check.positive(f"thickness {name!r}", value, "m") for name, value in given.items()]
     return np.array(values)[region_of_cells(mesh, "thickness", given)]
+
+
+def straightened(mesh: SolidMesh) -> SolidMesh:
+    """Mesh with its nodes on edges exactly in the middle.
+
+    Raises ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex.
+    """
+    _refuse_curved(mesh)
+    if mesh.degree == 1:
+        return mesh
+    points = mesh.points.copy()
+    for block in mesh.blocks:
+        corners = mesh.points[block.corners()]
+        for k, node in enumerate(block.kind.nodes[block.kind.corners :], block.kind.corners):
+            points[block.nodes[:, k]] = corners[:, list(node)].mean(axis=1)
+    return replace(mesh, points=points)
 
 
 def _refuse_curved(mesh: SolidMesh) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
-import meshio
 import numpy as np
 import skfem
 from scipy import sparse
@@ -15,9 +15,8 @@ from flexph.bodies.body import Body, LoadPort, Momenta
 from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
-from flexph.meshes.contents import refuse_left_out
-from flexph.meshes.drawings.drawing import PLAIN, MeshRequest
-from flexph.meshes.files.reading import Source, read_contents
+from flexph.meshes.drawings.drawing import MeshRequest
+from flexph.meshes.files.reading import Source
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -27,11 +26,18 @@ from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..meshes.reading import solid_mesh
 from ..meshes.regions import Region, region
+from ..refinement.criteria import Refinement
+from ..refinement.loop import refuse_numbered
 from ..solids.loads import Load, load_ports
 from ..solids.model import solid_model, watched
+from ..solids.ties import given_ties
 from .coordinates import Theory, point_by_point
+from .flat import PlaneAxes
 from .inertia import plate_inertia
-from .model import MASS, PlateModel, plate_model
+from .model import MASS, PlateModel, plate_model, straightened
+from .placing import placed, with_port_at
+from .reading import GivenPlate, is_drawn, read_plate
+from .refining import refined_plate
 from .regions import edge_samples
 from .supports import Support
 from .ties import free_coordinates, without_rigid_motion
@@ -41,13 +47,13 @@ Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
 
 
-@quantities(thickness="m", unit="m")
+@quantities(thickness="m", size="m", unit="m")
 @checked
 def plate(
     mesh: Source | skfem.Mesh,
-    material: Elastic | Mapping[str, Elastic],
+    material: Elastic | Mapping[str, Elastic] | None = None,
     *,
-    thickness: float | Mapping[str, float],
+    thickness: float | Mapping[str, float] | None = None,
     theory: Theory = "kirchhoff",
     ports: Mapping[str, Any] | None = None,
     supports: Sequence[Support] = (),
@@ -60,13 +66,18 @@ def plate(
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
     omit: Sequence[str] = (),
+    size: float | None = None,
     select: str | None = None,
     unit: float | None = None,
+    max_cells: int | None = None,
+    temperature: float | None = None,
+    refine: Refinement | None = None,
 ) -> Body:
-    """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
+    """A flat plate with the axes of its mesh, in the x-y plane or any other: [flex] eq. (24)-(29).
 
-    A point (x, y, z) moves by (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M and shear forces Q
-    per length and the compliance S of plane stress
+    In axes of the plate, z across it and x the projection of that of the mesh, a point (x, y, z) moves by
+    (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M and shear forces Q per length and the compliance
+    S of plane stress
 
         S N/t = ε(u),  12 S M/t³ = −ε(β),  S_s Q/(kt) = γ,  β = ∇w − γ.
 
@@ -84,19 +95,21 @@ def plate(
     Parameters
     ----------
     mesh : meshio.Mesh, path or skfem.Mesh
-        As for :func:`fem.solid`, of triangles and convex quadrilaterals with straight edges in a plane z =
-        constant, which becomes z = 0.
-    material : Material, Orthotropic, Anisotropic or mapping
-        One material, or one for each region of cells by its name.
-    thickness : float or mapping
-        t [m], one value or one for each region of cells by its name.
+        As for :func:`fem.solid`, of triangles and convex quadrilaterals with straight edges in a plane, such as the
+        shells of a deck; or a drawing with a flat part of one thickness, whose middle surface gmsh meshes.
+    material : Material, Orthotropic, Anisotropic or mapping, optional
+        One material, or one for each region of cells by its name, in axes of the plate; None takes those of a deck.
+    thickness : float or mapping, optional
+        t [m], one value or one for each region of cells by its name; None takes that of the drawing, or of the
+        sections of the deck (``*SHELL SECTION``, PSHELL, SECDATA).
     theory : str, optional
         ``kirchhoff`` or ``reissner_mindlin``.
     ports : mapping, optional
-        Regions by port name: names in the mesh, node numbers, functions of positions x (2, N), or a :class:`Tie`
-        of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` is given: then φ is the mean
-        displacement, ψ the mean rotation (β_y, −β_x) of the normals and the in-plane rotation of the best-fitting rigid
-        motion; a single node rotates in the plane with the mean ½ curl u of its adjacent cells.
+        Regions by port name: names in the mesh, node numbers, functions of positions x (2, N) in axes of the plate, or
+        a :class:`Tie` of these, whose ``at`` is in axes of the mesh. Several nodes are tied rigidly unless
+        ``Tie(region, "mean")`` is given: then φ is the mean displacement, ψ the mean rotation (β_y, −β_x) of the
+        normals and the in-plane rotation of the best-fitting rigid motion; a single node rotates in the plane with the
+        mean ½ curl u of its adjacent cells.
     supports : sequence of Support, optional
         Regions held to the frame of the body, which is then its reference and the port ``frame`` at the origin.
     reference : str, optional
@@ -122,10 +135,12 @@ def plate(
         See :class:`Damping`.
     omit : sequence of str, optional
         As in :func:`fem.solid`; masses in addition to those of the material are supported for solids only.
+    size : float, optional
+        For a drawing: length of the cells [m]; 24 sides to a turn.
     select : str, optional
         For a file of several parts: the name of the part, instance, set or group of cells that is the plate.
-    unit : float, optional
-        Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres.
+    unit, max_cells, temperature, refine : optional
+        As in :func:`fem.solid`; triangles are refined.
 
     Returns
     -------
@@ -135,10 +150,13 @@ def plate(
     Raises
     ------
     ValueError
-        For everything that :func:`fem.solid` refuses; for curved edges and quadrilaterals that are not convex; for a
-        thickness that is not positive, or cells without one or with two; for supports that leave a rigid motion, or
-        together with a reference; for rigid regions that share nodes; for mean axes of more than 1000 coordinates with
-        von Kármán strain; for shear without rotary inertia.
+        For everything that :func:`fem.solid` refuses; for shells that are folded or curved, with the angle; for
+        sections with layers or an offset; for a part of a drawing that is not flat or of several thicknesses; for
+        curved edges and quadrilaterals that are not convex; for a thickness that is not positive, or cells without one
+        or with two; for supports that leave a rigid motion, or together with a reference; for rigid regions that share
+        nodes; for mean axes of more than 1000 coordinates with von Kármán strain; for shear without rotary inertia.
+    ImportError
+        For a drawing, if gmsh or libraries that it needs are missing.
 
     Examples
     --------
@@ -151,12 +169,47 @@ def plate(
     """
     check.choice("strain", strain, get_args(Strain))
     correction = check.positive("shear_correction", shear_correction)
-    request = MeshRequest(select=select, unit=unit)
-    if isinstance(mesh, skfem.Mesh) and request != PLAIN:
-        raise ValueError("select and unit must be left out for a mesh of scikit-fem")
-    given = mesh if isinstance(mesh, skfem.Mesh) else _mesh_alone(mesh, omit, request)
-    model = _model(given, material, thickness, theory, rotary=rotary_inertia, correction=correction)
-    basis, tied_ports = free_coordinates(model, ports or {}, supports)
+    request = MeshRequest(size, select, unit, max_cells, temperature, flat=True)
+    read = partial(read_plate, mesh, material, thickness, omit=omit)
+    given = read(request=request)
+    model = partial(_model, theory=theory, rotary=rotary_inertia, correction=correction)
+    build = partial(
+        _body,
+        ports=ports or {},
+        supports=supports,
+        reference=reference,
+        strain=strain,
+        loads=loads or {},
+        sections=sections or {},
+        momenta=momenta,
+        damping=damping,
+    )
+    if refine is None:
+        return build(model(given), given.plane)
+    drawn = None
+    if is_drawn(mesh):
+        regions = [*(ports or {}).values(), *(loads or {}).values(), *(sections or {}).values()]
+        refuse_numbered([*regions, *(support.region for support in supports)])
+        finer = replace(request, max_cells=refine.max_cells)
+        drawn = lambda sizes: model(read(request=replace(finer, sizes=sizes)))  # noqa: E731
+    return refined_plate(model(given), given.plane, refine, build, drawn=drawn).meshed.body
+
+
+def _body(
+    model: PlateModel,
+    plane: PlaneAxes,
+    *,
+    ports: Mapping[str, Any],
+    supports: Sequence[Support],
+    reference: str | None,
+    strain: Strain,
+    loads: Mapping[str, Any],
+    sections: Mapping[str, Any],
+    momenta: Momenta,
+    damping: Damping,
+) -> Body:
+    """Body of a model in the axes of its plane."""
+    basis, tied_ports = free_coordinates(model, ports, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
     if is_outside and strain == "von_karman":
@@ -169,33 +222,30 @@ def plate(
         inertia=_projected(full, shapes),
         elasticity=elasticity,
         ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
-        loads=load_ports(load_port, model, shapes, loads or {}),
+        loads=load_ports(load_port, model, shapes, loads),
         view=plate_view(model, shapes),
         momenta=momenta,
         section_rotation=_turns(model, shapes),
-        sections=plate_sections(model, shapes, sections or {}, rigid, quadratic=strain == "von_karman"),
+        sections=plate_sections(model, shapes, sections, rigid, quadratic=strain == "von_karman"),
     )
+    body = placed(body, plane)
+    for name, tie in given_ties(ports).items():
+        body = body if tie.at is None else with_port_at(body, name, tie.at)
     body = about_mean_axes(body) if is_outside else body
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
-def _mesh_alone(mesh: Source, omit: Sequence[str], request: MeshRequest) -> meshio.Mesh:
-    """The mesh of a file. Raises ValueError for further contents that change mass or stiffness."""
-    held = read_contents(mesh, omit, request)
-    refuse_left_out(held, ("mass", "stiffness"), masses=True)
-    return held.mesh
-
-
-def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
+def _model(given: GivenPlate, *, theory: Theory, rotary: bool, correction: float) -> PlateModel:
     """Model of a plate in all its coordinates."""
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
             "rotary_inertia must be True for theory 'reissner_mindlin': shear angles have no other inertia"
         )
-    read = solid_mesh(mesh, plane=True, degree=None)
-    solid = solid_model(read.of_degree_two() if read.degree == 1 else read, material, plane="stress", thickness=1.0)
-    return plate_model(solid, thickness, theory, rotary=rotary, correction=correction)
+    read = straightened(solid_mesh(given.mesh, plane=True, degree=None))
+    read = read.of_degree_two() if read.degree == 1 else read
+    solid = solid_model(read, given.material, plane="stress", thickness=1.0)
+    return plate_model(solid, given.thickness, theory, rotary=rotary, correction=correction)
 
 
 def _refuse_filled(size: int, ports: Iterable[str]) -> None:

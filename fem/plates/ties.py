@@ -30,8 +30,8 @@ def free_coordinates(
     """Matrix (size, n) from the coordinates that supports and rigid regions leave free, and the ports over these."""
     given = given_ties(ports)
     for name, t in given.items():
-        if t.at is not None:
-            raise ValueError(f"at of port {name!r} must be left out for a plate, whose ports are at their centres")
+        if t.weights is not None:
+            raise ValueError(f"weights of port {name!r} must be left out for a plate, whose means are over areas")
     if supports and FRAME in ports:
         raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
     places = {name: place_of(model, f"port {name!r}", t.region) for name, t in given.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -12,19 +14,30 @@ import skfem
 
 from flexph.bodies.body import Body
 from flexph.bodies.reduced_body import reduce_body
-from flexph.meshes.drawings.drawing import MeshRequest
-from flexph.meshes.files.reading import read_contents
+from flexph.meshes.drawings.drawing import MM, surface_mesh
+from flexph.meshes.drawings.triangles import closed, file_surface
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import checked
+from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import Array
-from flexph.robots.links.shapes import FlexibleLink, LinkGeometry, LinkShape, Use
+from flexph.robots.links.shapes import FlexibleLink, LinkGeometry, LinkShape, Use, prism
 from flexph.units.arguments import quantities
 
+from ..beams.beam import beam
 from ..materials.damping import Damping
 from ..materials.elastic import Elastic
+from ..materials.materials import Material, Section
 from ..meshes.solid_mesh import box_mesh
 from .solid import solid
 from .ties import Tie
+
+FIRM = 2.6e7
+"""Young's modulus over density of steel, aluminium and titanium [m²/s²], which a hollow part of them has, too."""
+ALONG, POISSON = 20, 0.3
+"""Cells along a shape, and Poisson's ratio, if none is given."""
+UNIT = Material(young=1.0, density=1.0, poisson=POISSON)
+"""Material with which the mass of a body is its volume."""
+ALLOY = Material(young=7e10, density=2700.0, poisson=0.33)
+"""Material of a beam that stands for a link without a shape."""
 
 
 @quantities(reach="m", size="m")
@@ -33,16 +46,18 @@ from .ties import Tie
 class LinkSolid(FlexibleLink):
     """Linear elastic solid that fills the shape of a link of a robot, reduced to a few modes, see :func:`fem.solid`.
 
-    The shape is a box, or the closed surface of an STL file, which gmsh meshes (extra ``cad``). The link is held at its
-    own joint; there and at the joints after it, all nodes within ``reach`` of the place are tied rigidly. Mass and
-    inertia are those of the shape with the density of the material, instead of those of the file.
+    The shape is a box, or a cylinder (a prism of 32 sides) or mesh, which gmsh meshes (extra ``cad``). The link is held
+    at its own joint; there and at the joints after it, all nodes within ``reach`` of the place are tied rigidly. Mass
+    and inertia are those of the shape with the density of the material, instead of those of the file.
 
     Parameters
     ----------
-    material : Material, Orthotropic or Anisotropic
-        Its material.
-    size : float
-        Length of the cells [m].
+    material : Material, Orthotropic or Anisotropic, optional
+        Its material. By default the density gives the shape the mass of the link in the file, and Young's modulus is
+        2.6e7 m²/s² times it, as of hollow parts of steel or aluminium; a warning says so.
+    size : float, optional
+        Length of the cells [m]; by default the shortest edge of the box around the shape, at least a twentieth of the
+        longest.
     use : {"visual", "collision"}
         Which shape of the link; it must have one.
     modes : int
@@ -57,7 +72,8 @@ class LinkSolid(FlexibleLink):
     ------
     ValueError
         For a number that is not positive. When the robot is read: for a link with no or several shapes of this use, or
-        with another one, and for a mesh that is not watertight or is scaled differently along its axes.
+        with another one, for a mesh that is not watertight and cannot be repaired, and for a link without mass whose
+        material is not given.
 
     Examples
     --------
@@ -67,16 +83,17 @@ class LinkSolid(FlexibleLink):
     'visual'
     """
 
-    material: Elastic
+    material: Elastic | None = None
     _: KW_ONLY
-    size: float
+    size: float | None = None
     use: Use = "visual"
     modes: int = 6
     reach: float | None = None
     damping: Damping = field(default_factory=Damping)
 
     def __post_init__(self) -> None:
-        check.positive("size", self.size, "m")
+        if self.size is not None:
+            check.positive("size", self.size, "m")
         check.choice("use", self.use, get_args(Use))
         check.count("modes", self.modes)
         if self.reach is not None:
@@ -85,33 +102,95 @@ class LinkSolid(FlexibleLink):
     def body(self, link: LinkGeometry) -> Body:
         """Reduced body in the frame of the link."""
         shape = link.shape(self.use)
-        mesh = self._of_box(shape) if shape.kind == "box" else self._of_file(shape, link.name)
+        surface = None if shape.kind == "box" else self._surface(shape, link.name)
+        edges = np.array(shape.size) if surface is None else np.ptp(surface[0], axis=0)
+        size = self.size or float(max(edges.min(), edges.max() / ALONG))
+        mesh = self._of_box(shape, size) if surface is None else _within(surface, shape, size)
         points = mesh.p.T if isinstance(mesh, skfem.Mesh) else mesh.points
-        ports = {name: self._tie(points, place) for name, place in link.places.items()}
-        whole = solid(mesh, self.material, ports=ports, reference="root", degree=2, damping=self.damping)
-        assert isinstance(whole, Body)
+        ports = {name: self._tie(points, place, size) for name, place in link.places.items()}
+
+        def filled(material: Elastic) -> Body:
+            whole = solid(mesh, material, ports=ports, reference="root", degree=2, damping=self.damping)
+            assert isinstance(whole, Body)
+            return whole
+
+        whole = filled(self.material or self._assumed(link, filled(UNIT).mass, size))
         return reduce_body(whole, modes=self.modes, static=tuple(name for name in ports if name != "root"))
 
-    def _tie(self, points: Array, place: Array) -> Tie:
+    def _assumed(self, link: LinkGeometry, volume: float, size: float) -> Material:
+        """Material of which a mesh with the volume of the shape has the mass of the link."""
+        if not link.mass > 0.0:
+            raise ValueError(f"link {link.name!r} has no mass in the file: give the material of its LinkSolid")
+        density = link.mass / volume
+        warn(
+            f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with "
+            f"{density:.4g} kg/m³, its mass over its volume, and Young's modulus {FIRM * density:.4g} Pa, "
+            "2.6e7 m²/s² times that as of steel and aluminium, "
+            f"on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
+        )
+        return Material(young=FIRM * density, density=density, poisson=POISSON)
+
+    def _tie(self, points: Array, place: Array, size: float) -> Tie:
         """Rigid tie of the nodes near a place."""
-        reach = self.reach or float(np.linalg.norm(points - place, axis=1).min()) + self.size
+        reach = self.reach or float(np.linalg.norm(points - place, axis=1).min()) + size
         middle = np.asarray(place)[:, None]
         return Tie(lambda x: np.linalg.norm(x - middle, axis=0) <= reach, "rigid", at=tuple(place.tolist()))
 
-    def _of_box(self, shape: LinkShape) -> skfem.Mesh:
+    def _of_box(self, shape: LinkShape, size: float) -> skfem.Mesh:
         """Hexahedra of a box in the frame of the link."""
-        mesh = box_mesh(shape.size, [max(int(np.ceil(length / self.size)), 1) for length in shape.size])
+        mesh = box_mesh(shape.size, [max(int(np.ceil(length / size)), 1) for length in shape.size])
         return replace(mesh, doflocs=_placed(mesh.p.T - 0.5 * np.array(shape.size), shape).T)
 
-    def _of_file(self, shape: LinkShape, name: str) -> meshio.Mesh:
-        """Tetrahedra within an STL file in the frame of the link."""
-        if shape.file is None or Path(shape.file).suffix.lower() != ".stl":
-            what = shape.kind if shape.file is None else Path(shape.file).name
-            raise ValueError(f"the {self.use} shape of link {name!r} must be a box or an STL file, got {what}")
-        if len(set(shape.scale)) > 1 or shape.scale[0] <= 0.0:
-            raise ValueError(f"the mesh of link {name!r} must have one positive scale, got {shape.scale}")
-        held = read_contents(shape.file, (), MeshRequest(size=self.size, unit=shape.scale[0])).mesh
-        return meshio.Mesh(_placed(held.points, shape), {"tetra10": held.cells_dict["tetra10"]})
+    def _surface(self, shape: LinkShape, name: str) -> tuple[Array, Array]:
+        """Watertight surface of a cylinder or a mesh, in the axes of the shape [m]."""
+        if shape.kind == "cylinder":
+            return closed(*prism(*shape.size))
+        if shape.kind != "mesh":
+            raise ValueError(f"the {self.use} shape of link {name!r} must be a box, cylinder or mesh, got {shape.kind}")
+        if shape.surface is not None:
+            return closed(*shape.surface)
+        assert shape.file is not None
+        try:
+            points, cells = file_surface(Path(shape.file))
+        except ValueError as error:
+            raise ValueError(f"the mesh {Path(shape.file).name} of link {name!r}: {error}") from None
+        return points * np.array(shape.scale), cells if np.prod(shape.scale) > 0.0 else cells[:, ::-1]
+
+
+class AssumedLink(FlexibleLink):
+    """Flexible link of which only the name is given: a :class:`LinkSolid` of its shape, else a beam.
+
+    The beam is a round bar of aluminium with the mass of the link, from its joint to the only one after it.
+    """
+
+    def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
+        """Reduced body in the frame of the link, or the function that makes a beam of it."""
+        for use in get_args(Use):
+            shapes = link.shapes(link.name, use)
+            if len(shapes) == 1 and shapes[0].kind in ("box", "cylinder", "mesh"):
+                return LinkSolid(use=use).body(link)
+        if not link.mass > 0.0:
+            raise ValueError(
+                f"link {link.name!r} has no mass in the file: give its body by flexible={{{link.name!r}: …}}"
+            )
+        return partial(_bar, link)
+
+
+def _bar(link: LinkGeometry, length: float) -> Body:
+    """Beam with the mass of a link."""
+    diameter = float(np.sqrt(4.0 * link.mass / (np.pi * ALLOY.density * length)))
+    warn(
+        f"link {link.name!r} is flexible by assumptions: without one box, cylinder or mesh as its shape "
+        f"it is a round bar of aluminium with the mass of the file, {length:.3g} m long, {diameter:.3g} m thick; give "
+        f"its body by flexible={{{link.name!r}: …}}"
+    )
+    return beam(length, ALLOY, Section(diameter=diameter), elements=4, dim=3)
+
+
+def _within(surface: tuple[Array, Array], shape: LinkShape, size: float) -> meshio.Mesh:
+    """Tetrahedra within a surface, in the frame of the link."""
+    held = surface_mesh((surface[0] / MM, surface[1]), size, scale=MM)
+    return meshio.Mesh(_placed(held.points, shape), {"tetra10": held.cells_dict["tetra10"]})
 
 
 def _placed(points: Array, shape: LinkShape) -> Array:

@@ -25,7 +25,7 @@ from .model import SolidModel, solid_model
 from .ties import Tie, given_ties
 
 Plane = Literal["stress", "strain"]
-LOCKING = 0.1
+LOCKING = 0.1 * (1.0 - 1e-9)
 """Smallest eigenvalue of a compliance with unit diagonal (1 − 2ν if isotropic) below which degree 1 locks."""
 
 
@@ -85,7 +85,9 @@ def _with_couplings(ties: Mapping[str, Tie], held: MeshContents) -> dict[str, Ti
         if coupling is None:
             resolved[name] = tie
         else:
-            resolved[name] = Tie(coupling.region, tie.how or coupling.how, coupling.at if tie.at is None else tie.at)
+            how, at = tie.how or coupling.how, coupling.at if tie.at is None else tie.at
+            weights = coupling.weights if how == "mean" and tie.weights is None else tie.weights
+            resolved[name] = Tie(coupling.region, how, at, weights)
     return resolved
 
 

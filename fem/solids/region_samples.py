@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,9 +74,18 @@ class Measured:
         return sparse.csr_array(weighted @ spread)
 
 
-def measured(model: SolidModel, r: Region) -> Measured:
-    """Samples of a region: quadrature points of its cells or facets, otherwise its nodes with equal weights."""
+def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | None = None) -> Measured:
+    """Samples of a region: quadrature points of its cells or facets, otherwise its nodes with equal weights.
+
+    ``weights`` of the nodes take the place of these. Raises ValueError unless there is one for each.
+    """
     mesh, count = model.mesh, len(model.mesh.points)
+    if weights is not None:
+        k, given = len(r.nodes), np.asarray(weights)
+        if len(given) != k:
+            raise ValueError(f"weights must be one for each of the {k} nodes of the region, got {len(given)}")
+        values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))
+        return Measured(r, mesh.points[r.nodes], given / given.sum(), values)
     if r.kind == "nodes":
         k = len(r.nodes)
         values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))

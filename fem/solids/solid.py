@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, get_args, overload
 
 import skfem
@@ -12,7 +15,7 @@ from scipy import sparse
 from flexph.bodies.body import Body, Momenta
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.bodies.nodal_body import NodalBody
-from flexph.meshes.drawings.drawing import MeshRequest
+from flexph.meshes.drawings.drawing import MeshRequest, is_drawing
 from flexph.meshes.files.reading import Source
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
@@ -22,14 +25,18 @@ from flexph.units.arguments import quantities
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..materials.hyperelastic import Hyperelastic
+from ..refinement.criteria import Refinement
+from ..refinement.loop import refuse_numbered
 from .elasticity import SolidElasticity
 from .finite import finite_solid
 from .inertia import solid_inertia
 from .loads import load_port, load_ports
 from .model import SolidModel, watched
+from .nodes import nodal_mesh
 from .reading import Plane, Shape, read_solid
+from .refining import refined_solid
 from .section_maps import solid_sections
-from .ties import referred, tied
+from .ties import Tie, referred, tied
 from .view import solid_view
 
 Strain = Literal["linear", "finite"]
@@ -56,6 +63,7 @@ def solid(
     unit: float | None = None,
     max_cells: int | None = None,
     temperature: float | None = None,
+    refine: Refinement | None = None,
 ) -> Body: ...
 
 
@@ -104,6 +112,7 @@ def solid(
     unit: float | None = None,
     max_cells: int | None = None,
     temperature: float | None = None,
+    refine: Refinement | None = None,
 ) -> Body | NodalBody:
     """A linear elastic body that fills a mesh, with the axes of the mesh and P at its origin: [flex] eq. (24)-(29).
 
@@ -178,6 +187,9 @@ def solid(
     temperature : float, optional
         For a file with tables of materials: the temperature, in the unit of the tables, at which they are taken,
         linearly between entries and constant beyond their ends.
+    refine : Refinement, optional
+        Criterion up to which the mesh is refined, of triangles and tetrahedra by bisection; a drawing is meshed anew.
+        Regions must be names or functions of x then.
 
     Returns
     -------
@@ -206,14 +218,43 @@ def solid(
     check.choice("strain", strain, get_args(Strain))
     request = MeshRequest(size, select, unit, max_cells, temperature)
     shape = Shape(degree, plane, thickness)
-    model, ties, damping = read_solid(
-        mesh, material, shape, ports=ports or {}, damping=damping, omit=omit, request=request
-    )
+    read = partial(read_solid, mesh, material, shape, ports=ports or {}, damping=damping, omit=omit)
+    model, ties, damping = read(request=request)
     if strain == "finite":
-        _refuse_linear(reference, sections, momenta)
+        _refuse_linear(reference, sections, momenta, refine)
         return finite_solid(model, ties, loads or {}, damping, law)
     if law is not None:
         raise ValueError("law is for strain='finite': with linear strain the moduli of the material apply")
+    build = partial(
+        _linear_body,
+        ties=ties,
+        reference=reference,
+        loads=loads or {},
+        sections=sections or {},
+        momenta=momenta,
+        damping=damping,
+    )
+    if refine is None:
+        return build(model)
+    drawn = None
+    if isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request):
+        refuse_numbered([*(ports or {}).values(), *(loads or {}).values(), *(sections or {}).values()])
+        finer = replace(request, max_cells=refine.max_cells)
+        drawn = lambda sizes: read(request=replace(finer, sizes=sizes)).model  # noqa: E731
+    return refined_solid(model, refine, build, drawn=drawn).meshed.body
+
+
+def _linear_body(
+    model: SolidModel,
+    *,
+    ties: Mapping[str, Tie],
+    reference: str,
+    loads: Mapping[str, Any],
+    sections: Mapping[str, Any],
+    momenta: Momenta,
+    damping: Damping,
+) -> Body:
+    """Body of linear strain of a model."""
     basis, tied_ports = tied(model, ties)
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
@@ -222,20 +263,21 @@ def solid(
         inertia=solid_inertia(model, shapes),
         elasticity=elasticity,
         ports={name: port.in_basis(kept) for name, port in tied_ports.items()},
-        loads=load_ports(load_port, model, shapes, loads or {}),
-        view=solid_view(model, shapes),
+        loads=load_ports(load_port, model, shapes, loads),
+        view=replace(solid_view(model, shapes), mesh=nodal_mesh(model, tied_ports, loads)),
         momenta=momenta,
         section_rotation=watched_turns(model, shapes),
-        sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),
+        sections=solid_sections(model, shapes, sections, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),
     )
     if reference == "mean_axis" and basis.shape[1] > FILLED:
         body = about_mean_axes(body)
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
-def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
+def _refuse_linear(reference: str, sections: Any, momenta: str, refine: Any) -> None:
     """Raise ValueError for options that need a floating frame or linear strain."""
     given = {"reference": reference != "mean_axis", "sections": bool(sections), "momenta": momenta != "full"}
+    given["refine"] = refine is not None
     for name, there in given.items():
         if there:
             raise ValueError(f"{name} is for strain='linear' only: a body of finite strain has no floating frame")

@@ -116,11 +116,14 @@ class Tie:
     at : sequence of float, optional
         Place of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore: it
         moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
+    weights : sequence of float, optional
+        Positive weights of the nodes of a region of a solid in its mean, by their numbers, in place of those above.
     """
 
     region: Where
     how: How | None = None
     at: Sequence[float] | None = None
+    weights: Sequence[float] | Array | None = None
 
     def __post_init__(self) -> None:
         if self.how is not None:
@@ -130,6 +133,11 @@ class Tie:
             if len(place) not in (2, 3):
                 raise ValueError(f"at must be a point of the plane or of space [m], got {len(place)} numbers")
             object.__setattr__(self, "at", tuple(float(x) for x in place))
+        if self.weights is not None:
+            weights = check.array("weights", self.weights, (None,))
+            if self.how != "mean" or not (weights > 0.0).all():
+                raise ValueError("weights must be positive, and of a tie with how='mean'")
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def place(self, name: str, centre: Array) -> Array:
         """Place of a port (d,), ``centre`` by default."""
@@ -138,13 +146,18 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices.
+
+    ``rows``, sparse (d + s, N·d), are displacement and rotation by the displacements of the nodes; of a rigid port
+    those of the rigid motion that fits best. None for plates.
+    """
 
     nodes: Array
     position: Array
     rigid: bool
     shape: Any
     rotation: Any
+    rows: Any = None
 
     def in_basis(self, basis: Any) -> Port:
         """Port in the coordinates of a basis."""
@@ -169,7 +182,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
-    motions = {name: measured(model, r) for name, r in regions.items()}
+    motions = {name: measured(model, r, given[name].weights) for name, r in regions.items()}
     for name, t in given.items():
         refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]
@@ -178,20 +191,30 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     basis, masters = _condensed(model, {name: (regions[name].nodes, places[name]) for name in rigid})
     tied_ports = {}
     for name, r in regions.items():
-        shape, rotation = masters[name] if name in masters else _mean(model, motions[name], places[name], basis)
-        tied_ports[name] = Tied(
-            r.nodes, places[name], name in masters, sparse.csr_array(shape), sparse.csr_array(rotation)
-        )
+        is_fixed, d = name in masters, model.dim
+        rows = _fitted(model, r.nodes, places[name]) if is_fixed else _mean(model, motions[name], places[name])
+        shape, rotation = masters[name] if is_fixed else (rows[:d] @ basis, rows[d:] @ basis)
+        own = sparse.csr_array(shape), sparse.csr_array(rotation)
+        tied_ports[name] = Tied(r.nodes, places[name], is_fixed, *own, rows)
     return basis, tied_ports
 
 
-def _mean(model: SolidModel, at: Measured, place: Array, basis: Any) -> tuple[Any, Any]:
-    """Matrices of displacement and rotation of a place that moves with the mean motion of a region."""
-    shape, rotation = at.shape @ basis, at.rotation(model) @ basis
+def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
+    """Matrix of displacement and rotation (d + s, N·d) of a place that moves with the mean motion of a region."""
+    shape, rotation = at.shape, at.rotation(model)
     lever = place - at.centre
-    if not lever.any():
-        return shape, rotation
-    return shape + sparse.csr_array(np.einsum("aij,j->ia", cross(model.dim), lever)) @ rotation, rotation
+    if lever.any():
+        shape = shape + sparse.csr_array(np.einsum("aij,j->ia", cross(model.dim), lever)) @ rotation
+    return sparse.vstack([shape, rotation]).tocsr()
+
+
+def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
+    """Matrix of displacement and rotation (d + s, N·d) of the rigid motion about a place that fits the nodes best."""
+    lever = model.mesh.points[nodes] - place
+    motion = rigid_motions(lever).reshape(lever.size, -1)
+    rows = sparse.lil_array((motion.shape[1], model.size))
+    rows[:, (model.dim * nodes[:, None] + np.arange(model.dim)).ravel()] = np.linalg.pinv(motion)
+    return rows.tocsr()
 
 
 def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:

@@ -2,7 +2,7 @@
 Floquet multipliers of periodic motions of mechanisms.
 
 Imports: consistency, contacts, dirac, integration.blocks, integration.loops.memory, integration.methods,
-integration.schemes, interconnection, joints.rows, kernels, linear, mechanisms, mechanisms.model, mechanisms.poses,
+integration.schemes, interconnection, joints.rows, kernels, mechanisms, mechanisms.model, mechanisms.poses,
 mechanisms.statics, numerics, numerics.factors, results, switching, systems.
 """
 

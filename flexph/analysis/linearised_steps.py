@@ -10,88 +10,27 @@ closed: a displacement along a variation opens them with its square, and is corr
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lstsq, qr
 
 from ..integration.blocks.block_stepper import BlockStepper
 from ..integration.loops.memory.structures import GaussTable, Table
 from ..integration.schemes.scheme import EvaluatedState, StepStart
-from ..kernels.arrays import Arrays
-from ..kernels.continuous import spring_operator, strain_of, strain_rates
-from ..kernels.gradient import Velocities, flatten, unflatten
+from ..kernels.gradient import Velocities, flatten
 from ..kernels.state import Configuration, derive, displacement_sizes, lever
-from ..kernels.strains import end_stiffness
-from ..linear.elimination import null_space
-from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.constraints import constraint_gap, rates_at, velocities_of
+from ..mechanisms.model.constraints import constraint_gap, rates_at
 from ..mechanisms.model.constraints import moved as corrected
 from ..mechanisms.model.state import flat
-from ..mechanisms.model.time_table import TimeTable
+from ..mechanisms.poses.neighbours import SHARES, WEIGHTS, Variations, moved, tangent_of
 from ..numerics.arrays import Array, dense
-from ..numerics.rotations import cayley, cross
-
-REACH = 1e-3
-"""Displacement step, relative to the size of the mechanism, for differences of the constraint rates."""
-
-
-class FreeMotions(NamedTuple):
-    """Motions that the joints allow, in units of the mechanism: displacements N α, and velocities N β plus a part in α.
-
-    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal in these units; ``faster`` (n_v, k), the
-    velocities that keep the constraint rates satisfied after a displacement.
-    """
-
-    sizes: Array
-    basis: Array
-    faster: Array
-    pace: float
-
-    @property
-    def variations(self) -> Variations:
-        """Variations of α (first columns) and β (last columns)."""
-        moved, zero = self.sizes[:, None] * self.basis, np.zeros_like(self.basis)
-        return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
-
-    def coordinates(self, given: Variations) -> Array:
-        """Coordinates α and β of variations, (2k, m)."""
-        displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
-        return np.vstack([displaced, faster / self.pace])
-
-
-def free_motions(
-    mechanism: Mechanism, table: TimeTable, at: tuple[Configuration, float], *, pace: float
-) -> FreeMotions:
-    """Free motions at a configuration and a time [s], which the constraints allow; ``pace`` [1/s] scales velocities."""
-    c, time = at
-    a = mechanism.network.arrays
-    sizes = displacement_sizes(a, lever(a))
-
-    def missed(p: Configuration) -> Array:
-        G, b = rates_at(mechanism, (p, derive(a, p)), table, time)
-        return np.asarray(G @ velocities_of(mechanism, p) - b)
-
-    G = rates_at(mechanism, (c, derive(a, c)), table, time)[0]
-    if not G.shape[0]:
-        return FreeMotions(sizes, np.eye(sizes.size), np.zeros((sizes.size,) * 2), pace)
-    scaled = dense(G) * sizes
-    basis = qr(null_space(scaled, mechanism.constraint_names)[0].toarray(), mode="economic")[0]
-    changes = np.zeros((G.shape[0], basis.shape[1]))
-    for i, column in enumerate((sizes[:, None] * basis).T):
-        direction = tangent_of(a, c, column, np.zeros_like(column))
-        ends = [missed(moved(c, direction, REACH * share)) for share in SHARES]
-        changes[:, i] = sum(w / REACH * end for w, end in zip(WEIGHTS, ends, strict=True))
-    return FreeMotions(sizes, basis, -sizes[:, None] * lstsq(scaled, changes)[0], pace)
-
+from ..numerics.rotations import cross
 
 REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
 """Displacements, relative to the mechanism's size, and turns of differences, and the share of them for the check."""
 LINEAR = 1e-7
 """Relative difference of the variation of a sum from the sum of variations up to which they are linear."""
-SHARES, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)
-"""Shares of a displacement at which steps begin, and weights of their ends in its derivative."""
-
 CORRECTIONS, INDEPENDENT = 4, 1e-10
 """Corrections that close joints, each by the linear constraints at the start, and their least relative singular value.
 
@@ -99,13 +38,6 @@ A correction reduces a gap to about the reach times its size.
 """
 CLOSED = 1e-15
 """Correction, relative to the size of the mechanism, after which the gaps are those of round-off."""
-
-
-class Variations(NamedTuple):
-    """Variations of configurations: displacements (δr, θ, δu) and changes of the velocities (δṙ, δω, δu̇), (n_v, k)."""
-
-    displaced: Array
-    faster: Array
 
 
 class _Step(NamedTuple):
@@ -190,28 +122,5 @@ class LinearisedSteps:
     def _end(self, step: _Step, c: Configuration) -> Configuration:
         """End of the step from a neighbouring configuration, with the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
-        state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
+        state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c
-
-
-def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration moved by a share of rates: on straight lines, and by rotations, which stay orthogonal."""
-    turn = 0.5 * np.einsum("bij,sij->bs", np.einsum("bji,bjk->bik", c.R, rates.R), cross(c.R.shape[-1]))
-    lines = Configuration(*(x + share * y for x, y in zip(c, rates, strict=True)))
-    return lines._replace(R=c.R @ cayley(0.5 * share * turn, c.R.shape[-1]))
-
-
-def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> Configuration:
-    """Rates of all arrays of a configuration along a variation; stresses and springs follow the displacements."""
-    d = derive(a, c)
-    moving, speeding = (unflatten(a, part) for part in (displaced, faster))
-    sigma = a.stiffness @ (strain_of(a, c.u) @ moving.du)
-    own = a.strains.stress
-    if own.size:
-        sigma[own] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)
-    spring = np.zeros_like(c.spring)
-    if spring.size:
-        stretched = a.springs.gain * (spring_operator(a, c, d) @ displaced)
-        spring[: a.springs.stored] = stretched[a.springs.state >= 0]
-    R = np.einsum("bij,bs,sjk->bik", c.R, moving.omega, cross(a.dim))
-    return Configuration(moving.v, R, moving.du, speeding.v, speeding.omega, speeding.du, sigma, spring)

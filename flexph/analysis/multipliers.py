@@ -16,18 +16,20 @@ from ..contacts.arrays import refuse_contacts
 from ..integration.blocks.in_blocks import blocks_of
 from ..integration.methods.exact import Exact, ExactGauss
 from ..integration.schemes.of_method import scheme_from
+from ..integration.schemes.scheme import StepStart
 from ..joints.rows.connection import measures, refuse_other_laws
 from ..kernels.state import Configuration, displacement_sizes, lever
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.constraints import velocities_of
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import TimeTable
+from ..mechanisms.poses.neighbours import FreeMotions, free_motions
 from ..numerics import checks as check
 from ..numerics.arguments import computing
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from ..systems.inputs import Forcing, Input
-from .linearised_steps import FreeMotions, LinearisedSteps, free_motions
+from .linearised_steps import LinearisedSteps
 
 REPEATED = 1e-6
 """Relative change of a prescribed function of time over one period up to which it is periodic."""
@@ -223,10 +225,39 @@ def floquet(
     >>> verdicts
     [False, True]
     """
+    own = linearised_period(mechanism, read_period(mechanism, about, period, steps), method, inputs or {})
+    closure = closure_of(mechanism, own.start.state.c, own.end.state.c, own.run.pace)
+    if closure > CLOSED:
+        raise ValueError(
+            f"the motion must be periodic: after {own.run.period:.6g} s it is {closure:.1e} of its size from its "
+            "start; give the period and a state of the periodic motion (or more steps)"
+        )
+    along = own.is_free and bool(np.any(velocities_of(mechanism, own.start.state.c)))
+    return _report(own.free, own.monodromy, own.run.period, closure=closure, along=along)
+
+
+class LinearisedPeriod(NamedTuple):
+    """Linearised steps over a period: start and end, free motions at the start, and the monodromy matrix in these.
+
+    ``is_free`` is true if no drive, input or law depends on time.
+    """
+
+    run: Period
+    table: TimeTable
+    start: StepStart
+    end: StepStart
+    free: FreeMotions
+    monodromy: Array
+    is_free: bool
+
+
+def linearised_period(
+    mechanism: Mechanism, run: Period, method: Exact | ExactGauss | None, inputs: Mapping[str, Input]
+) -> LinearisedPeriod:
+    """Take the steps of a period, and linearise them one by one; ValueError for parts without linearised steps."""
     refuse_contacts(mechanism.connections, "analysis.floquet")
     refuse_other_laws(mechanism, "analysis.floquet", has_schedules=True)
-    run = read_period(mechanism, about, period, steps)
-    forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme, _ = scheme_from(mechanism, run.start, _method(method, mechanism), forcing)
     refuse_aperiodic(mechanism, scheme.table, forcing, run)
     blocks = blocks_of(scheme)
@@ -235,14 +266,8 @@ def floquet(
     at, variations = begun, free.variations
     for time in run.times[1:]:
         at, variations = linearised.step(at, float(time), variations)
-    closure = closure_of(mechanism, begun.state.c, at.state.c, run.pace)
-    if closure > CLOSED:
-        raise ValueError(
-            f"the motion must be periodic: after {run.period:.6g} s it is {closure:.1e} of its size from its start; "
-            "give the period and a state of the periodic motion (or more steps)"
-        )
-    along = is_autonomous(mechanism, forcing) and bool(np.any(velocities_of(mechanism, begun.state.c)))
-    return _report(free, free.coordinates(variations), run.period, closure=closure, along=along)
+    coordinates = free.coordinates(variations)
+    return LinearisedPeriod(run, scheme.table, begun, at, free, coordinates, is_autonomous(mechanism, forcing))
 
 
 def _method(given: Exact | ExactGauss | None, mechanism: Mechanism) -> Exact | ExactGauss:

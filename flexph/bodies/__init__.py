@@ -1,7 +1,7 @@
 """Bodies: inertia, elasticity, ports, stress fields, and model reduction.
 
 fem and rigid make bodies, and mechanisms join them; this package does not depend on how their matrices were computed.
-Imports: discrete_gradients, drawing, files, linear, linear.eigenmodes, numerics, numerics.factors, systems.
+Imports: discrete_gradients, drawing, files, laws, linear, linear.eigenmodes, numerics, numerics.factors, systems.
 """
 
 import lazy_loader

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from ..laws.resistive_relations import Factor, check_factor
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -219,7 +220,7 @@ class Body(Described, Memo):
     unshifted : Body, optional
         Body before the change to mean axes, if this would fill its matrices
         (:func:`flexph.bodies.mean_axes.about_mean_axes`).
-    mass_factor : callable, optional
+    mass_factor : callable or "input", optional
         Factor of the inertia of a rigid body as a function of time, see :meth:`with_mass_factor`.
     """
 
@@ -235,7 +236,7 @@ class Body(Described, Memo):
     buckling: tuple[BucklingLoad, ...] = ()
     stiffening: AxialStiffening | None = None
     unshifted: Body | None = None
-    mass_factor: Callable[[float], float] | None = None
+    mass_factor: Factor | None = None
     scheduled_laws: ClassVar[tuple[()]] = ()
     whole: ClassVar[None] = None
     flow: ClassVar[None] = None
@@ -319,7 +320,7 @@ class Body(Described, Memo):
         return replace(self, inertia=changed)
 
     @checked
-    def with_mass_factor(self, factor: Callable[[float], float]) -> Body:
+    def with_mass_factor(self, factor: Callable[[float], float] | Literal["input"]) -> Body:
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
         Mass leaves or arrives with the velocity that the body has where it does, so that it pushes nothing: with forces
@@ -334,8 +335,11 @@ class Body(Described, Memo):
 
         Parameters
         ----------
-        factor : callable
-            Positive factor a(t) of the time [s]. Steps see it at their ends; between them it may jump.
+        factor : callable or "input"
+            Positive factor a(t) of the time [s]. Steps see it at their ends; between them it may jump. With ``"input"``
+            the body is an external port of one component u > -1 under its name, and a = 1 + u: a signal of the run or a
+            :class:`flexph.control.Sampled` controller sets it, whose work is that of the mass. Where u jumps, a goes to
+            the new value over the next step.
 
         Returns
         -------
@@ -362,8 +366,7 @@ class Body(Described, Memo):
         >>> bool(abs(run["rocket.velocity"][-1, 1] - 2000.0 * np.log(2.0)) < 0.05)
         True
         """
-        if not callable(factor):
-            raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
+        check_factor("factor", factor)
         if self.size:
             raise ValueError(
                 f"a mass by a factor is for rigid bodies, this one has {self.size} flexible coordinates: weld a rigid "

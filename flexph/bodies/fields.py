@@ -12,6 +12,7 @@ import numpy as np
 from ..drawing.shapes import SweptSection
 from ..numerics.arrays import Array
 from .elasticity import rows_over
+from .nodal_mesh import NodalMesh
 
 RESULTANTS = 6
 """Number of resultants N, Q_y, Q_z, T, M_y, M_z of a section, exerted by the side ahead, in section axes."""
@@ -288,6 +289,8 @@ class View:
         Section of a body drawn as a line.
     sections : SectionStress, optional
         Stresses over the sections of a body drawn as a line.
+    mesh : NodalMesh, optional
+        Finite-element mesh whose nodes are the points, of solids in space.
     """
 
     points: Array
@@ -299,3 +302,4 @@ class View:
     heights: Array = field(default_factory=lambda: np.zeros(0))
     sweep: SweptSection | None = None
     sections: SectionStress | None = None
+    mesh: NodalMesh | None = None

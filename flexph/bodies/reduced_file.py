@@ -133,6 +133,7 @@ def _single(view: View | None, fields: Fields) -> View | None:
         tensors={name: _tensor(f) for name, f in tensors.items()},
         sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation)),
         sections=view.sections and _sections(view.sections, fields),
+        mesh=None,
     )
 
 

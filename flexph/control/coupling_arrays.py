@@ -61,12 +61,12 @@ class LawFunctions:
     def __init__(self, laws: Sequence[Law]) -> None:
         self._laws = laws
         self.arguments, self.results = np.zeros(3), np.zeros(3)
-        self._callback = Callback(self._meet, WHOLE, 0)
+        self._callback = Callback(self._intersect, WHOLE, 0)
         self.address = self._callback.address
 
-    def _meet(self, k: int) -> int:
+    def _intersect(self, k: int) -> int:
         law = self._laws[k]
-        rate, force = law.meet(*self.arguments.tolist())
+        rate, force = law.intersection(*self.arguments.tolist())
         self.results[:] = rate, force, law.stiffness(rate, force)
         return 1
 
@@ -120,7 +120,7 @@ def _kind(law: Law) -> tuple[int, tuple[float, float]]:
     if isinstance(law, DryFriction):
         return DRY, (law.level, 0.0)
     if isinstance(law, Limit):
-        return LIMIT, (law.most, law.resistance)
+        return LIMIT, (law.limit, law.resistance)
     return OTHER, (0.0, 0.0)
 
 

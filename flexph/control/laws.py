@@ -32,7 +32,7 @@ ROUND_OFF = 1e-16
 class Law(Protocol):
     """Law that closes a port of a controller."""
 
-    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+    def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
         """Mean rate and force at which the law meets the line rate = free − slope · force.
 
         ``before`` is the rate at the start of the step, if a state stores it.
@@ -71,10 +71,10 @@ class DryFriction:
     def __post_init__(self) -> None:
         check.not_negative("level", self.level)
 
-    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+    def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
         """See :class:`Law`."""
         if before < 0.0:
-            rate, force = self.meet(-free, slope, -before)
+            rate, force = self.intersection(-free, slope, -before)
             return -rate, -force
         most, stop = slope * self.level, 0.5 * before
         if free > stop + most:
@@ -98,7 +98,7 @@ class Smooth:
 
     relation: Relation
 
-    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+    def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
         """See :class:`Law`; if the relation falls with the rate, one of its points on the line."""
         low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
         rate = 0.5 * free
@@ -122,15 +122,15 @@ class Smooth:
 class Limit:
     """Resistance against the part of the rate above a limit, of either sign."""
 
-    most: float
+    limit: float
     resistance: float
 
-    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+    def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
         """See :class:`Law`."""
-        over = max(abs(free) - self.most, 0.0) / (1.0 + slope * self.resistance)
+        over = max(abs(free) - self.limit, 0.0) / (1.0 + slope * self.resistance)
         if over == 0.0:
             return free, 0.0
-        return math.copysign(self.most + over, free), math.copysign(self.resistance * over, free)
+        return math.copysign(self.limit + over, free), math.copysign(self.resistance * over, free)
 
     def stiffness(self, rate: float, force: float) -> float:
         """See :class:`Law`."""
@@ -162,7 +162,7 @@ class Line(NamedTuple):
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
         points = zip(laws, rates + own * forces, own, before, strict=True)
-        near = np.array([law.meet(float(f), float(s), float(b)) for law, f, s, b in points])
+        near = np.array([law.intersection(float(f), float(s), float(b)) for law, f, s, b in points])
         held = np.isinf([law.stiffness(*point) for law, point in zip(laws, near.tolist(), strict=True)])
         off = np.where(held, HOLDS, 1.0) * (rates - near[:, 0])
         return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
@@ -206,10 +206,8 @@ def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
     """Solve each law alone, with the forces of all others given."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
-    met = [
-        law.meet(*given) for law, *given in zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
-    ]
-    rates, alone = np.array(met).T
+    lines = zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
+    rates, alone = np.array([law.intersection(*values) for law, *values in lines]).T
     return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
 
 

@@ -3,7 +3,7 @@
 Broyden's update ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
 Nonlinear Equations, ch. 7), which is kept from step to step: an iteration costs one product with it, as with factors,
 but factors would be expensive to update. Unknowns are scaled by their sizes; a new Jacobian is computed if convergence
-is slow. :mod:`flexph.integration.general.particle_steps` implements the same algorithm for loops over particles.
+is slow. :mod:`flexph.integration.general.particles.newton` implements the same algorithm for loops over particles.
 """
 
 from __future__ import annotations

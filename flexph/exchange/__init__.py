@@ -1,7 +1,8 @@
 """Conversion of linear systems and robots from and to other packages and files.
 
-Imports: bodies, files, integration, integration.methods, linear, linear.responses, mechanisms, mechanisms.model,
-numerics, numerics.factors, results, sensors, systems.
+Imports: bodies, contacts, files, integration, integration.methods, joints.rows, kernels, kernels.stiffness, linear,
+linear.responses, mechanisms, mechanisms.model, mechanisms.statics, numerics, numerics.factors, results, sensors,
+systems.
 """
 
 import lazy_loader

@@ -6,6 +6,8 @@ from .differentiable import to_jax as to_jax
 from .differentiable import to_torch as to_torch
 from .environments import environment as environment
 from .general import from_general as from_general
+from .load_decks import LoadSteps as LoadSteps
+from .load_steps import write_load_steps as write_load_steps
 from .mat import read_mat as read_mat
 from .mat import write_mat as write_mat
 from .matrix_market import read_matrix_market as read_matrix_market

@@ -46,6 +46,10 @@ class Substructure(NamedTuple):
     mass: Array
     stiffness: Array
 
+    def __repr__(self) -> str:
+        lowest = f", the lowest at {self.frequencies[0]:.6g} rad/s" if len(self.frequencies) else ""
+        return f"<Substructure: ports {', '.join(self.ports)}, {len(self.frequencies)} modes with them held{lowest}>"
+
 
 @checked
 def to_abaqus(

@@ -1,8 +1,7 @@
 """Derivatives of functionals of runs by the discrete adjoint of their steps.
 
-Imports: integration, integration.blocks, integration.loops, integration.loops.memory, integration.loops.recorded,
-integration.methods, integration.schemes, integration.times, kernels.contacts, mechanisms, mechanisms.model, numerics,
-numerics.loops, results, sensors, systems.
+Imports: gradients.runs, integration, integration.loops.memory, integration.loops.recorded, integration.methods,
+numerics, numerics.loops, results, sensors.
 """
 
 import lazy_loader

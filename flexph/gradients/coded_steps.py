@@ -20,8 +20,8 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from .parameters import SMALL, Origin, Sample, Weights, samples_of, size_of
-from .readings import change
-from .run_inputs import array_change
+from .runs.readings import change
+from .runs.run_inputs import array_change
 
 ORDERS = (5, 8)
 """Orders m of the matrices, the second one where the first leaves numbers: those of m − 2 parameters are resolved."""
@@ -132,8 +132,8 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
         rows = np.flatnonzero(ranks[kind] == rank)
         own = np.searchsorted(kinds, kind[rows])
         by = np.einsum("krt,kt->kr", np.linalg.pinv(of)[own], scaled[rows])
-        misses = np.abs(np.einsum("ktr,kr->kt", of[own], by) - scaled[rows]).max(axis=1)
-        good = np.flatnonzero(misses <= FITTED)
+        residuals = np.abs(np.einsum("ktr,kr->kt", of[own], by) - scaled[rows]).max(axis=1)
+        good = np.flatnonzero(residuals <= FITTED)
         fits[rows[good]] = True
         numbers.append(np.repeat(rows[good], rank))
         parameters.append(supports[own[good]].ravel())

@@ -17,18 +17,20 @@ import numpy as np
 
 from ..integration.integrate import integrate
 from ..integration.loops.memory.memory import address_of
+from ..integration.loops.recorded.backward import FORWARD
+from ..integration.loops.recorded.entry import sweep
 from ..integration.loops.recorded.forward import forward_of
-from ..integration.loops.recorded.tangents import forward
 from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .branches import warn_of_changes
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
-from .problems import Problem, in_loops, problem_of
-from .readings import AGREED, WEIGHTS, change, readings, readings_by_state
-from .run_inputs import array_change
-from .sweep import Piece, recorded_piece, refuse_bent
+from .runs.back_over import recorded_piece, refuse_bent
+from .runs.branches import warn_of_changes
+from .runs.kept_steps import Piece
+from .runs.problems import Problem, in_loops, problem_of
+from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
+from .runs.run_inputs import array_change
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -127,8 +129,11 @@ def forward_sensitivities(
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
     origin = origin_of(make, parameters, times, problem, at)
     samples = one_by_one(origin)
-    changes = {name: _changes(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()}
-    along, defect = _along(problem, solution, changes, varied_by(problem, samples))
+    changes = {
+        name: changes_by(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()
+    }
+    every = [own for both in changes.values() for own in both]
+    along, defect = derivatives_along(problem, solution, every, varied_by(problem, samples))
     states, magnitudes = solution.states, np.abs(solution.states).max(axis=0)
     by = {}
     for name, quantity in sensors.items():
@@ -147,7 +152,7 @@ def forward_sensitivities(
 
 
 @dataclass(frozen=True)
-class _Change:
+class Change:
     """Derivatives by a parameter of the arrays and inputs of a problem, and of the readings of sensors at states."""
 
     arrays: list[Array]
@@ -155,9 +160,9 @@ class _Change:
     sensed: Mapping[str, Array]
 
 
-def _changes(
+def changes_by(
     sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
-) -> tuple[_Change, _Change]:
+) -> tuple[Change, Change]:
     """Differences of sixth order, and a measure of their error.
 
     The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
@@ -172,7 +177,7 @@ def _changes(
 
 def _change(
     sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
-) -> _Change:
+) -> Change:
     """Weighted sum of the differences between samples and the sample ``here``, at the unchanged parameters."""
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
@@ -184,24 +189,19 @@ def _change(
         name: np.asarray(sum(weight * change(of, own.readings[name], here.readings[name]) for weight, own in terms))
         for name, of in sensors.items()
     }
-    return _Change(arrays, inputs, sensed)
+    return Change(arrays, inputs, sensed)
 
 
-def _along(
-    problem: Problem, solution: Solution, changes: Mapping[str, tuple[_Change, _Change]], varied: Array
+def derivatives_along(
+    problem: Problem, solution: Solution, changes: Sequence[Change], varied: Array
 ) -> tuple[Array, float]:
-    """Derivatives of the states (N + 1, 2q, n) along both changes (value, error) of each parameter; largest defect."""
+    """Derivatives of the states (N + 1, q, n) of a run, as the loops have them, along q changes; the largest defect."""
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
     run, addresses = recorded_piece(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
-    derivatives = [
-        [own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]]
-        for both in changes.values()
-        for own in both
-    ]
+    derivatives = [[own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]] for own in changes]
     own = forward_of(run, derivatives)
-    failed = forward(
-        problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, own, 0, len(run.means)
-    )
+    dim, steps = problem.mechanism.layout.dim, len(run.means)
+    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, 0, steps)
     if failed >= 0:
         raise ValueError(f"the step from {run.table.times[failed]:.6g} s has no derivative: its Jacobian is singular")
     if not np.isfinite(own.states).all():

@@ -17,10 +17,10 @@ from ..integration.loops.memory.data import Index
 from ..numerics.arrays import Array
 from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
-from .problems import Problem, problem_of
-from .readings import WEIGHTS, change
-from .run_inputs import InputWeights, RunInputs, array_change
-from .step_readings import Places, Steps, read_at
+from .runs.problems import Problem, problem_of
+from .runs.readings import WEIGHTS, change
+from .runs.run_inputs import InputWeights, RunInputs, array_change
+from .runs.step_readings import Places, Steps, read_at
 
 STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
@@ -46,7 +46,7 @@ Samples = Mapping[str, Mapping[int, Sample]]
 """Samples by parameter and number of steps."""
 
 
-class Along(NamedTuple):
+class SampledDirection(NamedTuple):
     """Direction in which all parameters change, and samples along it."""
 
     direction: Mapping[str, float]
@@ -134,7 +134,7 @@ def small_steps(origin: Origin) -> SmallSteps:
     return SmallSteps({name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()})
 
 
-def together(origin: Origin) -> Along:
+def sampled_direction(origin: Origin) -> SampledDirection:
     """Samples with all parameters changed by arbitrary shares of their sizes, of either sign."""
     random = np.random.default_rng(0)
     shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
@@ -142,7 +142,7 @@ def together(origin: Origin) -> Along:
         name: float(share) * size_of(value)
         for (name, value), share in zip(origin.parameters.items(), shares, strict=True)
     }
-    return Along(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
+    return SampledDirection(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
 
 
 def varied_by(problem: Problem, samples: Samples) -> Index:
@@ -211,7 +211,7 @@ def sixth_order(
 ) -> tuple[float, float, float]:
     """Derivative by differences of sixth order for steps of ``size``, how rough the function is, and the largest terms.
 
-    Rough is what those of fourth order miss, and what the second difference of 3 steps misses of 9 times that of one.
+    Rough is the error of fourth order, and the gap between the second difference of 3 steps and 9 times that of one.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in WEIGHTS]
     fine = sum(weight * own for weight, (own, _) in zip(WEIGHTS.values(), changes, strict=True)) / size

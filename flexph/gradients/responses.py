@@ -14,13 +14,14 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .adjoint import component_of, gradients, sensed_of
+from .adjoint import gradients
 from .forward import ForwardSensitivities, forward_sensitivities
 from .functionals import Functional
 from .parameters import step_of
-from .problems import problem_of
-from .readings import AGREED, WEIGHTS, readings
-from .sweep import WholeRun
+from .runs.kept_steps import WholeRun
+from .runs.problems import problem_of
+from .runs.readings import AGREED, WEIGHTS, readings
+from .sensed import component_of, sensed_of
 
 FEW = 3
 """Number of parameters up to which derivatives are carried forward."""

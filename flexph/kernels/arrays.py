@@ -7,7 +7,7 @@ sparse matrices, and the shift φ − φ̄ is kept separately as ``mean`` (rank 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -104,7 +104,7 @@ class Arrays(NamedTuple):
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
-    mass_factors: tuple[tuple[int, Callable[[float], float]], ...] = ()  # bodies whose mass changes, and their factors
+    mass_factors: tuple[tuple[int, Callable[[float], float] | Literal["input"]], ...] = ()  # bodies whose mass changes
     crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 

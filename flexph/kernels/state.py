@@ -264,9 +264,14 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Arr
 
 
 def mass_factors(a: Arrays, time: float) -> Array:
-    """Factors of the inertia of all bodies at a time [s], (b,)."""
+    """Factors of the inertia of all bodies at a time [s], (b,); raises ValueError for one that is an input."""
     factors = np.ones(len(a.mass))
     for b, factor in a.mass_factors:
+        if factor == "input":
+            raise ValueError(
+                f"the mass of frame {b} is an input, which states do not know: take run.ledger for energies, or "
+                "mechanism.with_masses_at(time) for the mass without the input"
+            )
         factors[b] = factor(time)
     return factors
 

@@ -149,6 +149,8 @@ class Mechanism(Model):
     def with_masses_at(self, time: float) -> Mechanism:
         """Mechanism with the masses that :meth:`flexph.Body.with_mass_factor` gives at a time, constant from then on.
 
+        Masses that are inputs keep their values at u = 0.
+
         Parameters
         ----------
         time : float
@@ -177,7 +179,8 @@ class Mechanism(Model):
         bodies = dict(self.bodies)
         for name, body in self.bodies.items():
             if body.mass_factor is not None:
-                value = check.asked(f"{name}: the factor of its mass", body.mass_factor, time)
+                given = (lambda t: 1.0) if body.mass_factor == "input" else body.mass_factor
+                value = check.asked(f"{name}: the factor of its mass", given, time)
                 factor = check.positive(f"{name}: the factor of its mass at t = {time} s", value)
                 bodies[name] = replace(body, inertia=body.inertia.scaled(factor), mass_factor=None)
         return Mechanism(bodies, self.connections, self.gravity)

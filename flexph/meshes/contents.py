@@ -112,7 +112,8 @@ class Coupling:
     """Coupling of a region to a reference point, which becomes a port by its name.
 
     ``how``: ``rigid`` (RBE2, kinematic coupling, rigid body) or ``mean`` (RBE3, distributing coupling). ``region``:
-    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point.
+    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point; ``weights`` (k,) of the
+    points in a mean, None for one over areas.
     """
 
     name: str
@@ -122,11 +123,31 @@ class Coupling:
     at: tuple[float, ...]
     keyword: str
     place: Place
+    weights: Array | None = field(default=None, compare=False)
 
     def words(self) -> str:
         """Name, kind, region and reference point as a text."""
         at = ", ".join(f"{x:.6g}" for x in self.at)
         return f"port {self.name!r} ({self.keyword}, {self.place}): {self.how}, {len(self.points)} nodes, at ({at})"
+
+
+@dataclass(frozen=True)
+class ShellSection:
+    """Section of the shells of a region: their thickness in units of the file, with its keyword and place.
+
+    ``why``: why they are no plate of this thickness and one material; ``offset``: distance of the middle surface from
+    the nodes as the file writes it. Both are empty for a plain section.
+    """
+
+    thickness: float
+    keyword: str
+    place: Place
+    why: str = ""
+    offset: str = ""
+
+    def words(self) -> str:
+        """Keyword, place and what is not supported as a text."""
+        return f"{self.keyword} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
 @dataclass(frozen=True)
@@ -156,7 +177,7 @@ class MeshContents:
     those that a drawing proposes; ``notes``: texts on it; ``couplings`` by name; ``aliases``: further names of groups
     of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of sections, or why they
     are not known; ``damping``: Rayleigh's α and β of the whole file; ``unread``: why its materials are not read;
-    ``unit``: the unit of length [m] that it names.
+    ``unit``: the unit of length [m] that it names; ``shells``: sections of shells by the names of their regions.
     """
 
     mesh: meshio.Mesh
@@ -175,6 +196,7 @@ class MeshContents:
     damping: tuple[float, float] | None = None
     unread: str = ""
     unit: float | None = None
+    shells: Mapping[str, ShellSection] = field(default_factory=dict)
 
     def masses(self) -> tuple[PointMass | SpreadMass, ...]:
         """Additional masses, which do not come from the densities of the materials."""

@@ -37,7 +37,8 @@ class FileMaterial:
 
     ``stiffness`` C (6, 6) of a material that is not isotropic, over (xx, yy, zz, yz, xz, xy); ``rows``: constants at
     several temperatures, which stand for those; ``damping``: Rayleigh's α and β. ``refused`` describes data of the file
-    that cannot be read; ``besides`` lists data that is ignored.
+    that cannot be read; ``besides`` lists data that is ignored. ``held_beyond``: tables are constant beyond their ends,
+    as in Abaqus; else temperatures beyond them are refused, as Nastran extrapolates.
     """
 
     density: float | None = None
@@ -48,22 +49,23 @@ class FileMaterial:
     damping: tuple[float, float] | None = None
     refused: str = ""
     besides: tuple[str, ...] = ()
+    held_beyond: bool = True
 
     def with_rows(self, rows: tuple[Row, ...]) -> FileMaterial:
         """Material with constants of one kind: at one temperature as they are, at several as a table."""
         return _with(self, rows[0]) if len(rows) == 1 else replace(self, rows=(*self.rows, *rows))
 
     def at(self, temperature: float | None) -> FileMaterial:
-        """Material at a temperature: tables are interpolated linearly, and constant beyond their ends.
-
-        Without a temperature tables stay.
-        """
+        """Material at a temperature: tables are interpolated linearly; without a temperature they stay."""
         if temperature is None or not self.rows:
             return self
         material = replace(self, rows=())
         for kind in dict.fromkeys(row.kind for row in self.rows):
             table = sorted((row.temperature, row.values) for row in self.rows if row.kind == kind)
             at, values = [t for t, _ in table], np.array([v for _, v in table])
+            if not (self.held_beyond or at[0] <= temperature <= at[-1]):
+                reason = f"{kind} at temperatures from {at[0]:g} to {at[-1]:g}, not at {temperature:g}"
+                return replace(self, refused=f"{self.refused}; {reason}" if self.refused else reason)
             constants = tuple(float(np.interp(temperature, at, column)) for column in values.T)
             material = _with(material, Row(kind, temperature, constants))
         return material

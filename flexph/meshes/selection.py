@@ -50,6 +50,7 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
         spread_masses=tuple(spread),
         left_out=left_out,
         couplings={k: c for k, c in contents.couplings.items() if np.isin(c.points, body).all()},
+        shells={region: shell for region, shell in contents.shells.items() if region in held},
     )
 
 

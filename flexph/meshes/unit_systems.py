@@ -75,7 +75,8 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
     mesh = copy(contents.mesh)
     mesh.points = unit * np.asarray(mesh.points, dtype=float)
     couplings = {name: _moved(coupling, unit) for name, coupling in contents.couplings.items()}
-    contents = replace(contents, mesh=mesh, couplings=couplings)
+    shells = {name: replace(shell, thickness=unit * shell.thickness) for name, shell in contents.shells.items()}
+    contents = replace(contents, mesh=mesh, couplings=couplings, shells=shells)
     system = told(contents, unit)
     if system is not None:
         return _in_system(contents, system)

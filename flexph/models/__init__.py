@@ -2,9 +2,9 @@
 
 :mod:`.reading` parses YAML with line numbers, :mod:`.values` units and formulas, :mod:`.schema` defines the entries.
 
-Imports: bodies, changes, console, contacts, control, export, files, gradients, integration, integration.methods,
-integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies, models.reading,
-models.schema, numerics, results, robots, sensors, systems, units.
+Imports: bodies, changes, console, contacts, control, exchange, export, files, gradients, gradients.runs, integration,
+integration.methods, integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies,
+models.reading, models.schema, numerics, results, robots, sensors, systems, units, view.live.
 """
 
 import lazy_loader

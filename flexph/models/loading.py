@@ -43,7 +43,7 @@ from .settings import with_settings
 from .validation import validated
 
 _Value = TypeVar("_Value")
-OF_MECHANISM = ("gravity", "materials", "sections", "bodies", "connections")
+OF_MECHANISM = ("gravity", "dials", "materials", "sections", "bodies", "connections")
 """Sections of which the mechanism is built."""
 
 
@@ -309,7 +309,8 @@ def model_of_tree(tree: Tree, folder: Path, *, trust: bool, mechanism: Mechanism
 def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]:
     """Checked sections of a parsed tree, and the builder of their entries. Raises ModelError."""
     document: Any = validated(tree)
-    return document, Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
+    named = {name: getattr(document, name) for name in ("materials", "sections", "dials")}
+    return document, Builder(folder, trust, named)
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flexph.gradients.functionals import Functional
-from flexph.gradients.problems import problem_of
 from flexph.gradients.responses import Responses
+from flexph.gradients.runs.problems import problem_of
 from flexph.integration.methods.exact import Exact
 from flexph.numerics.arrays import Array
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexph.bodies.nodal_body import FramedBody
+from flexph.exchange.load_steps import mesh_of
 from flexph.export.series import SUFFIXES
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.time_table import Anchors
@@ -93,13 +94,15 @@ def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
 
 def _check_files(outputs: Outputs, here: Builder) -> None:
     """Raise Misfit if two outputs would have the same name (ignoring case), or one is a folder of another."""
-    names = [*outputs.tables, *([outputs.series] if outputs.series else [])]
+    names = [*outputs.tables, *outputs.loads, *([outputs.series] if outputs.series else [])]
+    places = [("tables", name) for name in outputs.tables] + [("loads", name) for name in outputs.loads] + [("series",)]
     paths = [PurePosixPath(name.lower()) for name in names]
-    for k, (name, path) in enumerate(zip(names, paths, strict=True)):
+    for k, path in enumerate(paths):
         for other in (*paths[:k], *paths[k + 1 :]):
             if path == other or path in other.parents:
-                place = here.at("tables", name) if k < len(outputs.tables) else here.at("series")
-                raise place.misfit("two outputs would be one file, or one in the other: take another name")
+                raise here.at(*places[k]).misfit(
+                    "two outputs would be one file, or one in the other: take another name"
+                )
 
 
 SEVERAL = 9
@@ -148,5 +151,11 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
     for i, name in enumerate(outputs.bodies):
         if name not in mechanism.bodies:
             raise here.at("bodies", i).misfit(f"no body {name!r}: {nearest(name, mechanism.bodies)}")
+    for name, loads in outputs.loads.items():
+        if loads.body not in mechanism.bodies:
+            wrong = f"no body {loads.body!r}: {nearest(loads.body, mechanism.bodies)}"
+            raise here.at("loads", name, "body").misfit(wrong)
+        with here.at("loads", name, "body").refusals():
+            mesh_of(loads.body, mechanism.bodies[loads.body])
     if outputs.series and not outputs.series.endswith(SUFFIXES):
         raise here.at("series").misfit(f"got {outputs.series!r}: write a name that ends in {', '.join(SUFFIXES)}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flexph.contacts.starts import refuse_overlaps
+from flexph.exchange.load_steps import write_load_steps
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
 from flexph.integration.changed_run import plan_of
@@ -68,6 +69,7 @@ class RunInTime(RunOfFile):
 
     solution: Any
     outputs: Outputs
+    inputs: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def figures(self) -> dict[str, Any]:
         """Summary numbers: measures of the run, and the residual of its energy balance."""
@@ -90,6 +92,9 @@ class RunInTime(RunOfFile):
             write_table(folder / name, table_of(self.solution, columns))
         if self.outputs.series and isinstance(self.solution, Solution):
             write_series(folder / self.outputs.series, self.solution, bodies=self.outputs.bodies)
+        for name, loads in self.outputs.loads.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_load_steps(folder / name, self.solution, loads.body, at=loads.at, inputs=self.inputs)
 
 
 @dataclass(frozen=True)
@@ -154,9 +159,17 @@ def integrate_run(
         changes=builder.of(run.changes, "changes") or None,
         save_every=run.save_every,
         progress=progress,
-        live=(builder.of(run.live, "live") or True) if live else False,
+        live=_live_of(run, builder) if live else False,
     )
-    return RunInTime(solution, run.outputs)
+    return RunInTime(solution, run.outputs, inputs=inputs)
+
+
+def _live_of(run: Integrate, builder: Builder) -> Any:
+    """Live view of a run, with the dials of the file."""
+    from flexph.view.live.live import Live
+
+    dials = {name: builder.named("dials", name) for name in builder.sections.get("dials", ())}
+    return replace(builder.of(run.live, "live") or Live(), dials=dials)
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
@@ -171,7 +184,7 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
     with builder.refusals():
         scheme_from(mechanism, start, method, forcing)
     if run.live is not None:
-        live = builder.of(run.live, "live")
+        live = _live_of(run, builder)
         with builder.at("live").refusals():
             live.sliders_of(mechanism, inputs_of(run, builder), start.time)
     if run.changes:
@@ -218,7 +231,7 @@ def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builde
             joints=start.joints,
             method=method,
         )
-    return InverseRun(dynamics.run, run.outputs, dynamics)
+    return InverseRun(dynamics.run, run.outputs, dynamics, inputs=inputs)
 
 
 def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
@@ -226,7 +239,7 @@ def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder:
     inputs = inputs_of(run, builder)
     with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
-    return RunInTime(static_solution(mechanism, state), run.outputs)
+    return RunInTime(static_solution(mechanism, state), run.outputs, inputs=inputs)
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:

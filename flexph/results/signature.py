@@ -115,7 +115,9 @@ def _constants(body: Body) -> str:
         matrices = (elastic.compliance, elastic.strain, elastic.slopes, elastic.weights, elastic.viscous)
         numbers += [_sizes(x) for x in matrices if x is not None]
         numbers += [[elastic.mass_damping], [elastic.stiffness_damping]]
-    timed = () if body.mass_factor is None else (f"mass {_values((body.mass_factor,), 1)}",)
+    timed: tuple[str, ...] = ()
+    if body.mass_factor is not None:
+        timed = ("mass input" if body.mass_factor == "input" else f"mass {_values((body.mass_factor,), 1)}",)
     return " ".join([*digits(numbers), body.momenta, *timed])
 
 

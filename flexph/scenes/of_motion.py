@@ -17,8 +17,10 @@ from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..results.motion import MotionByName
 from ..results.solution import Solution
 from .arrows import PortPlaces, arrows, spatial
+from .at_once import AtOnce
 from .scene import Part, PartKind, Scene, account_of
 from .stresses import Rows, over_run, stress_fields
 from .surfaces import Surface, surface_of
@@ -118,22 +120,34 @@ class Drawing:
         self.mechanism, self.size = motion.mechanism, size_of_signs(motion)
         shown = {name: body for name, body in self.mechanism.bodies.items() if body.view is not None}
         self._surfaces = {name: surface_of(body.view, self.size) for name, body in shown.items() if body.view}
+        self._names = list(self._surfaces)
         self._connections = shown_connections(self.mechanism)
         self._ground: list[Part] | None = None
+        self._at_once: AtOnce | None = None
 
     def scene(self, motion: Rows, times: Array, unit: str = "s", *, scalable: bool = True) -> Scene:
         """Scene of states at given times; only if it is ``scalable`` its parts know their deformation."""
         count = len(times)
-        bodies = [
-            body_part(motion, name, self.size, surface, scalable=scalable) for name, surface in self._surfaces.items()
-        ]
-        places = [(PortPlaces(motion, count, c.ports[0]), c) for c in self._connections]
-        signs = _connection if scalable else connection_part
-        joints = [signs(at, c, self.size) for at, c in places]
-        if self._ground is None:
-            self._ground = ground_parts(motion, count, self.size, bodies)
-        parts = (*bodies, *joints, *self._ground)
-        return Scene(times, parts, self.size, self.mechanism.layout.dim, unit=unit)
+        if self._at_once is not None and count == 1:
+            moving = self._at_once.parts(motion, scalable=scalable)
+        else:
+            parts = len(self._names) + len(self._connections)
+            moving = [self._part(motion, count, number, scalable) for number in range(parts)]
+        if self._ground is None:  # the first scene
+            self._ground = ground_parts(motion, count, self.size, moving[: len(self._names)])
+        elif self._at_once is None and count == 1:
+            self._at_once = AtOnce(motion, self._names, self._connections, self._part)
+        dim = self.mechanism.layout.dim
+        return Scene(times, (*moving, *self._ground), self.size, dim, unit=unit)
+
+    def _part(self, motion: MotionByName, count: int, number: int, scalable: bool) -> Part:
+        """Body or connection of a number at ``count`` times."""
+        if number < len(self._names):
+            name = self._names[number]
+            return body_part(motion, name, self.size, self._surfaces[name], scalable=scalable)
+        connection = self._connections[number - len(self._names)]
+        draw = _connection if scalable else connection_part
+        return draw(PortPlaces(motion, count, connection.ports[0]), connection, self.size)
 
 
 def extent_of(motion: Rows) -> float:
@@ -170,7 +184,9 @@ def shown_connections(mechanism: Model) -> list[Connection]:
     return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
-def body_part(motion: Rows, name: str, size: float, surface: Surface | None = None, *, scalable: bool = True) -> Part:
+def body_part(
+    motion: MotionByName, name: str, size: float, surface: Surface | None = None, *, scalable: bool = True
+) -> Part:
     """Part with the surface of a body, prepared or not, its stresses, and its deformation if it is ``scalable``."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None

@@ -42,12 +42,17 @@ class Rows(MotionByName):
         return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
 
     @property
+    def state(self) -> Array:
+        """First state, flat."""
+        return np.asarray(self._states[0])
+
+    @property
     def first(self) -> Rows:
         """First state alone."""
         return Rows(self.mechanism, self._states[:1])
 
 
-def stress_fields(motion: Rows, name: str) -> Mapping[str, Field]:
+def stress_fields(motion: MotionByName, name: str) -> Mapping[str, Field]:
     """Stresses at the points of the surface of a body; empty for rigid bodies."""
     body = motion.mechanism.bodies[name]
     return stresses_of(body, body_state(body, lambda part: motion[f"{name}.{part}"])) if body.stress_size else {}

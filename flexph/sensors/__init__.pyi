@@ -7,8 +7,6 @@ from .contacts import touches as touches
 from .forces import joint_force as joint_force
 from .forces import joint_torque as joint_torque
 from .forces import sticks as sticks
-from .forces import wheel_force as wheel_force
-from .forces import wheel_slip as wheel_slip
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
 from .quantities import joint_angle as joint_angle
@@ -25,3 +23,5 @@ from .states import section_rotation as section_rotation
 from .states import spring_force as spring_force
 from .states import strain as strain
 from .states import stress as stress
+from .wheels import wheel_force as wheel_force
+from .wheels import wheel_slip as wheel_slip

@@ -46,7 +46,7 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
     if not along.any():  # a piece across the given coordinates
         return {cell: 1.0}
     ahead = float((given - centres[cell]) @ along)
-    neighbours = [k for k in (cell + 1, cell - 1) if 0 <= k < len(centres) and _meet(corners, cell, k)]
+    neighbours = [k for k in (cell + 1, cell - 1) if 0 <= k < len(centres) and _share_a_point(corners, cell, k)]
     if not neighbours:
         return {cell: 1.0}
     nearest = [k for k in neighbours if (k > cell) == (ahead > 0.0)]
@@ -77,7 +77,7 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
     return np.array(places), sparse.csr_array((values, (row_of, piece)), shape=(len(rows), count))
 
 
-def _meet(corners: Array, one: int, other: int) -> bool:
+def _share_a_point(corners: Array, one: int, other: int) -> bool:
     """True if the later of two pieces of a line starts where the earlier one ends."""
     first, second = sorted((one, other))
     size = np.abs(corners[first, 1] - corners[first, 0]).max()

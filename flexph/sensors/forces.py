@@ -8,22 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contacts.arrays import has_slipping_wheel
-from ..joints.rows.connection import Slip
 from ..joints.rows.friction import CoulombFriction
-from ..kernels.arrays import Arrays
-from ..kernels.rates.slips import slip_forces, slip_rows
-from ..kernels.state import derive, node_velocities, product_changes
-from ..laws.creep_laws import CreepLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
-from ..mechanisms.model.state import State, configuration
+from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import Anchors, table_of
 from ..mechanisms.poses.reactions import motion_before, reaction, reaction_of_state
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from .panel import histories
 from .quantities import LastStep, Quantity, Reading, StepReading, no_measures
 
 Body = Literal["first", "second"]
@@ -223,125 +216,3 @@ def mean_forces(run: Any, name: str, way: Way) -> Array:
     if f"{whole} at impacts" in impulses:
         own = own - impulses[f"{whole} at impacts"]
     return at_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), own / np.diff(run.times))
-
-
-@checked
-def wheel_slip(joint: str) -> Quantity:
-    """Slip velocity (k,) [m/s] of a wheel on the ground: along and across it, or along the axis of its rollers.
-
-    Parameters
-    ----------
-    joint : str
-        Name of a ``slipping_wheel`` or ``railway_wheel``, as in ``mechanism.connections``.
-
-    Returns
-    -------
-    Quantity
-        Quantity for sensors of runs.
-
-    Examples
-    --------
-    >>> import rigid
-    >>> from flexph import GROUND, connect, integrate, slider
-    >>> from flexph.joints import slipping_wheel
-    >>> from flexph.laws import creep
-    >>> from flexph.sensors import wheel_force, wheel_slip
-    >>> grip = slipping_wheel("disc.c", radius=0.1, friction=creep(longitudinal=400.0, limit=4.0), name="grip")
-    >>> lane = slider("disc.c", GROUND.at(0.0, 0.0), direction=(1.0, 0.0), turning=True)
-    >>> disc = connect({"disc": rigid.body(2.0, inertia=0.03, ports={"c": (0.0, 0.0)})}, [lane, grip])
-    >>> spun = disc.consistent_state(disc.assemble(), velocities={"disc": (5.0, 0.0, 0.0)})
-    >>> run = integrate(disc, spun, [0.0, 0.01])
-    >>> [run.measured(sensor("grip"))[0].tolist() for sensor in (wheel_slip, wheel_force)]
-    [[5.0], [-4.0]]
-    """
-
-    def of_state(mechanism: Model) -> Reading:
-        read = _reading(joint, mechanism, _slips)
-        return lambda x: read(x, None)
-
-    return Quantity(f"slip of {joint!r}", (), "m/s", no_measures, scalar=False, of_state=of_state)
-
-
-@checked
-def wheel_force(joint: str) -> Quantity:
-    """Force (k,) [N] of the ground on a wheel against the components of its slip.
-
-    With a law by the wheel load it exists over steps, see :func:`joint_force`.
-
-    Parameters
-    ----------
-    joint : str
-        Name of a ``slipping_wheel`` or ``railway_wheel``, as in ``mechanism.connections``.
-
-    Returns
-    -------
-    Quantity
-        Quantity for sensors of runs; see :func:`wheel_slip`.
-    """
-    label = f"grip of {joint!r}"
-
-    def of_state(mechanism: Model) -> Reading:
-        if _by_load(mechanism, joint):
-            return refuse_state(label, mechanism)
-        read = _reading(joint, mechanism, _grip)
-        return lambda x: read(x, None)
-
-    def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
-        read = _reading(joint, mechanism, _grip)
-        return lambda time, x, last: read(x, last.multipliers)
-
-    def over(run: Any) -> Array:
-        if not _by_load(run.mechanism, joint):
-            return np.asarray(histories(run.mechanism, {"it": by_state}, run.states)["it"])
-        read = _reading(joint, run.mechanism, _grip)
-        loads = at_saved_times(run.times, run.multiplier_times, run.multipliers)
-        return np.array([read(x, lam) for x, lam in zip(run.states, loads, strict=True)])
-
-    by_state = Quantity(label, (), "N", no_measures, scalar=False, of_state=of_state)
-    return Quantity(label, (), "N", no_measures, scalar=False, of_state=of_state, of_run=over, of_step=of_step)
-
-
-Read = Callable[[Arrays, Array, Array | None], Array]
-
-
-def _slips(a: Arrays, rates: Array, multipliers: Array | None) -> Array:
-    return rates
-
-
-def _grip(a: Arrays, rates: Array, multipliers: Array | None) -> Array:
-    return slip_forces(a.slips, rates, multipliers)[0]
-
-
-def _slip_of(mechanism: Model, joint: str) -> tuple[int, Slip]:
-    """Number of the slip of a wheel, and the slip."""
-    wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]
-    check.lookup("slipping wheel", joint, dict.fromkeys(wheels))
-    slips = [(c.name, slip) for c in mechanism.connections for slip in c.form.slips]
-    own = [name for name, _ in slips].index(joint)
-    return own, slips[own][1]
-
-
-def _by_load(mechanism: Model, joint: str) -> bool:
-    """True if the friction of a wheel is limited by its load, a force of steps."""
-    slip = _slip_of(mechanism, joint)[1]
-    if slip.contact is not None:
-        raise ValueError(
-            f"wheel_force({joint!r}): the wheel load is that of a contact, which states do not know: take "
-            f"normal_force({slip.contact!r}), and run.ledger.dissipation[{joint!r}] for the loss"
-        )
-    return slip.load is not None
-
-
-def _reading(joint: str, mechanism: Model, read: Read) -> Callable[[Array, Array | None], Array]:
-    """Reading of the components of a wheel's slip at a flat state and multipliers, without those of rolling."""
-    number, slip = _slip_of(mechanism, joint)
-    own = np.flatnonzero(mechanism.network.arrays.slips.slip == number)
-    own = own[: min(own.size - 1, 2)] if isinstance(slip.friction, CreepLaw) else own
-
-    def at(x: Array, multipliers: Array | None) -> Array:
-        a, c = mechanism.network.arrays, configuration(mechanism, x)
-        d = derive(a, c)
-        change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
-        return read(a, slip_rows(a.slips, d.product) @ change, multipliers)[own]
-
-    return at

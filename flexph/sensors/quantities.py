@@ -48,6 +48,13 @@ StepReading = Callable[[float, Array, LastStep], Any]
 """Function from the time [s] and flat state at the end of a step, and its data, to a reading."""
 
 
+class Slopes(NamedTuple):
+    """Exact derivatives (k, c, n) of a reading by flat states (k, n), but for the entries ``left`` to differences."""
+
+    at: Callable[[Array], Array]
+    left: Array
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A measurable quantity: its kind, ports and unit, and how it is evaluated.
@@ -78,6 +85,8 @@ class Quantity:
     of_steps : callable, optional
         Function from a mechanism and the anchors of its start to the readings (k, c) in the middles of k steps, of the
         times of these, the lengths of the steps, the states at their ends, and their multipliers.
+    slopes : callable, optional
+        With ``of_state``: function from a mechanism to its exact :class:`Slopes`, None where there are none.
     is_smooth : bool
         True if the quantity can be linearised; False for the largest of several values.
     """
@@ -95,6 +104,7 @@ class Quantity:
     of_steps: Callable[[Model, Anchors], Callable[[Array, Array, Array, Array], Array]] | None = field(
         default=None, compare=False, repr=False
     )
+    slopes: Callable[[Model], Slopes | None] | None = field(default=None, compare=False, repr=False)
     is_smooth: bool = True
 
     def __str__(self) -> str:

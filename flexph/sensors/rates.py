@@ -41,7 +41,7 @@ def rate(quantity: Quantity) -> Quantity:
     """
     if quantity.of_rate is not None:
         kind, unit = f"rate of the {quantity.kind}", f"{quantity.unit}/s"
-        return replace(quantity, kind=kind, unit=unit, of_state=quantity.of_rate, of_rate=None)
+        return replace(quantity, kind=kind, unit=unit, of_state=quantity.of_rate, of_rate=None, slopes=None)
     if quantity.of_state is not None:
         raise ValueError(f"rate must be of an angle, distance, offset, position or place on a curve, got {quantity}")
     return _mean_rate(quantity) if quantity.is_rate else rate_of(quantity)

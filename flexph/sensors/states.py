@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..bodies.fields import StressField, TensorField
 from ..bodies.ports import find_port
 from ..bodies.stresses import LABELS, body_state, kind_of, largest_in_cells, stress_points
 from ..joints.rows.connection import measures
-from ..kernels.state import derive
+from ..kernels.state import derive, momenta
 from ..laws.elastic_laws import ElasticLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
@@ -23,11 +23,35 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from .body_points import inside, nearest_cell, shares
-from .quantities import Quantity, Reading, no_measures
+from .quantities import Quantity, Reading, Slopes, no_measures
 
 
-def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar: bool = True) -> Quantity:
-    return Quantity(kind, tuple(places), unit, no_measures, scalar=scalar, of_state=of_state)
+def _read(
+    kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar: bool = True, slopes: Any = None
+) -> Quantity:
+    return Quantity(kind, tuple(places), unit, no_measures, scalar=scalar, of_state=of_state, slopes=slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """Rows (c, s) of a reading that is linear in a part of the state; a vector (s,) for a number."""
+
+    rows: Array
+    part: slice
+
+    def __call__(self, x: Array) -> Any:
+        """Reading of a flat state."""
+        value = self.rows @ x[self.part]
+        return float(value) if self.rows.ndim == 1 else value
+
+
+def _linear_slopes(reading: Reading, size: int) -> Slopes | None:
+    """Derivatives of a linear reading of states of a size."""
+    if not isinstance(reading, _Linear):
+        return None
+    rows = np.zeros((np.atleast_2d(reading.rows).shape[0], size))
+    rows[:, reading.part] = reading.rows
+    return Slopes(lambda states: np.broadcast_to(rows, (len(states), *rows.shape)).copy(), np.zeros(0, dtype=int))
 
 
 @checked
@@ -59,7 +83,9 @@ def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity
     """
     place = "" if at is None else f" at {tuple(at)}"
     of_state = lambda mechanism: _stress(mechanism, body, field, at)  # noqa: E731
-    return replace(_read(f"{field}{place}", (body,), "of the field", of_state), is_smooth=field not in LABELS)
+    slopes = lambda mechanism: _linear_slopes(of_state(mechanism), mechanism.layout.size)  # noqa: E731
+    own = _read(f"{field}{place}", (body,), "of the field", of_state, slopes=slopes)
+    return replace(own, is_smooth=field not in LABELS)
 
 
 def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None) -> Reading:
@@ -74,9 +100,8 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
     part = mechanism.layout.parts[f"{body}.stress"]
     if field in view.stresses:
         row = sum(share * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items())
-        return lambda x: float(row @ x[part])
-    rows = _rows(own.at, _nearest_point(own, inside(view, body, at))[1])
-    return lambda x: rows @ x[part]
+        return _Linear(row, part)
+    return _Linear(_rows(own.at, _nearest_point(own, inside(view, body, at))[1]), part)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
@@ -126,7 +151,9 @@ def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
         During the run, for fields without a compliance, such as resultants of plates and stresses of other programs.
     """
     label = f"strain of {field} at {tuple(at)}"
-    return _read(label, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
+    of_state = lambda mechanism: _strain(mechanism, body, field, at)  # noqa: E731
+    slopes = lambda mechanism: _linear_slopes(of_state(mechanism), mechanism.layout.size)  # noqa: E731
+    return _read(label, (body,), "of the field", of_state, slopes=slopes)
 
 
 def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
@@ -140,10 +167,10 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
         row = sum(
             share * known[k] * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items()
         )
-        return lambda x: float(row @ x[part])
+        return _Linear(row, part)
     point, place = _nearest_point(own, inside(view, body, at))
     rows = known[own.material[point]] @ _rows(own.at, place)
-    return lambda x: rows @ x[part]
+    return _Linear(rows, part)
 
 
 @checked
@@ -237,7 +264,28 @@ def energy(part: str) -> Quantity:
 
         return read
 
-    return _read(f"energy {part!r}", (), "J", of_state)
+    slopes = _energy_slopes if part == "total" else None
+    return _read(f"energy {part!r}", (), "J", of_state, slopes=slopes)
+
+
+def _energy_slopes(mechanism: Model) -> Slopes | None:
+    """Derivatives of the energy: weights, momenta, C σ; those by u and springs are left to differences."""
+    a, layout = mechanism.network.arrays, mechanism.layout
+    if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):
+        return None
+    r, _, u, v, omega, du, sigma, spring = layout.split(np.arange(layout.size))
+
+    def at(states: Array) -> Array:
+        rows = np.zeros((len(states), 1, layout.size))
+        rows[:, 0, r] = -a.weight.ravel()
+        for row, x in zip(rows[:, 0], states, strict=True):
+            c = configuration(mechanism, x)
+            p_r, p_u = momenta(a, c.omega, c.u, c.du)
+            row[v], row[omega], row[du] = (a.mass[:, None] * c.v).ravel(), p_r[a.turning].ravel(), p_u
+            row[sigma] = a.compliance @ c.sigma
+        return rows
+
+    return Slopes(at, np.concatenate([u, spring]))
 
 
 @checked

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..numerics.arrays import Array
+from .load_cases import Function
 from .parameter_derivatives import derivatives
 from .parameter_study import Evaluations, value_of
 
@@ -45,8 +46,11 @@ class WithDerivatives:
         return {**values, **slopes}
 
 
-def recorded(function: Callable[..., Any] | str) -> Callable[..., Any] | str:
-    """Function that records derivatives, if it has some."""
+def recorded(function: Function) -> Function:
+    """Function that records derivatives, if it has some; of load cases if all have."""
+    if isinstance(function, Mapping):
+        every = all(isinstance(own, Differentiable) for own in function.values())
+        return {case: WithDerivatives(own) for case, own in function.items()} if every else function  # type: ignore[arg-type]
     return WithDerivatives(function) if isinstance(function, Differentiable) else function
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
+from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, linprog, minimize
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -17,17 +17,21 @@ from ..numerics.arrays import Array
 from .differentiable import Slopes, recorded
 from .execution.records import Record
 from .execution.runs import Place, progress_bar
+from .load_cases import Function
 from .optimum import Conditions, Limits, Optimum, limit_size
 from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
+STUCK, REDUCED = 2, 0.99
+"""Number of iterations, one behind the other, that end a search without feasible runs where the largest violation can
+be reduced to this share of it at best."""
 FEASIBLE = 1e-6
 """Violation of a constraint, relative to the size of its limit, up to which a run is feasible."""
 
 
 @checked
 def optimise(
-    function: Callable[..., Any] | str,
+    function: Callable[..., Any] | str | Mapping[str, Callable[..., Any]],
     objective: str | Mapping[str, float],
     bounds: Mapping[str, tuple[float, float]],
     *,
@@ -39,6 +43,7 @@ def optimise(
     tolerance: float = 1e-3,
     out: Path | None = None,
     executor: Executor | str | None = None,
+    jobs: int | None = 1,
     resume: bool = False,
     progress: bool = False,
 ) -> Optimum:
@@ -51,8 +56,10 @@ def optimise(
 
     Parameters
     ----------
-    function : callable or str
-        Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`.
+    function : callable, str or dict
+        Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`. A
+        dict has several load cases: functions of the same parameters by name, run at once on several processors, whose
+        values are named ``case.value``. The optimum does not depend on the number of processors.
     objective : str or dict
         Name of the value to minimise; or weights by value, whose weighted sum is minimised.
     bounds : dict
@@ -72,8 +79,9 @@ def optimise(
         Distance between parameters, relative to the width of their bounds, at which the search ends. SLSQP ends at a
         tenth of it within the limits. It and L-BFGS-B also end where the objective, relative to its first value,
         changes by a hundredth of its square.
-    out, executor, resume : optional
-        Options of :func:`flexph.study`; by default runs are computed in this process.
+    out, executor, jobs, resume : optional
+        Options of :func:`flexph.study`; by default runs are computed in this process. Several processors serve load
+        cases and differences of runs.
     progress : bool
         True to show a progress bar in terminals, with the best objective so far.
 
@@ -85,7 +93,8 @@ def optimise(
     Raises
     ------
     ArithmeticError
-        If the search does not converge within ``most`` runs, or no run is feasible.
+        If the search does not converge within ``most`` runs, or no run is feasible: methods with derivatives end where
+        no change of the parameters brings the limits nearer.
 
     Examples
     --------
@@ -103,7 +112,7 @@ def optimise(
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
     own, chosen = _with_slopes(function, method, step, constraints)
-    place = Place(out, executor, None if executor else 1, resume)
+    place = Place(out, executor, None if executor and jobs == 1 else jobs, resume)
     limits = dict(constraints or {})
     weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
     if not weights:
@@ -121,8 +130,8 @@ def optimise(
 
 
 def _with_slopes(
-    function: Callable[..., Any] | str, method: str, step: float | None, constraints: Limits | None
-) -> tuple[Callable[..., Any] | str, str]:
+    function: Function, method: str, step: float | None, constraints: Limits | None
+) -> tuple[Function, str]:
     """Function that records its derivatives if they are used, and the method; ValueError where they are missing."""
     own = recorded(function) if step is None else function
     knows = own is not function
@@ -139,6 +148,10 @@ def _with_slopes(
     if chosen == "L-BFGS-B" and constraints:
         raise ValueError("method 'L-BFGS-B' takes no constraints, use 'SLSQP' or 'trust-constr'")
     return own, chosen
+
+
+class _Infeasible(Exception):
+    """Signal that no change of the parameters brings the limits nearer."""
 
 
 class _Settled(Exception):
@@ -222,12 +235,16 @@ class _Search:
 
         width = self.upper - self.lower
         slope = within(lambda x: self.steepness(x) * width / size)
-        last = [x]
+        last, stuck = [x], [0]
 
         def settle(x: Array, *_: Any) -> None:
             moved = float(np.abs(x - last[0]).max())
             last[0] = np.array(x)
-            if moved <= 0.1 * tolerance and self.largest_excess(self.record(x)) <= FEASIBLE:
+            if self.largest_excess(self.record(x)) > FEASIBLE:
+                stuck[0] = stuck[0] + 1 if self.is_stuck(x) else 0
+                if stuck[0] >= STUCK and not any(map(self.is_feasible, self.runs.finished)):
+                    raise _Infeasible
+            elif method == "SLSQP" and moved <= 0.1 * tolerance and self.is_best(x):
                 raise _Settled
 
         try:
@@ -239,9 +256,9 @@ class _Search:
                 bounds=Bounds(np.zeros(x.size), np.ones(x.size)),
                 constraints=self._held(within, width),
                 options=options,
-                callback=settle if method == "SLSQP" else None,
+                callback=settle if method == "SLSQP" or self.limits else None,
             )
-        except _Exhausted:
+        except (_Exhausted, _Infeasible):
             return OptimizeResult(success=False)
         except _Settled:
             return OptimizeResult(success=True)
@@ -272,6 +289,37 @@ class _Search:
             slope = within(lambda x, name=name, size=size: self.slope(x, name) * width / size)
             held.append(NonlinearConstraint(value, *ends, jac=slope))
         return held
+
+    def is_best(self, x: Array) -> bool:
+        """True if no feasible run so far is better than that at scaled parameters."""
+        own = self.rank(self.record(x))
+        return all(own <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
+
+    def is_stuck(self, x: Array) -> bool:
+        """True if the largest violation of a limit can hardly be reduced, to first order, anywhere in the bounds.
+
+        The least t with c + C d ≤ t for the violations c and their derivatives C, and x + d in the bounds, is that of a
+        linear program.
+        """
+        excess, width = self.excesses(self.record(x)), self.upper - self.lower
+        rows, ends = [], []
+        for name, (least, largest) in self.limits.items():
+            size, slope = limit_size(least, largest), self.slope(x, name) * width
+            values = value_of(self.smooth(x), name).ravel()
+            if least is not None:
+                rows.append(-slope / size)
+                ends.append((least - values) / size)
+            if largest is not None:
+                rows.append(slope / size)
+                ends.append((values - largest) / size)
+        matrix, violated = np.vstack(rows), np.concatenate(ends)
+        result = linprog(
+            np.append(np.zeros(x.size), 1.0),
+            A_ub=np.column_stack([matrix, -np.ones(len(matrix))]),
+            b_ub=-violated,
+            bounds=[*zip(-x, 1.0 - x, strict=True), (None, None)],
+        )
+        return bool(result.success and result.fun >= REDUCED * excess.max())
 
     def finished(self, result: Any, most: int) -> Optimum:
         """Best feasible run, after the search has ended.

@@ -17,6 +17,7 @@ from .dataset import write_dataset
 from .execution.records import Record, key
 from .execution.runs import Place, Runs, progress_bar, runs_of
 from .execution.subjects import needed_xarray, subject
+from .load_cases import CASE, Function, LoadCases, joined
 from .samples import Samples, grid, table
 
 DATASET = "study.nc"
@@ -129,8 +130,8 @@ def _count(jobs: int | None) -> int | None:
 class Evaluations:
     """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
 
-    def __init__(self, runs: Runs, keep: bool) -> None:
-        self._runs, self._keep = runs, keep
+    def __init__(self, runs: Runs, keep: bool, cases: Sequence[str] = ()) -> None:
+        self._runs, self._keep, self._cases = runs, keep, cases
         self._samples: dict[str, dict[str, float]] = {}
         self._finished: dict[str, Record] = {}
         self._watcher: Callable[[], None] | None = None
@@ -159,10 +160,23 @@ class Evaluations:
         keys = [key(sample) for sample in plain]
         self._samples |= dict(zip(keys, plain, strict=True))
         if new := [sample for name, sample in zip(keys, plain, strict=True) if name not in self._finished]:
-            self._finished |= {key(record.parameters): record for record in self._runs.records(new)}
+            self._finished |= {key(record.parameters): record for record in self._computed(new)}
             if self._watcher is not None:
                 self._watcher()
         return [self._finished[name] for name in keys]
+
+    def _computed(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
+        """Records of samples; of load cases, which are runs of their own, joined."""
+        if not self._cases:
+            return self._runs.records(samples)
+        every = iter(self._runs.records(self._of_cases(samples)))
+        return [joined(sample, {case: next(every) for case in self._cases}) for sample in samples]
+
+    def _of_cases(self, samples: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
+        """Samples of the runs: each for all load cases."""
+        if not self._cases:
+            return [dict(sample) for sample in samples]
+        return [{**sample, CASE: case} for sample in samples for case in self._cases]
 
     def values(self, samples: Sequence[Mapping[str, float]]) -> list[Mapping[str, Array]]:
         """Values at samples; raises ArithmeticError if a run fails."""
@@ -174,16 +188,24 @@ class Evaluations:
 
     def dataset(self) -> Any:
         """All runs so far as an xarray.Dataset."""
-        return collected(self._runs, table(self.samples), keep=self._keep)
+        return collected(self._runs, table(self._of_cases(self.samples)), keep=self._keep)
 
 
 @contextmanager
-def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Context with the evaluations of a function or case with the given parameters."""
-    own = subject(function)
-    own.check_names(names)
+def evaluations(function: Function, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
+    """Context with the evaluations of a function or case, or of several load cases, with the given parameters."""
+    cases: list[str] = []
+    if isinstance(function, Mapping):
+        if not function:
+            raise ValueError("function must have at least one load case by name, got none")
+        for of_case in function.values():
+            subject(of_case).check_names(names)
+        own, cases = subject(LoadCases(function)), list(function)
+    else:
+        own = subject(function)
+        own.check_names(names)
     with runs_of(own, place) as runs:
-        yield Evaluations(runs, keep=place.out is not None)
+        yield Evaluations(runs, place.out is not None, cases)
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:

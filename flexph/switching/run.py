@@ -243,7 +243,7 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start
-            run.trying(start.time, t1)
+            run.begin_trial(start.time, t1)
             try:
                 step = Accepted(start, stepper.step(start, t1), partial(stepper.step, start), saved=saved)
                 left = step.record(run)

@@ -47,10 +47,20 @@ def _converted(name: str, value: Any, units: Mapping[str, Units]) -> Any:
     return in_si(name, value, units[name]) if name in units else value
 
 
+def _refuse_bare(name: str, value: str, unit: Units) -> None:
+    """Raise ValueError for a unit without a number."""
+    try:
+        read_quantity(f"1 {value}", *((unit,) if isinstance(unit, str) else unit))
+    except ValueError:
+        return
+    raise ValueError(f"{name} must be a number with its unit, such as '1 {value}', got {value!r}")
+
+
 def in_si(name: str, value: Any, unit: Units) -> Any:
     """Convert the texts in a value to numbers in SI units; a value without texts is returned unchanged."""
     if isinstance(value, str):
         if not is_quantity(value) or _is_plain(value):
+            _refuse_bare(name, value, unit)
             return value
         try:
             return read_quantity(value, *((unit,) if isinstance(unit, str) else unit))

@@ -181,6 +181,18 @@ def motorised(length: float) -> tuple[flexph.Mechanism, flexph.State]:
     return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, 0.0)}))
 
 
+@cache
+def hanging(length: float) -> tuple[flexph.Mechanism, flexph.State, float]:
+    """A pendulum of a bar at rest, and a time."""
+    made = swung(length)[0]
+    return made, made.consistent_state(made.assemble({"bar": (0.0, 0.0, -np.pi / 2)})), 0.1
+
+
+def pressed(factor: float) -> tuple[flexph.Mechanism, flexph.State, dict[str, Any]]:
+    """A clamped beam under a force along its axis."""
+    return *column(), {"push": [-factor, 0.0]}
+
+
 def damped(damping: float) -> flexph.LinearPHDAE:
     """A damped oscillator with an input."""
     J, R = np.array([[0.0, -1.0], [1.0, 0.0]]), np.diag([damping, 0.0])
@@ -259,12 +271,15 @@ def _bodies() -> dict[str, Call]:
         "fem.box_mesh": Call(fem.box_mesh, {"lengths": (1.0, 0.1), "counts": (2, 1), "simplices": False}),
         "fem.Cut": Call(fem.Cut, {"region": parts["left"], "normal": (1.0, 0.0)}),
         "fem.Load": Call(fem.Load, {"region": parts["left"], "on": None, "uniform": True}),
-        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05)}),
+        "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None, "at": (0.0, 0.05),
+                                    "weights": None}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
                                               "momenta": "full", "damping": fem.Damping(), "strain": "linear",
                                               "law": None, "omit": (), "size": None, "select": None, "unit": None,
-                                              "max_cells": None, "temperature": None}),
+                                              "max_cells": None, "temperature": None, "refine": None}),
+        "fem.Refinement": Call(fem.Refinement, {"tolerance": 0.01, "modes": 2, "ports": ("tip",), "max_cells": 1000,
+                                                "share": 0.5, "watch": None}),
         "fem.solid.finite": Call(fem.solid, solid | {"degree": 1, "loads": {}, "damping": fem.Damping(),
                                                      "strain": "finite", "law": fem.NeoHooke(1e6, 1e6)}),
         "fem.NeoHooke": Call(fem.NeoHooke, {"mu": 1e6, "lam": 1e6}),
@@ -273,7 +288,8 @@ def _bodies() -> dict[str, Call]:
         "fem.plate": Call(fem.plate, {"mesh": fem.box_mesh((1.0, 1.0), (1, 1)), "material": STEEL, "thickness": 0.01,
                                       "theory": "kirchhoff", "ports": {"edge": lambda x: x[0] < 0.01}, "supports": (),
                                       "strain": "linear", "loads": {}, "sections": {}, "omit": (), "select": None,
-                                      "unit": None}),
+                                      "unit": None, "size": None, "max_cells": None, "temperature": None,
+                                      "refine": None}),
         "fem.LinkSolid": Call(fem.LinkSolid, {"material": STEEL, "size": 0.01, "use": "visual", "modes": 6,
                                               "reach": None, "damping": fem.Damping()}),
         "rigid.bar": Call(rigid.bar, {"length": 1.0, "mass": 1.0, "inertia": 0.1}),
@@ -302,7 +318,7 @@ def _bodies() -> dict[str, Call]:
             "torques": True}),
         "bodies.body_from_matrices": Call(bodies.body_from_matrices, {
             "mass": np.eye(4), "stiffness": K4, "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "ports": {"a": 0, "b": 1},
-            "fixed": (), "modes": 0, "static": ()}),
+            "fixed": (), "modes": 0, "static": (), "unit": 1.0}),
         "bodies.body_from_modes": Call(bodies.body_from_modes, {
             "shapes": np.array([[-1.0], [0.0], [1.0], [0.0]]), "frequencies": [30.0],
             "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "masses": [1.0, 1.0], "ports": {"a": 0, "b": 1},
@@ -839,11 +855,18 @@ def _studies() -> dict[str, Call]:
         "studies.optimise": Call(studies.optimise, {
             "function": product, "objective": "z", "bounds": {"x": (1.0, 2.0)}, "constraints": {"z": (1.5, None)},
             "start": {"x": 1.4}, "method": "SLSQP", "step": 1e-3, "most": 30, "tolerance": 0.01,
-            "progress": False}),
+            "jobs": 1, "progress": False}),
         "studies.pole_sensitivities": Call(studies.pole_sensitivities, {
             "system": damped, "at": {"damping": 0.5}, "count": 2, "steps": {"damping": 1e-3}}),
         "studies.h2_sensitivities": Call(studies.h2_sensitivities, {
             "system": damped, "at": {"damping": 0.5}, "steps": {"damping": 1e-3}}),
+        "studies.hinf_sensitivities": Call(studies.hinf_sensitivities, {
+            "system": damped, "at": {"damping": 0.5}, "steps": {"damping": 1e-3}}),
+        "studies.multiplier_sensitivities": Call(studies.multiplier_sensitivities, {
+            "motion": hanging, "at": {"length": 0.5}, "count": 1, "per_period": 1, "method": methods.Exact(),
+            "steps": {"length": 1e-3}}),
+        "studies.buckling_sensitivities": Call(studies.buckling_sensitivities, {
+            "loaded": pressed, "at": {"factor": 1.0}, "steps": {"factor": 1e-3}}),
         "studies.fit": Call(studies.fit, {
             "function": product, "measured": {"z": 1.5, "w": [1.4, 1.6]}, "start": {"x": 1.0},
             "bounds": {"x": (0.5, 2.5)}, "deviations": {"z": 0.1, "w": 0.2}, "step": 1e-4, "tolerance": 1e-6,
@@ -871,7 +894,9 @@ def _studies() -> dict[str, Call]:
             "cost": gradients.MeanSquare(sensors.joint_angle("bar.root")), "effort": {"motor": 1.0},
             "ends": {"angle": (sensors.joint_angle("bar.root"), 0.01)},
             "limits": {"high": (gradients.Last(sensors.joint_angle("bar.root")), None, 1.0)},
-            "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5}, "tolerance": 1e-4, "most": 20}),
+            "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5}, "shooting": None,
+            "tolerance": 1e-4, "most": 20}),
+        "gradients.MultipleShooting": Call(gradients.MultipleShooting, {"segments": 4, "guess": None}),
         "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.Integral": Call(gradients.Integral, {"quantity": sensors.position("bar.tip"), "component": 1}),
         "gradients.MeanSquare": Call(gradients.MeanSquare, {

@@ -28,7 +28,7 @@ RESULTS = {
     "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "Floquet", "FrequencyResponse", "ImpassePoint",
     "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
     "Gradient", "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LimitLoad", "LoadPort",
-    "LoadCycles", "Mechanism",
+    "LoadCycles", "LoadSteps", "Mechanism",
     "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",
     "ReducedKinematics", "ReducedLinear", "Regularity", "ResistiveRelation", "Resistor", "SectionForces", "SectionMap",
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField",
@@ -40,6 +40,7 @@ RESULTS = {
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "Actuator", "Place", "StepAccount",
     "InverseDynamics", "ForwardSensitivities", "OptimalControl", "NormSensitivities", "PoleSensitivities",
+    "BucklingSensitivities", "MultiplierSensitivities", "PeakSensitivities",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
@@ -48,7 +49,7 @@ FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_
          "write_envelope", "write_surface", "read_scene", "html_fragment", "write_html", "write_library",
          "library_script", "write_picture", "write_film", "write_glb", "show", "cylinder_shape", "merged_shapes",
          "write_fmu", "fmu_controller", "read_urdf", "read_sdf", "read_mjcf", "environment",
-         "to_torch", "to_jax"}  # fmt: skip
+         "to_torch", "to_jax", "write_load_steps"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR, torch, JAX and libraries of pictures take seconds to import."""
 PICTURES = ("flexph.plot.", "flexph.report.")
 """They take too long to be drawn by the hundred; wrong arguments are in their own tests."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -111,7 +112,7 @@ class FreeOrFixed:
         return self.response(root @ turned[:, pick] / low[pick])
 
 
-@quantities(mass_damping="1/s", stiffness_damping="s")
+@quantities(mass_damping="1/s", stiffness_damping="s", unit="m")
 @checked
 def body_from_matrices(
     mass: Any,
@@ -130,6 +131,7 @@ def body_from_matrices(
     stiffness_damping: float = 0.0,
     cells: tuple[str, Any] | None = None,
     stresses: Mapping[str, tuple[Any, ...]] | None = None,
+    unit: float = 1.0,
 ) -> Body:
     """Floating body from finite-element matrices M, K of nodal displacements ``q = Φ u`` ([flex] eq. (33)).
 
@@ -186,11 +188,14 @@ def body_from_matrices(
         Stresses by name: a unit and rows (cells, N·d) that map nodal displacements to a stress of each cell, or tensors
         (xx, yy, zz, xy, yz, xz) of the ``shapes`` as exported, (nodes, 6, k) or (cells, 6, k) with axes in any order,
         or two-dimensional with six rows for each node or cell.
+    unit : float, optional
+        Unit of length [m] of nodes, masses [N s²/unit], stiffnesses [N/unit] and damping: ``"1 mm"`` for matrices in
+        mm, t, N, s.
 
     Returns
     -------
     Body
-        Body in the axes of the nodes.
+        Body in the axes of the nodes, in m, kg, s.
 
     Raises
     ------
@@ -200,11 +205,14 @@ def body_from_matrices(
         and ports whose nodes do not determine a rotation. Defects up to 1e-6, the rounding of printed digits, are
         averaged out.
     """
+    if check.positive("unit", unit, "m") != 1.0 and stresses:
+        raise ValueError("unit must be left out with stresses: their rows are of displacements in m")
     held = foreign_nodes(nodes, numbers, cells)
+    held = replace(held, points=unit * held.points)
     X = held.points
     N, d = X.shape
     order = nodal_order(held.numbers, d, mapping)
-    m, K = nodal_mass(mass, order), symmetric_matrix("stiffness", stiffness, N * d, order)
+    m, K = nodal_mass(mass, order) / unit, symmetric_matrix("stiffness", stiffness, N * d, order) / unit
     M = sparse.csr_array(sparse.kron(m, sparse.eye_array(d)))
     R = rigid_motions(X - X.T @ m.sum(axis=0) / m.sum()).reshape(X.size, -1)
     refuse_grounded(K, R)
@@ -221,7 +229,7 @@ def body_from_matrices(
         shapes=phi,
         stiffness=phi.T @ (K @ phi),
         ports=ports_at_nodes,
-        viscous=None if damping is None else _damping(damping, phi, order),
+        viscous=None if damping is None else _damping(damping, phi, order) / unit,
         proportional=(mass_damping, stiffness_damping),
         cells=held.drawn(cells),
         stresses=stresses or {},

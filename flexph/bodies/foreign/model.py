@@ -180,7 +180,8 @@ def refuse_dependent(inertia: Inertia) -> None:
     values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
     if values[0] > INDEPENDENT:
         return
-    worst = int(np.argmax(np.abs(vectors[rigid:, 0])))
+    taking = np.flatnonzero(np.abs(vectors[rigid:, 0]) > 0.5 * np.abs(vectors[rigid:, 0]).max())
+    worst = int(taking[-1])  # of equal ones the last: round-off does not choose
     raise ValueError(
         f"shapes must be independent and without rigid motions, but shape {worst} is not: the lowest "
         f"eigenvalue of their mass matrix, with a unit diagonal, is {values[0]:.0e}; take shapes with "

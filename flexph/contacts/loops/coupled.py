@@ -18,8 +18,10 @@ from ...numerics.arrays import Array
 if not cython.compiled:
     from ...numerics.algebra.band import factor as factor_band
     from ...numerics.algebra.band import solve as solve_band
-    from ...numerics.loops.views import fill
-    from .problem import Chain, Coupled
+    from ...numerics.algebra.halves import add_entry, factor_halves, is_of_second, rows_of_first, solve_halves
+    from ...numerics.loops.threads import run_both
+    from ...numerics.loops.views import fill, part
+    from .problem import Chain, Coupled, Side
 
 
 X = cython.declare(cython.Py_ssize_t, 0)
@@ -82,7 +84,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
     if not (s.made[0] > 0 and _is_kept(p, s)):
         s.made[0] = 0
         _assemble(p, s)
-        if not factor_band(s.band, s.pivot, s.half):
+        if not _factor(s):
             return False
         s.made[0] = 1
         for k in range(c):
@@ -90,7 +92,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
                 for j in range(p.rows):
                     s.kept_gain[k][i][j] = s.gain[k][i][j]
     add_impulses(p, pull, s.vectors[NOTHING], s)
-    solve_band(s.band, s.pivot, s.half, s.z)
+    _solve(s)
     for k in range(c):
         for i in range(p.rows):
             out[i * c + k] = pull[i * c + k]
@@ -100,6 +102,21 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
                 for i in range(p.rows):
                     out[i * c + k] -= s.gain[k][i][j] * rate
     return True
+
+
+def _factor(s: Chain) -> bool:
+    """Factor the band matrix; return False if it is singular."""
+    if s.band.shape[0] > s.z.size:
+        return factor_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
+    return factor_band(s.band, s.pivot, s.half)
+
+
+def _solve(s: Chain) -> None:
+    """Solve for the velocities z in place."""
+    if s.band.shape[0] > s.z.size:
+        solve_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
+    else:
+        solve_band(s.band, s.pivot, s.half, s.z)
 
 
 def _affects(p: Coupled, k: int, j: int, s: Chain) -> bool:
@@ -131,25 +148,56 @@ def _is_kept(p: Coupled, s: Chain) -> bool:
 
 
 def _assemble(p: Coupled, s: Chain) -> None:
-    """Assemble I + P J R as a band matrix, stored by rows."""
+    """Assemble I + P J R as a band matrix, both halves at once if it has them."""
+    first = Side(p, s, 0)
+    if s.band.shape[0] > s.z.size:
+        second = Side(p, s, 1)
+        run_both(_assemble_side, first, second, s.made[4] > 1)
+    else:
+        _assemble_side(first)
+
+
+def _assemble_side(side: Side) -> None:
+    """Assemble the rows from one end of the matrix, or all of a matrix without halves."""
+    p = side.problem
+    s = side.space
     n = p.rate.shape[2]
-    half = s.half
-    fill(s.band, 0.0)
-    for i in range(s.band.shape[0]):
-        s.band[i][half] = 1.0
+    N = s.z.size
+    end = s.band.shape[0]
+    if end > N:
+        end = rows_of_first(N, s.half)
+    fill(part(s.band, end if side.second else 0, s.band.shape[0] if side.second else end), 0.0)
+    for i in range(end if side.second else 0, N if side.second else end):
+        _add_entry(s, i, i, 1.0)
     for k in range(p.friction.size):
         for e in range(2 if _is_active(p, k, s) else 0):
             for f in range(2):
-                if p.side[k][e] >= 0 and p.side[k][f] >= 0:
-                    _add(p, k, (e, f), n, half, s)
+                i = p.side[k][e] * n
+                j = p.side[k][f] * n
+                if i >= 0 and j >= 0 and _is_here(side, i, j, n):
+                    _add(side, k, (e, f), n)
 
 
-def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
-    """Add the block P J R of contact k between two of its bodies to the band matrix."""
+def _is_here(side: Side, i: int, j: int, n: int) -> bool:
+    """True if a block (n, n) from entry (i, j) on may have entries among the rows of a side."""
+    N = side.space.z.size
+    if side.space.band.shape[0] == N:
+        return True
+    if side.second:
+        return is_of_second(N, side.space.half, i + n - 1, j + n - 1)
+    return not is_of_second(N, side.space.half, i, j)
+
+
+def _add(side: Side, k: int, ends: tuple[int, int], n: int) -> None:
+    """Add the block P J R of contact k between two of its bodies to the rows of a side."""
+    whole = cython.declare(cython.bint)
+    p = side.problem
+    s = side.space
     e, f = ends
     first = p.side[k][e] * n
     other = p.side[k][f] * n
     r = p.rows
+    whole = s.band.shape[0] == s.z.size
     for j in range(r):
         for a in range(n):
             share = 0.0
@@ -157,4 +205,13 @@ def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain)
                 share += p.answer[2 * k + e][i][a] * s.gain[k][i][j]
             if share != 0.0:
                 for d in range(n):
-                    s.band[first + a][other + d - first - a + half] += share * p.rate[2 * k + f][j][d]
+                    if whole or is_of_second(s.z.size, s.half, first + a, other + d) == side.second:
+                        _add_entry(s, first + a, other + d, share * p.rate[2 * k + f][j][d])
+
+
+def _add_entry(s: Chain, i: int, j: int, value: float) -> None:
+    """Add a value to entry (i, j) of the band matrix."""
+    if s.band.shape[0] > s.z.size:
+        add_entry(s.band, s.z.size, s.half, i, j, value)
+    else:
+        s.band[i][j - i + s.half] += value

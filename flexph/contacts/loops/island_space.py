@@ -9,7 +9,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.loops.views import padded, stored
 
-LARGEST, BAND = 1000, 30_000_000
+LARGEST, BAND = 1000, 37_500_000
 """Largest number of impulses of an island for a dense D, and of entries of the band matrix for other islands."""
 
 
@@ -42,13 +42,14 @@ class LawSpace(NamedTuple):
     rate: Array  # (2 c, d, n)
     answer: Array  # (2 c, d, n)
     band: Array  # (N width,), band matrix of the bodies
-    pivot: Array  # (N,)
-    made: Array  # (4,): 1 if the band is factored, 1 + first contact of its island, number of its bodies, their reach
+    pivot: Array  # (2 N,)
+    made: Array  # (5,): 1 if the band is factored, 1 + first contact of its island, number of its bodies, their reach,
+    # and the number of threads that the run may have
     steps: Array  # (3 c,), friction coefficients and step lengths of the natural map of that island
     kept_gain: Array  # (c, d, d)
     gain: Array  # (c, d, d)
     pull: Array  # (m,)
-    z: Array  # (N,)
+    z: Array  # (2 N,)
     of_bodies: Array  # (9, m)
     pairs: Array  # (15, c)
 
@@ -79,7 +80,7 @@ def law_space(c: int, bodies: int, dim: int) -> LawSpace:
         *(z((c, 2, 2)), z((c, 2)), z(c, whole), z(dense + 1, whole), z(dense * dense, whole)),
         *(z(c, whole), z(18 * c), z((2, bodies), whole), z((c, 2), whole)),
         *(z((2 * c, dim, n)), z((2 * c, dim, n))),
-        *(z(entries), z(N, whole), z(4, whole), z(3 * c)),
-        *(z((c, dim, dim)), z((c, dim, dim)), z(m), z(N), z((9, m)), z((15, c))),
+        *(z(entries), z(2 * N, whole), z(5, whole), z(3 * c)),
+        *(z((c, dim, dim)), z((c, dim, dim)), z(m), z(2 * N), z((9, m)), z((15, c))),
     )
     return LawSpace(*given)

@@ -9,6 +9,7 @@ cdef struct Chain:
     Ten gain
     Vec pull
     Vec z
+    Vec other
     Mat vectors
     IVec state
     Mat pairs
@@ -54,6 +55,11 @@ cdef struct Space:
     Mat along
     IVec state
     Mat pairs
+
+cdef struct Side:
+    Coupled problem
+    Chain space
+    Py_ssize_t second
 
 cdef fused AnyLaws:
     Cone

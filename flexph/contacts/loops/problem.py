@@ -81,16 +81,25 @@ class Chain(NamedTuple):
     """Work space of solutions in body velocities: c contacts with m rates between bodies with N velocities."""
 
     half: int  # half band width: entries on each side of the diagonal
-    band: Array  # (N, width), see numerics.algebra.band
-    pivot: Array  # (N,)
-    made: Array  # first entry 1 if the band is the factor for ``kept_gain``
+    band: Array  # (rows, width), see numerics.algebra.band, or with more rows than N numerics.algebra.halves
+    pivot: Array  # (rows,)
+    made: Array  # first entry 1 if the band is the factor for ``kept_gain``, last one the number of threads
     kept_gain: Array  # (c, d, d)
     gain: Array  # (c, d, d), J
     pull: Array  # (m,), h
     z: Array  # (N,)
+    other: Array  # (N,), work space
     vectors: Array  # (9, m)
     state: Array  # (c,)
     pairs: Array  # (15, c)
+
+
+class Side(NamedTuple):
+    """Rows of a problem's band matrix from one of its ends: ``second`` is 1 for those from the last one on."""
+
+    problem: Coupled
+    space: Chain
+    second: int
 
 
 AnyLaws = Cone | Coupled

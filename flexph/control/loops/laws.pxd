@@ -9,7 +9,7 @@ cdef double HOLDS, MET, SHORTEST, INFINITE
 cdef void store_rates(Coupling* a) noexcept nogil
 cdef void compute_rates(Coupling* a) noexcept nogil
 cdef double linearise_laws(Coupling* a) noexcept nogil
-cdef void _meet(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil
+cdef void _intersect(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil
 cdef void _meet_dry(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil
 cdef void _meet_limit(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil
 cdef void _call_law(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil

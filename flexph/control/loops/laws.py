@@ -81,7 +81,7 @@ def linearise_laws(a: Coupling) -> float:
     size = 0.0
     for k in range(m):
         own = larger(w.slopes[k][k], 0.0)
-        _meet(w, k, a.defect[q + k] + own * w.force[k], own)
+        _intersect(w, k, a.defect[q + k] + own * w.force[k], own)
         off = a.defect[q + k] - w.rate[k]
         if off != off:
             return INFINITE
@@ -90,7 +90,7 @@ def linearise_laws(a: Coupling) -> float:
     return size / w.speed[0] if size > 0.0 and w.speed[0] > 0.0 else size
 
 
-def _meet(w: Laws, k: int, free: float, slope: float) -> None:
+def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
     """Set rate, force and ∂f/∂s of law k where it meets its line; see flexph.control.laws."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
@@ -147,7 +147,7 @@ def _solve_separately(w: Laws, forces: Vec) -> float:
         own, free = larger(w.slopes[k][k], 0.0), w.free[k]
         for r in range(forces.size):
             free -= w.slopes[k][r] * forces[r]
-        _meet(w, k, free + own * forces[k], own)
+        _intersect(w, k, free + own * forces[k], own)
         off = forces[k] - w.alone[k]
         apart += own * (off * off)
     return sqrt(apart)

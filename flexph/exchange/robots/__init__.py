@@ -1,4 +1,4 @@
 """Robots from URDF files as bodies and joints.
 
-Imports: files, numerics, robots.links.
+Imports: contacts, files, joints.rows, numerics, robots.links.
 """

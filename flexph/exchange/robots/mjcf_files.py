@@ -36,8 +36,10 @@ FILES = re.compile("file.*|.*dir|content_type")
 """Attributes of an MJCF file that name files and folders, such as ``file``, ``fileright`` and ``meshdir``."""
 
 
-def read_contents(path: Path, *, rotors: bool) -> Contents:
+def read_contents(path: Path, *, rotors: bool, contacts: bool = False) -> Contents:
     """Links, joints, springs, loops and actuators of an MJCF file, and the armature of its joints as ``rotors``.
+
+    ``contacts``: contacts are made of its shapes.
 
     Raises ValueError with MuJoCo's reason for a file that is none.
     """
@@ -51,7 +53,7 @@ def read_contents(path: Path, *, rotors: bool) -> Contents:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is no MJCF file that MuJoCo compiles: {error}") from error
-    return _Reader(mujoco, model, rotors).contents()
+    return _Reader(mujoco, model, rotors, contacts).contents()
 
 
 def _refuse_outside(path: Path) -> None:
@@ -83,9 +85,10 @@ def _root(path: Path) -> ElementTree.Element:
 class _Reader:
     """Translation of a compiled model, body by body."""
 
-    def __init__(self, mujoco: Any, model: Any, with_rotors: bool) -> None:
+    def __init__(self, mujoco: Any, model: Any, with_rotors: bool, with_contacts: bool) -> None:
         self.kinds, self.types, self.geoms, self.model = mujoco.mjtJoint, mujoco.mjtEq, mujoco.mjtGeom, model
-        self.with_rotors, self.acting = with_rotors, ActuatorReader(mujoco, model)
+        self.with_rotors, self.with_contacts = with_rotors, with_contacts
+        self.acting = ActuatorReader(mujoco, model)
         self.body_kind = int(mujoco.mjtObj.mjOBJ_BODY)
         self.links: dict[str, LinkElement] = {WORLD: LinkElement(WORLD)}
         self.joints: list[JointElement] = []
@@ -257,7 +260,7 @@ class _Reader:
             f"actuators {several(idle)}: give inputs, springs or drives": bool(idle),
             f"spatial tendons, and springs, dampers, friction and limits of fixed ones: {several(tight)}": bool(tight),
             f"{others} inactive or other equality constraints than connect and joint": bool(others),
-            f"contacts of {collide} shapes, which collisions= hands out": bool(collide),
+            f"contacts of {collide} shapes, which collisions= hands out": bool(collide) and not self.with_contacts,
             "compensation of gravity": bool(model.body_gravcomp.any()),
             "the medium": bool(model.opt.density or model.opt.viscosity),
         }

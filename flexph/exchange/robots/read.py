@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import entry_points
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from ...contacts.laws import ContactLaw, Rigid
+from ...contacts.pairs import contact
+from ...joints.rows.vectors import PortName
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from ...numerics.memo import Named
 from ...robots.links.actuators import efforts_of
 from ...robots.links.assembly import Options, assembled
-from ...robots.links.elements import FIXED, SEVERAL, SLIDING, JointElement, LinkElement, Mimic, several
+from ...robots.links.elements import FIXED, FLOATING, SEVERAL, SLIDING, JointElement, LinkElement, Mimic, several
 from ...robots.links.masses import Handling, checked_links
 from ...robots.links.parts import Flexible
 from ...robots.links.robot import Robot
@@ -20,16 +25,20 @@ from ...robots.links.tree import leaders, ordered, root_of
 from . import mjcf_files, sdf_files, urdf_files
 from .contents import Contents
 
+ASSUMED = "flexph.flexible_links"
+"""Entry-point group of the flexible link of which only the name is given."""
+
 
 @checked
 def read_urdf(
     path: str | Path,
     *,
-    flexible: Mapping[str, Flexible] | None = None,
+    flexible: Mapping[str, Flexible] | Sequence[str] | None = None,
     fixed: bool = True,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
     collisions: Collection[str] | Literal["all"] = (),
+    contacts: bool | ContactLaw = False,
     arguments: Mapping[str, str | float | bool] | None = None,
 ) -> Robot:
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
@@ -42,11 +51,12 @@ def read_urdf(
     ----------
     path : path
         URDF file; one with the suffix ``.xacro`` is expanded by the library xacro (extra ``xacro``).
-    flexible : mapping, optional
+    flexible : mapping or sequence of str, optional
         Function by link that has one joint after it, from the length of the link [m] to a body in space with the ports
         ``root`` and ``tip``, such as ``lambda length: fem.beam(length, metal, section, elements=4, dim=3)``: a beam
         from the joint before to the joint after it replaces the mass of the link. Or :class:`fem.LinkSolid`: a solid
-        that fills a shape of the link, with any number of joints after it.
+        that fills a shape of the link, with any number of joints after it. Names of links alone take the solid of the
+        only visual or collision shape, else a beam, with the mass of the file; a warning says what is assumed.
     fixed : bool
         True to weld the root to the ground at the origin; a massless root is then the ground. A massless root with only
         floating joints is the ground in any case.
@@ -60,6 +70,9 @@ def read_urdf(
         Links whose collision shapes become contact shapes, in ``Robot.collisions``: spheres, boxes, capsules and meshes
         (STL and whatever meshio reads, in the folder of the file or of its package), and cylinders as prisms of 32
         sides. Contacts are made of them by :func:`flexph.contacts.contact`.
+    contacts : bool or contact law
+        A law for contacts between the collision shapes of all rigid links but those that a joint connects, and between
+        them and the ground; True for ``Rigid()``, with a warning that it has neither friction nor restitution.
     arguments : mapping, optional
         Values of the arguments of a xacro file by name.
 
@@ -82,7 +95,7 @@ def read_urdf(
     """
     read = urdf_files.read_contents(Path(path), arguments)
     _warn_of_limits(read.joints)
-    return _robot(read, Options(dict(flexible or {}), fixed, friction_speed), inertia, collisions)
+    return _robot(read, Options(flexible_links(flexible), fixed, friction_speed), inertia, collisions, contacts)
 
 
 @checked
@@ -90,10 +103,11 @@ def read_mjcf(
     path: str | Path,
     *,
     rotors: bool = False,
-    flexible: Mapping[str, Flexible] | None = None,
+    flexible: Mapping[str, Flexible] | Sequence[str] | None = None,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
     collisions: Collection[str] | Literal["all"] = (),
+    contacts: bool | ContactLaw = False,
 ) -> Robot:
     """Read the robot of an MJCF file (MuJoCo): rigid bodies with inertias, joints, dampers, springs and closed loops.
 
@@ -109,14 +123,16 @@ def read_mjcf(
         MJCF file; it must not name files outside of its folder.
     rotors : bool
         Make bodies of the ``armature`` of joints, see :meth:`flexph.robots.Robot.with_rotors`.
-    flexible : mapping, optional
-        Functions that make flexible links, as in :func:`read_urdf`.
+    flexible : mapping or sequence of str, optional
+        Functions that make flexible links, or their names, as in :func:`read_urdf`.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
         Treatment of principal moments that no body has, as in :func:`read_urdf`.
     collisions : collection of str or "all"
         Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
+    contacts : bool or contact law
+        A law for contacts between these shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -131,19 +147,20 @@ def read_mjcf(
         For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
         of joints that are not linear, and springs of ball and free joints.
     """
-    read = mjcf_files.read_contents(Path(path), rotors=rotors)
-    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia, collisions)
+    read = mjcf_files.read_contents(Path(path), rotors=rotors, contacts=contacts is not False)
+    return _robot(read, Options(flexible_links(flexible), True, friction_speed), inertia, collisions, contacts)
 
 
 @checked
 def read_sdf(
     path: str | Path,
     *,
-    flexible: Mapping[str, Flexible] | None = None,
+    flexible: Mapping[str, Flexible] | Sequence[str] | None = None,
     fixed: bool = False,
     friction_speed: float | None = None,
     inertia: Handling = "accept",
     collisions: Collection[str] | Literal["all"] = (),
+    contacts: bool | ContactLaw = False,
 ) -> Robot:
     """Read the model of an SDF file (Gazebo, Drake): rigid links, joints, dampers, springs and closed loops.
 
@@ -154,8 +171,8 @@ def read_sdf(
     ----------
     path : path
         SDF file (SDFormat 1.7 or later) with one model, without ``include``.
-    flexible : mapping, optional
-        Functions that make flexible links, as in :func:`read_urdf`.
+    flexible : mapping or sequence of str, optional
+        Functions that make flexible links, or their names, as in :func:`read_urdf`.
     fixed : bool
         True to weld links that no joint leads to at their pose in the file, as those of a static model; otherwise they
         float, and ``placed`` places them relative to that pose by the joint ``LINK free``.
@@ -165,6 +182,8 @@ def read_sdf(
         Treatment of principal moments that no body has, as in :func:`read_urdf`.
     collisions : collection of str or "all"
         Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
+    contacts : bool or contact law
+        A law for contacts between these shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -178,11 +197,25 @@ def read_sdf(
         links or kinds, numbers that are missing, not finite or of the wrong sign, and zero axes.
     """
     read = sdf_files.read_contents(Path(path), fixed=fixed)
-    return _robot(read, Options(dict(flexible or {}), True, friction_speed), inertia, collisions)
+    return _robot(read, Options(flexible_links(flexible), True, friction_speed), inertia, collisions, contacts)
 
 
-def _robot(read: Contents, options: Options, inertia: Handling, collisions: Collection[str]) -> Robot:
+def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict[str, Flexible]:
+    """Flexible links by name; names alone take the link of the entry-point group ``flexph.flexible_links``."""
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    found = list(entry_points(group=ASSUMED))
+    if not found:
+        raise ValueError(f"flexible must map links to bodies: no installed package has an entry point {ASSUMED!r}")
+    return {name: found[0].load()() for name in given}
+
+
+def _robot(
+    read: Contents, options: Options, inertia: Handling, collisions: Collection[str], contacts: bool | ContactLaw
+) -> Robot:
     """Robot from the contents of a file."""
+    if contacts is not False:
+        collisions = "all"
     links, joints = _touching(read, collisions, options.flexible), read.joints
     options = options._replace(shapes=read.shapes)
     root = root_of(links, joints)
@@ -207,6 +240,10 @@ def _robot(read: Contents, options: Options, inertia: Handling, collisions: Coll
     placing = robot._placing._replace(unread=tuple(read.unread))
     whole = (*robot.connections, *springs, *ports)
     robot = replace(robot, connections=whole, actuators=Named(acting, "actuators"), _placing=placing)
+    if contacts is not False:
+        robot = _with_contacts(robot, read, Rigid() if contacts is True else contacts)
+        if contacts is True:
+            warn("contacts of links are rigid, without friction and restitution: contacts=Rigid(friction=…) has others")
     rotors = {name: inertia for name, inertia in read.rotors.items() if name in robot.joints}
     return robot.with_rotors(rotors) if rotors else robot
 
@@ -223,6 +260,34 @@ def _touching(read: Contents, collisions: Collection[str], flexible: Collection[
         if not links[name].shapes and collisions != "all":
             raise ValueError(f"collisions must be of links with collision shapes, got {name!r}, which has none")
     return links
+
+
+def _with_contacts(robot: Robot, read: Contents, law: ContactLaw) -> Robot:
+    """Robot with contacts between the shapes of links of different bodies that no joint connects."""
+    bodies = {name: _body_of(robot.ports[name]) for name in robot.collisions}
+    held = [joint for joint in (*read.joints, *read.loops) if joint.kind != FLOATING]
+    ends = [(robot.ports.get(joint.parent), robot.ports.get(joint.child)) for joint in held]
+    joined = {frozenset(map(_body_of, both)) for both in ends}
+    pairs = [
+        (one, other)
+        for one, other in combinations(robot.collisions, 2)
+        if bodies[one] != bodies[other] and frozenset((bodies[one], bodies[other])) not in joined
+    ]
+    if not pairs:
+        raise ValueError("contacts need collision shapes of two links that no joint connects, or of one and the ground")
+    touching = []
+    for one, other in pairs:
+        try:
+            shapes = list(robot.collisions[one]), list(robot.collisions[other])
+            touching.append(contact(*shapes, law, name=f"contact {one}–{other}"))
+        except ValueError as error:
+            raise ValueError(f"contact of links {one!r} and {other!r}: {error}") from None
+    return replace(robot, connections=(*robot.connections, *touching))
+
+
+def _body_of(port: PortName | None) -> str:
+    """Name of the body of a port; empty for the ground."""
+    return port.partition(".")[0] if isinstance(port, str) else ""
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...control.coupling import AT_MIDDLE, CompiledCoupling, EvaluationPoints
-from ...kernels.state import Configuration, Derived, derive, touching_points
+from ...kernels.state import derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
@@ -26,8 +26,6 @@ from .single_steps import as_one, time_of_contact
 from .unsolved import unsolved
 
 if TYPE_CHECKING:
-    from ...kernels.arrays import Arrays
-    from ...mechanisms.model.model import Model
     from ..schemes.scheme import Scheme
 
 
@@ -326,10 +324,10 @@ class BlockStepper:
 
     def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
         """Recorded columns of rows; ``last`` is the last step of each row."""
-        k = last.size
+        k, ends = last.size, times[last]
         return {
-            "time": times[last, None],
-            "middle": 0.5 * (times[last - 1] + times[last])[:, None],
+            "time": ends[:, None],
+            "middle": 0.5 * (times[last - 1] + ends)[:, None],
             "state": rows.state[:k],
             "energy": rows.energy[:k],
             "multipliers": rows.multipliers[:k],
@@ -343,12 +341,8 @@ class BlockStepper:
     def end(self, time: float, x: Array) -> StepStart:
         """Step start at a flat state that the loops have reached."""
         defect, energy = self.compiled.between()
-        state = EvaluatedState(x, partial(_place, self.mechanism, self.scheme.arrays, x), defect)
+        place = partial(configuration, self.mechanism), partial(derive, self.scheme.arrays)
+        state = EvaluatedState(x, place, defect)
         end = StepStart(time, state, energy, self.compiled.history())
         self.compiled.name(end)
         return end
-
-
-def _place(mechanism: Model, arrays: Arrays, x: Array) -> tuple[Configuration, Derived]:
-    c = configuration(mechanism, x)
-    return c, derive(arrays, c)

@@ -40,7 +40,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
     done, size = run.reached, blocks.first
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
-        size = min(size, blocks.limit, run.follower.most(grid, done))
+        size = min(size, blocks.limit, run.follower.block_limit(grid, done))
         asked = slice(done, done + min(size, len(grid) - 1 - done))
         save = Save(save_every, done)
         for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
@@ -55,7 +55,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
     """Entries of at least one step between the times, up to one that the loops do not solve."""
-    run.trying(float(times[0]), float(times[-1]))
+    run.begin_trial(float(times[0]), float(times[-1]))
     try:
         table = blocks.table(times)
     except KeyboardInterrupt:
@@ -90,7 +90,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
         yield block._replace(saved=saved, carried=())
     if quiet < reached:
         start, end = run.start, float(times[quiet + 1])
-        run.trying(start.time, end)
+        run.begin_trial(start.time, end)
         step = partial(blocks.step, start)
         yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
     elif reached < len(times) - 1 and not blocks.compiled.leaves_list:
@@ -114,7 +114,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
     """Take one step; its error gives the reason if it fails."""
     start = run.start
-    run.trying(start.time, time)
+    run.begin_trial(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)
 
 
@@ -140,7 +140,7 @@ def controlled_in_blocks(
         if memory is not None:
             memory.restore(run.restart[2])
     while done < len(grid) - 1:
-        clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.most(grid, done))
+        clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.block_limit(grid, done))
         times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
         at = ControlState(size, known, rejected)
         block, (size, known, rejected), status, error, raised = blocks.controlled(

@@ -158,7 +158,7 @@ class PairBlocks(BlockStepper):
         tries = tries if loops is None else min(tries, self.limit)  # each has a row for both steps
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
         assert table is not None
-        run.trying(start.time, float(times[-1]))
+        run.begin_trial(start.time, float(times[-1]))
         if start is not self.compiled.stands:
             self.put(start)
         count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
@@ -218,7 +218,7 @@ class PairBlocks(BlockStepper):
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
         """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
         start, ends = run.start, times[[0, 2]]
-        run.trying(start.time, float(ends[1]))
+        run.begin_trial(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)
         if not solved:
             error = self.failed(start, float(ends[1]))

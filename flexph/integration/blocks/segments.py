@@ -33,7 +33,7 @@ class Segments:
         for first in range(0, len(grid) - 1, self.length):
             times = grid[first : first + self.length + 1]
             steps = len(times) - 1
-            run.trying(float(times[0]), float(times[-1]))
+            run.begin_trial(float(times[0]), float(times[-1]))
             self.starts.append(run.start)
             rows = blocks.segment(run.start, times)
             self.see(np.vstack([run.start.x, rows.state[:steps]]))

@@ -129,7 +129,7 @@ class JudgedPairs(NamedTuple):
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
         """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
         start, (_, middle, end) = run.start, times.tolist()
-        run.trying(start.time, end)
+        run.begin_trial(start.time, end)
         try:
             once = self.single.step(start, end)
             pair, left = self._pair(start, middle, end)

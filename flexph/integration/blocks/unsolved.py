@@ -11,9 +11,11 @@ from ...joints.rows.connection import measures
 from ...kernels.convergence.tolerances import NEWTON
 from ...kernels.rates.curves import KINK, OFF
 from ...kernels.ropes import FULL, TOUCHING, arcs, vanishing
+from ...kernels.springs import TINY
 from ...kernels.state import Derived, derive
 from ...laws.resistive_relations import check_dissipates
 from ...mechanisms.model.geometry_checks import is_surface, port_on
+from ...numerics.rotations import cayley
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..loops.memory.codes import GENERATING, LAWLESS, OPENED, TEXTS, TOO_MANY, TURNED, UNSETTLED
 from ..schemes.scheme import Place
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from ..schemes.scheme import Scheme, StepStart
 
 
+ACROSS = 0.15
+"""Sine and cosine of an angle, as a length, below which a step that is not solved is taken to pass its singularity."""
 JUMP, SHARE = 1e-9, 0.5
 """Relative change of a rate, and share of a force law by which it must not change there."""
 NAMED, UNEVEN = 3, 1e3
@@ -59,7 +63,24 @@ def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> St
         text += _between(scheme, compiled)
     if scheme.arrays.springs.ropes.number:
         _check_spans(scheme, start, h, iterations)
+    if reason == UNSETTLED and scheme.arrays.springs.sine_product.size:
+        _check_angles(scheme, start, h, iterations)
     return StepFailed(text, iterations, size)
+
+
+def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -> None:
+    """Raise MotionEnded for an angle whose sine and cosine both vanish if bodies move on without forces."""
+    (c, d), springs = start.state.place, scheme.arrays.springs
+    turned = c.R @ cayley(0.5 * h * c.omega, c.r.shape[1])
+    moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, R=turned, u=c.u + h * c.du))
+    first, last = (np.array([p[springs.cosine_product], p[springs.sine_product]]) for p in (d.product, moved.product))
+    way = last - first
+    passed = np.clip(-(first * way).sum(axis=0) / np.maximum((way * way).sum(axis=0), TINY), 0.0, 1.0)
+    near = np.flatnonzero(np.linalg.norm(first + passed * way, axis=0) < ACROSS)
+    if near.size:
+        names = [name for name, _ in measures(scheme.mechanism.connections)][springs.angles]
+        reason = f"the axes of {names[near[0]]!r} come to stand at right angles, where it has no angle"
+        raise MotionEnded(reason, iterations, advice=BEFORE)
 
 
 def _check_spans(scheme: Scheme, start: StepStart, h: float, iterations: int) -> None:

@@ -20,8 +20,8 @@ from ...systems.nonlinear import PHDAE
 from ...systems.particle_terms import ParticleTerms
 from ..methods.method import GeneralMethod
 from ..times.loop import Block, Run
-from .particle_arrays import ITERATION, OWN_PAIR, Space, space_of, table_of
-from .particle_steps import take_steps
+from .particles.arrays import ITERATION, OWN_PAIR, Space, space_of, table_of
+from .particles.steps import take_steps
 from .stepper import StepStart, grown, scaled_by
 
 BY_TERMS = {**KINDS, "pair": OWN_PAIR}
@@ -65,7 +65,7 @@ class ParticleStepper:
         k, n = len(inputs), start.x.size
         rows = self.space._replace(
             times=np.array(times[: k + 1], dtype=float),
-            given=np.ascontiguousarray(inputs, dtype=float),
+            input_values=np.ascontiguousarray(inputs, dtype=float),
             states=np.empty((k, n)),
             outputs=np.empty(inputs.shape),
             energies=np.empty(k),
@@ -91,13 +91,13 @@ class ParticleStepper:
             own[...] = values
 
     def _iteration(self) -> tuple[Array, ...]:
-        return *(getattr(self.space, name) for name in ITERATION), self.space.known
+        return *(getattr(self.space, name) for name in ITERATION), self.space.factor_state
 
     def _put(self, start: StepStart, sizes: Array) -> None:
         """Set the state and the sizes of states from which the next step starts."""
         s, none = self.space, History(start.energy, 0.0, 0.0 * start.x)
         account, exchanged, rate = none if start.history is None else self._history(start.history)
-        s.size[:], s.x[:], s.rate[:] = sizes, start.x, rate
+        s.size[:], s.x[:], s.last_rate[:] = sizes, start.x, rate
         s.energy[:] = start.energy, account, exchanged
 
     def _history(self, given: Any) -> History:
@@ -110,11 +110,11 @@ class ParticleStepper:
 
     def _advance(self, rows: Space, done: int) -> int:
         """Take steps in the loop from step ``done`` on; return their number."""
-        names = ("times", "given", *ROWS)
+        names = ("times", "input_values", *ROWS)
         rest = rows._replace(**{name: getattr(rows, name)[done:] for name in names})
         table = table_of(rest)
         take_steps(rest, table.ctypes.data, self.terms.dim, self.kind)
-        return int(rest.end[0])
+        return int(rest.outcome[0])
 
     def _by_numpy(self) -> OwnPair | GradientPair:
         """Steps of the method by NumPy, from the functions of the system."""
@@ -127,20 +127,20 @@ class ParticleStepper:
 
         Raises StepFailed.
         """
-        s, (_, status, iterations) = rows, rows.end.tolist()
+        s, (_, status, iterations) = rows, rows.outcome.tolist()
         assert status != SOLVED
-        history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
+        history = History(float(s.energy[1]), float(s.energy[2]), s.last_rate.copy())
         h = float(rows.times[k + 1] - rows.times[k])
         try:
             advance = self._by_numpy().step(
-                s.x.copy(), h, rows.given[k], s.size.copy(), history=self._method_history(history)
+                s.x.copy(), h, rows.input_values[k], s.size.copy(), history=self._method_history(history)
             )
         except StepFailed:
             raise StepFailed(REASONS[status], iterations, float(s.defect[0])) from None
         rows.states[k], rows.outputs[k], rows.energies[k] = advance.state, advance.output, advance.energy
         rows.dissipated[k], rows.iterations[k] = advance.dissipated, advance.iterations
-        account, exchanged, s.rate[:] = self._history(advance.history)
-        s.x[:], s.known[:], s.energy[:] = advance.state, 0, (advance.energy, account, exchanged)
+        account, exchanged, s.last_rate[:] = self._history(advance.history)
+        s.x[:], s.factor_state[:], s.energy[:] = advance.state, 0, (advance.energy, account, exchanged)
         s.size[:] = grown(s.size, np.abs(advance.state))
 
     def _block(self, start: StepStart, rows: Space, k: int, *, saved: Array) -> Block:
@@ -148,7 +148,7 @@ class ParticleStepper:
         if not k:
             return Block({}, saved[:0], start, 0)
         states, outputs, energy, lost, iterations = (getattr(rows, name)[:k] for name in ROWS)
-        times, inputs, s = rows.times, rows.given[:k], self.space
+        times, inputs, s = rows.times, rows.input_values[:k], self.space
         h, ports = np.diff(times[: k + 1]), self.system.ports.values()
         works = [h * np.einsum("ij,ij->i", outputs[:, port], inputs[:, port]) for port in ports]
         change = np.diff(energy, prepend=start.energy)
@@ -163,7 +163,7 @@ class ParticleStepper:
             "counts": np.column_stack([iterations, np.ones(k), np.zeros(k)]),
         }
         sizes = s.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
-        history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
+        history = History(float(s.energy[1]), float(s.energy[2]), s.last_rate.copy())
         end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._method_history(history))
         return Block(values, saved[:k], end, k, restart=tuple(own.copy() for own in self._iteration()))
 
@@ -181,7 +181,7 @@ def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) 
             yield block
             done += block.reached
         if failure is not None:
-            run.trying(float(grid[done]), float(grid[min(done + 1, grid.size - 1)]))  # also after the last step
+            run.begin_trial(float(grid[done]), float(grid[min(done + 1, grid.size - 1)]))  # also after the last step
             raise failure
         per_step = (time.perf_counter() - clock) / block.reached
         length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))

@@ -14,7 +14,7 @@ from scipy import sparse
 from ...consistency.equations import Equations
 from ...consistency.start import VaryingConditions, refuse_inconsistent
 from ...discretisation.descriptor_split import null_space_varies
-from ...mechanisms.equations.phdae import as_phdae
+from ...mechanisms.equations.phdae import as_phdae, with_stresses
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant
 from ...mechanisms.model.consistency import shortest_step as shortest_of_mechanism
 from ...mechanisms.model.range_of_validity import warn_of_range
@@ -231,10 +231,10 @@ def integrate_mechanism(
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})
-    x0 = np.concatenate([start.x, start.multipliers])
+    x0 = system.sample
     if not isinstance(method, Library):  # libraries do so themselves
         x0 = start_with_multipliers(mechanism, system, options.inputs, span)
-    view, dim = partial(MechanismView, mechanism), mechanism.layout.dim
+    view, dim = lambda x: MechanismView(mechanism, with_stresses(mechanism, x)), mechanism.layout.dim
     trajectory = integrate_system(system, x0, grid, method=method, options=options, dim=dim, view=view)
     warn_of_range(mechanism, trajectory.times, trajectory.states)
     return trajectory

@@ -183,7 +183,7 @@ class PairError:
         usual = max(float(times[-1] - times[0]) / (times.size - 1), run.longest)
         try:
             for end in times[1:].tolist():
-                run.trying(start.time, end)
+                run.begin_trial(start.time, end)
                 first = start._replace(sizes=sizes)  # sizes of accepted states
                 result = self.stepper.step(first, end, max(end - start.time, run.longest))
                 result = result.with_sizes(start.sizes)

@@ -16,10 +16,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.loops.views import padded, stored
-from .contacts import unknowns_of
+from .contacts import loaded_wheels, unknowns_of
 from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Ropes, Slips, border_width
 from .memory.data import Index, Inertia, Nodes, Strains
-from .memory.sliding import CurvePoints, curve_points, rope_products, slip_loads, slip_products
+from .memory.sliding import CurvePoints, curve_points, products_of_slip, rope_products, slip_loads, slip_products
 from .wide.border import Unknowns, sparse_pattern
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips, Ropes]
@@ -89,8 +89,10 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     e = count.take(np.full((len(joints.plus) * frames.is_wide, d), True))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _by_element(strains, np.hstack([v, w])) + [np.hstack([v, w])[own].ravel() for own in frames.groups]
+    touched = unknowns_of(contacts, nodes, (v, w, c, m))
     if not frames.is_pile:
-        groups += unknowns_of(contacts, nodes, (v, w, c, m))
+        groups += touched
+    wheels = [(products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)]
     if frames.is_wide:
         groups += [
             np.concatenate([v[own.bodies].ravel(), w[own.bodies].ravel(), c[own.bodies].ravel(), m[own.coordinates]])
@@ -100,6 +102,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         blocks = _blocks(inertia, (joints, rolling, curves, slips, ropes), unknowns, (ptr, col)) + [
             (own, own) for own in groups
         ]
+        blocks += [(_columns_of(joints, (ptr, col), products), own) for products, own in wheels]
         entries = m[np.repeat(np.arange(n), np.diff(inertia.ptr))], m[inertia.col.astype(np.int64)]
         order, *by_columns = sparse_pattern(unknowns, _is_node(strains, frames, bodies), blocks, entries)
         wide = -1
@@ -113,6 +116,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
             for products, rows in zip(slip_products(slips), slip_loads(slips), strict=True)
         ]
         groups += [by_products(products) for products in rope_products(ropes)]
+        groups += [np.concatenate([by_products(products), own]) for products, own in wheels]
         groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
         order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
         groups += [own.whole for own in by_curve]

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
-from ...kernels.arrays import FACTORS, Arrays, timed_columns
+from ...kernels.arrays import FACTORS, MASSES, Arrays, timed_columns
 from ...kernels.surfaces.surfaces import joined
 from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...mechanisms.model.references import controlled_factors
@@ -307,14 +307,17 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
     reference = _columns(accounts.references, springs, len(slices))
+    schedule = _columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner]
     for controlled in mechanism.once(controlled_factors):
         if controlled.kind == FACTORS:
             reference[controlled.number] = controlled.port
+        elif controlled.kind == MASSES:
+            schedule[mechanism.network.arrays.mass_factors[controlled.number][0]] = controlled.port
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=reference,
         row=accounts.first_row + accounts.row_joint,
-        schedule=_columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner],
+        schedule=schedule,
         body=_columns(accounts.damped, bodies, lost)[owner],
         damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
         kinetic=owner,

@@ -194,6 +194,12 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
     ]
 
 
+def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
+    """Compliant contacts that load a wheel, by their place among the compliant ones, and the slips of the wheels."""
+    wheels = contacts.wheel[~contacts.rigid].tolist()
+    return [(k, slip) for k, slip in enumerate(wheels) if slip >= 0]
+
+
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
     """Largest number of rows of B and W for the vectors of a contact."""
     widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...contacts.loops.island_space import LawSpace, law_space
 from ...mechanisms.model.accounts import Accounts
+from ...numerics.loops.threads import allowed_threads
 from .memory.codes import CROWDED, KNOWN
 from .memory.memory import Memory
 from .memory.structures import STRIKES, Calls, Kinds, Parts, no_pair
@@ -59,6 +60,7 @@ class StrikeSteps(Stepper):
         if self._law.state.size < contacts:  # and some more, as lists of near pairs differ
             self._law = law_space(contacts + contacts // 4, m.inertia_mass.size, self.dim)
         self._law.made[:] = 0
+        self._law.made[4] = allowed_threads()
 
     def _own(self, calls: Calls) -> Striking:
         self._between.answers = calls.within.inputs if calls.within.address else None

@@ -55,9 +55,12 @@ def banded_memory(mechanism: Model) -> Memory:
     return _packed(mechanism, mechanism.once(banded_constants))
 
 
-def memory_of_single_bodies(mechanism: Model) -> Memory:
-    """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body."""
-    k = mechanism.once(constants)
+def memory_of_single_bodies(mechanism: Model, *, banded: bool = False) -> Memory:
+    """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body.
+
+    With a ``banded`` border it is one for Gauss collocation.
+    """
+    k = mechanism.once(banded_constants if banded else constants)
     inertia = k.inertia
     ends = inertia.ptr[inertia.first]
     rows = np.arange(ends[-1]) + np.repeat(inertia.alike, np.diff(ends))
@@ -182,6 +185,6 @@ def _system(k: Constants) -> System:
         *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
         *(border, z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
         *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
-        *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
+        *(z((b, s, s)), z((b, d, d)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
         *(z(3), z(3), z(3), z(size), z(n), z(1, dtype=np.int64)),
     )

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 NO_NODES = {
     Decaying: "its loss is that of small vibrations about one shape in a frame, and a loss about a shape that turns "
     "from step to step would take angular momentum, too; take Exact() and a body with damping=Damping(stiffness=...)",
-    ExactGauss: "take Exact() or Exact4()",
+    ExactGauss: "strains over lengths are no polynomials of its rates, and its linear systems, which are complex, have "
+    "no entries of nodes; take Exact(), or Exact4(), which is of fourth order, too",
 }
 """Reasons why methods take no bodies of nodes, and what to do."""
 

@@ -66,31 +66,34 @@ Rates = tuple[Array, Array]
 
 Place = tuple[Configuration, Derived]
 """The arrays of a state, and quantities that follow from them."""
+Lazy = tuple[Configuration | Callable[[Array], Configuration], Derived | Callable[[Configuration], Derived]]
+"""The same, or functions of the flat state and of its arrays that return them."""
 
 
 class EvaluatedState:
     """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
 
-    The end of a block gives its ``place`` (c, d) as a function, since its arrays are seldom needed.
+    ``place`` has c and d or functions that return them, since they are seldom needed.
     """
 
-    def __init__(self, x: Array, place: Place | Callable[[], Place], defect: Array) -> None:
-        self.x, self.defect, self._place = x, defect, place
+    def __init__(self, x: Array, place: Lazy, defect: Array) -> None:
+        self.x, self.defect = x, defect
+        self._c, self._d = place
 
     @cached_property
-    def place(self) -> Place:
-        """Arrays c of the state and derived quantities d."""
-        return self._place if isinstance(self._place, tuple) else self._place()
-
-    @property
     def c(self) -> Configuration:
         """Arrays of the state."""
-        return self.place[0]
+        return self._c if isinstance(self._c, Configuration) else self._c(self.x)
 
-    @property
+    @cached_property
     def d(self) -> Derived:
         """Quantities derived from the arrays."""
-        return self.place[1]
+        return self._d if isinstance(self._d, Derived) else self._d(self.c)
+
+    @property
+    def place(self) -> Place:
+        """Arrays c of the state and derived quantities d."""
+        return self.c, self.d
 
 
 class StepStart(NamedTuple):

@@ -155,7 +155,7 @@ def one_by_one(
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])
-        run.trying(start.time, time)
+        run.begin_trial(start.time, time)
         loops.call(start.time, start.x, loops.last)
         held = held_by(stepper, loops)
         step, shorter = held.step(start, time), partial(held.step, start)

@@ -6,6 +6,7 @@ steps of a library's solver. The loop detects events, records the steps, and kee
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,8 +108,8 @@ class Follower(Protocol):
     def before(self, run: Any) -> None:
         """Look at the start of a run before its first step; may wait."""
 
-    def most(self, times: Array, reached: int) -> int:
-        """Largest number of steps of the next block, from the time of this index on."""
+    def block_limit(self, times: Array, reached: int) -> int:
+        """Largest number of steps of the next block from the time of this index on (of trials, under step control)."""
 
     def after(self, run: Any) -> bool:
         """Look at the finished steps, between two blocks; True ends the run."""
@@ -124,9 +125,9 @@ class Unfollowed:
     def before(self, run: Any) -> None:
         """Let the run begin."""
 
-    def most(self, times: Array, reached: int) -> int:
-        """Number of all steps."""
-        return len(times)
+    def block_limit(self, times: Array, reached: int) -> int:
+        """No limit."""
+        return sys.maxsize
 
     def after(self, run: Any) -> bool:
         """Let the run go on."""
@@ -149,7 +150,7 @@ class Going:
         self.tried = (start.time, start.time)
         self.restart: Any = None
 
-    def trying(self, t0: float, t1: float) -> None:
+    def begin_trial(self, t0: float, t1: float) -> None:
         """Store the times of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
@@ -335,6 +336,6 @@ def prescribed(
     restart = () if memory is None else memory.kept
     for k, time in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         start = run.start
-        run.trying(start.time, time)
+        run.begin_trial(start.time, time)
         step, shorter = stepper.step(start, time), partial(stepper.step, start)
         yield Accepted(start, step, shorter, saved=k % save_every == 0, restart=restart)

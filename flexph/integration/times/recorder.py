@@ -140,11 +140,13 @@ class Recorder:
         ends, count = np.flatnonzero(saved), len(saved)
         if not count:
             return
-        firsts = np.append(0, ends + 1)
-        firsts = firsts[firsts < count]
+        firsts = lasts = ends  # if every step closes a row
+        if ends.size < count:
+            firsts = np.append(0, ends + 1)
+            firsts = firsts[firsts < count]
+            lasts = np.append(ends, count - 1)[: len(firsts)]
         self._reserve(len(firsts))
         rows = slice(self._filled, self._filled + len(firsts))
-        lasts = np.append(ends, count - 1)[: len(firsts)]
         for name, (_, merge) in self.columns.items():
             column, given = self._piece[name][rows], values[name]
             if given.base is self._piece[name]:  # written in place
@@ -224,7 +226,8 @@ class Recorder:
 
     def _last(self) -> dict[str, Array]:
         """Rows of the last block, which may still change, among them at least one closed row."""
-        return {name: values[: self._end] for name, values in self._piece.items()}
+        end = self._end
+        return {name: values[:end] for name, values in self._piece.items()}
 
     def _pieces_backwards(self, last: Rows) -> Iterator[Rows]:
         yield last

@@ -203,7 +203,7 @@ class CoupledPairs(NamedTuple):
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
         """See :class:`ErrorEstimate`; controllers go on from a pair whose error is allowed."""
         start, end = run.start, float(times[-1])
-        run.trying(start.time, end)
+        run.begin_trial(start.time, end)
         try:
             tried = self._smooth(start, end, known) if isinstance(self.blocks, PairBlocks) else None
             tried = tried or self._judged(run, times, known)

@@ -78,7 +78,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
     plan, size = plan_of(run, loops, grid, save_every), block_stepper.FIRST
     k = plan.next
     while k < plan.times.size:
-        clock, size = time.perf_counter(), min(size, blocks.limit, run.follower.most(plan.times, k - 1))
+        clock, size = time.perf_counter(), min(size, blocks.limit, run.follower.block_limit(plan.times, k - 1))
         chunk = Chunk(run, blocks, loops, (plan._replace(next=k), size))
         try:
             _take(chunk)
@@ -100,7 +100,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
 
 def _take(chunk: Chunk) -> None:
     """Take the steps of a chunk, up to one that the loops do not solve."""
-    chunk.run.trying(float(chunk.times[0]), float(chunk.times[-1]))
+    chunk.run.begin_trial(float(chunk.times[0]), float(chunk.times[-1]))
     chunk.blocks.put(chunk.run.start)
     coupled = chunk.loops.coupled
     if coupled is None:

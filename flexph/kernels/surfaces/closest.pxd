@@ -24,6 +24,7 @@ cdef double _away_from_box(Surfaces s, Py_ssize_t node, Vec x) noexcept nogil
 cdef double _square(Vec x, Vec out) noexcept nogil
 cdef Py_ssize_t _closest(Surfaces s, Py_ssize_t t, Py_ssize_t dim, Vec x, Vec out) noexcept nogil
 cdef Py_ssize_t _on_segment(Surfaces s, Py_ssize_t t, Vec x, Vec out) noexcept nogil
+cdef Py_ssize_t _put_between(Vec a, Vec b, double share, Py_ssize_t region, Vec out) noexcept nogil
 cdef Py_ssize_t _on_triangle(Surfaces s, Py_ssize_t t, Vec x, Vec out) noexcept nogil
 cdef Py_ssize_t _put(Surfaces s, Py_ssize_t t, double v, double w, Py_ssize_t region, Vec out) noexcept nogil
 cdef void _feature(Surfaces s, Py_ssize_t k, Py_ssize_t t, Py_ssize_t region, Py_ssize_t dim, Vec x, Vec out) noexcept nogil

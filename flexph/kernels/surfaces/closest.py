@@ -69,7 +69,9 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
         half = s.half[k][i]
         over = fabs(x[i]) - half
         outside = over if x[i] > 0.0 else -over
-        away = x[i] if half == 0.0 else outside if over > 0.0 else 0.0
+        away = outside if over > 0.0 else 0.0
+        if half == 0.0:
+            away = x[i]
         out[AWAY + i] = away
         out[PLACE + i] = x[i] - away
         square += away * away
@@ -182,10 +184,18 @@ def _on_segment(s: Surfaces, t: int, x: Array, out: Array) -> int:
         along += (x[i] - a[i]) * (b[i] - a[i])
         square += (b[i] - a[i]) ** 2
     share = along / square
-    share = 0.0 if share <= 0.0 else 1.0 if share >= 1.0 else share
+    if share <= 0.0:
+        return _put_between(a, b, 0.0, 4, out)
+    if share >= 1.0:
+        return _put_between(a, b, 1.0, 5, out)
+    return _put_between(a, b, share, 0, out)
+
+
+def _put_between(a: Array, b: Array, share: float, region: int, out: Array) -> int:
+    """Write the point a + share (b − a) of a segment in the plane; return the region."""
     for i in range(2):
         out[PLACE + i] = a[i] + share * (b[i] - a[i])
-    return 4 if share == 0.0 else 5 if share == 1.0 else 0
+    return region
 
 
 def _on_triangle(s: Surfaces, t: int, x: Array, out: Array) -> int:

@@ -20,6 +20,10 @@ CUT = 1e-10
 """Share of the last harmonic in the squared norm at which a truncation is accepted; exponents err by as much."""
 ABSENT = 1e-13
 """Harmonic of the coefficients, relative to the largest entry, below which it is zero."""
+EQUAL = 1e-9
+"""Distance of two exponents, relative to ω and but for multiples of iω, below which their multipliers are equal."""
+INDEPENDENT = 1e-6
+"""Part of a motion that others of its multiplier lack, relative to it, above which it is independent of them."""
 COMPLETE = 1e-6
 """Difference of the sum of all growth from the trace of A, relative to their sizes and ω, that counts as round-off."""
 TOLD = 1e-7
@@ -122,7 +126,50 @@ def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
     energy = np.sum(np.abs(parts) ** 2, axis=1)  # of unit vectors
     central = 1.0 / (1.0 + numbers**2 @ energy)
     own = qr(parts.sum(axis=0) * central, pivoting=True, mode="r")[1][:size]
-    largest = np.argmax(energy[:, own].round(12), axis=0)
-    exponents = values[own] + 1j * states.frequency * numbers[largest]
     edges = energy[[0, -1]][:, own].max(initial=0.0)
-    return exponents, parts[largest, :, own].T, float(edges)
+    exponents, shapes = _separated(values[own], parts[:, :, own], states.frequency)
+    return exponents, shapes, float(edges)
+
+
+def _separated(values: Array, parts: Array, frequency: float) -> tuple[Array, Array]:
+    """Exponents (m,) by the largest harmonics, and these (n, m), of motions e^{st} Σ y_j e^{ijωt} with parts (h, n, m).
+
+    Motions of equal multipliers are a space, of which the eigenvalue solver gives any basis, mixed by round-off. The
+    one taken here makes the mean harmonic Σ j |y_j|²/Σ |y_j|² stationary.
+    """
+    h, n, m = parts.shape
+    numbers = np.arange(1 - h, h)  # harmonics of all motions of a multiplier by one exponent
+    exponents, shapes = np.zeros(m, dtype=complex), np.zeros((n, m), dtype=complex)
+    left = np.ones(m, dtype=bool)
+    for k in range(m):
+        if not left[k]:
+            continue
+        steps = (values - values[k]) / frequency
+        turns = np.round(steps.imag).astype(int)
+        same = np.flatnonzero(left & (np.abs(steps - 1j * turns) <= EQUAL) & (np.abs(turns) <= h // 2))
+        left[same] = False
+        motions = np.zeros((numbers.size, n, same.size), dtype=complex)
+        for column, i in enumerate(same):
+            first = h // 2 + turns[i]
+            motions[first : first + h, :, column] = parts[:, :, i]
+        motions = _by_harmonics(motions, numbers)
+        largest = np.argmax(np.sum(np.abs(motions) ** 2, axis=1).round(12), axis=0)
+        exponents[same] = values[k] + 1j * frequency * numbers[largest]
+        shapes[:, same] = motions[largest, :, np.arange(same.size)].T
+    return exponents, shapes
+
+
+def _by_harmonics(motions: Array, numbers: Array) -> Array:
+    """Combinations of motions (h, n, m) with stationary mean harmonics; of dependent motions the first stay."""
+    if motions.shape[2] == 1:
+        return motions
+    flat = motions.reshape(-1, motions.shape[2])
+    triangle, order = qr(flat, pivoting=True, mode="r")
+    rank = int(np.sum(np.abs(np.diag(triangle)) > INDEPENDENT * np.abs(triangle[0, 0])))
+    free = np.sort(order[:rank])
+    own = motions[:, :, free]
+    sums = np.einsum("jnk,jnl,j->kl", own.conj(), own, numbers.astype(float))
+    combinations = eigh(sums, np.einsum("jnk,jnl->kl", own.conj(), own))[1]
+    motions = motions.copy()
+    motions[:, :, free] = own @ combinations
+    return motions

@@ -172,6 +172,11 @@ def load_arrays(
             follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
         slices[c.name] = slice(at, at + count)
         at += count
+    for name in (name for name, body in bodies.items() if body.mass_factor == "input"):
+        if name in slices:
+            raise ValueError(f"the input of the mass of {name!r} has the name of a load: give the load another name")
+        slices[name] = slice(at, at + 1)
+        at += 1
     s, k = spins(dim), len(nodes["node_body"])
     shapes = [widened(psi, first, width) for *_, first, psi in torques]
     return {

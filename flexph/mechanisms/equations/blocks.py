@@ -13,6 +13,7 @@ from ...kernels.ropes import Ropes, rope_rows, second_entries
 from ...numerics.arrays import Array
 from ..model.time_table import Anchors, laws, table_of
 from .coordinates import coordinates
+from .strain_laws import StrainLaws
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -127,7 +128,7 @@ class ConstantBlocks:
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         layout, a = mechanism.layout, mechanism.network.arrays
-        self.a, self.k = a, coordinates(a)
+        self.a, self.k, self.laws = a, coordinates(a), StrainLaws(a)
         self.rows = rows_of(mechanism, anchors)
         self.constraints, self.n = layout.multipliers, layout.flexible
         sizes = (self.k.positions, self.k.velocities, layout.stresses, layout.springs, layout.multipliers)
@@ -150,6 +151,9 @@ class ConstantBlocks:
         E[self.v, self.v][np.diag_indices(a.weight.size)] = np.repeat(a.mass, a.dim)
         E[self.du, self.du] = a.stack[: self.n]
         E[self.sigma, self.sigma] = a.compliance
+        own = self.sigma.start + self.laws.entries
+        E[own] = 0.0
+        E[own, own] = 1.0
         E[self.spring, self.spring] = np.diag(1.0 / a.springs.gain[self.stored])
         return E
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...kernels.arrays import Arrays, Index
 from ...kernels.gradient import velocity_count
+from ...kernels.state import partners
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, entries, entry_count, from_entries
 
@@ -114,5 +115,5 @@ def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
 
 def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
     """Variations V·δW + δV·W of all products, (p, n), for vectors (v, d) and their variations δ (v, d, n)."""
-    first = vector[a.second][:, None] @ moved[a.first]
-    return (first + vector[a.first][:, None] @ moved[a.second])[:, 0]
+    on_first, on_second = partners(a, vector)
+    return (on_first[:, None] @ moved[a.first] + on_second[:, None] @ moved[a.second])[:, 0]

@@ -233,6 +233,7 @@ class Matrices:
         z[f.q] = f.z
         # ½ wᵀ(∂M/∂u)w = ½ Σ ω_a (a_k)_a − ½ Σ ω_a N_a u̇
         z[f.u] = 0.5 * np.einsum("na,an->n", self.spin, self.coupled - self.Pdu[1 : 1 + s])
+        z[f.sigma] = f.laws.costate(self.x[f.sigma])
         z[f.spring] = self.a.springs.forces(self.x[f.spring])
         return _frozen(z)
 
@@ -241,16 +242,16 @@ class Matrices:
         """Energy H [J]."""
         f, a, x = self.f, self.a, self.x
         p_r, p_u = self.momenta
-        first, stress = self.velocity[: a.weight.size], x[f.sigma]
-        twice = np.repeat(a.mass, a.dim) @ (first * first) + self.du @ p_u + stress @ (a.compliance @ stress)
+        first = self.velocity[: a.weight.size]
+        twice = np.repeat(a.mass, a.dim) @ (first * first) + self.du @ p_u
         twice += p_r[a.turning].ravel() @ self.velocity[self.k.spin.ravel()]
-        springs = a.springs.energies(x[f.spring]).sum()
-        return float(0.5 * twice + springs - a.weight.ravel() @ self.r.ravel())
+        stored = f.laws.energy(x[f.sigma]) + a.springs.energies(x[f.spring]).sum()
+        return float(0.5 * twice + stored - a.weight.ravel() @ self.r.ravel())
 
 
 def strain_viscosity(a: Arrays) -> Array:
-    """Viscosity β C⁻¹ of the strain rows, (e, e)."""
-    viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.stiffness)
+    """Viscosity β C⁻¹ of the strain rows, of laws with their stiffness without strain, (e, e)."""
+    viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.of_undeformed)
     return viscosity
 
 

@@ -10,15 +10,17 @@ import numpy as np
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import measures, refuse_other_laws
 from ...kernels.gradient import is_sparse
+from ...kernels.state import derive
 from ...numerics.arrays import Array
 from ...systems.derivatives import KnownDerivatives
 from ...systems.nonlinear import PHDAE
-from ..model.state import State
+from ..model.state import State, configuration
 from ..model.time_table import Anchors, laws
 from .blocks import ConstantBlocks
 from .dense import Matrices
 from .slopes import Slopes
 from .sparse import sparse_equations
+from .strain_laws import StrainLaws
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -32,6 +34,9 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
 
         E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
         J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
+
+    Rows of σ with a law of the stored energy ψ, such as a bending law M(κ) of a rod, have their strains ε as states
+    instead, with 1 in E and the stresses S(ε) in z, so that H = Σ ψ.
 
     External inputs act on v. Drives are inputs of their constraint rows: the input is the prescribed rate, the output
     the multiplier ([flex] eq. (43)). Small mechanisms have dense read-only matrices with derivatives; large ones have
@@ -50,11 +55,6 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
             f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that "
             "the rope never pushes: take Exact()"
         )
-    if mechanism.network.arrays.strains.laws:
-        raise ValueError(
-            "general equations need stresses linear in the strains, unlike laws of finite strain and laws of "
-            "cross-sections: take Exact() or Exact4(), or bodies without laws"
-        )
     if mechanism.network.arrays.faces is not None:
         raise ValueError("general equations do not support loads that follow faces: take Exact() or Exact4()")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
@@ -64,10 +64,34 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     ports |= {mechanism.constraint_names[i]: slice(external + k, external + k + 1) for k, i in enumerate(driven)}
     return PHDAE(
         **equations(mechanism, state.anchors, driven),
-        sample=np.concatenate([state.x, state.multipliers]),
+        sample=np.concatenate([_sample(mechanism, state), state.multipliers]),
         ports=ports,
         parts=mechanism.layout.parts,
     )
+
+
+def _sample(mechanism: Model, state: State) -> Array:
+    """Flat state with the strains of rows with a law in place of their stresses."""
+    a, c, own = mechanism.network.arrays, configuration(mechanism, state.x), _stresses(mechanism)
+    if not a.strains.laws:
+        return state.x
+    x = state.x.copy()
+    x[own] = StrainLaws(a).sample(x[own], derive(a, c).product)
+    return x
+
+
+def with_stresses(mechanism: Model, x: Array) -> Array:
+    """State of the general equations with the stresses of rows with a law in place of their strains."""
+    if not mechanism.network.arrays.strains.laws:
+        return x
+    own, x = _stresses(mechanism), x.copy()
+    x[own] = StrainLaws(mechanism.network.arrays).costate(x[own])
+    return x
+
+
+def _stresses(mechanism: Model) -> slice:
+    last = mechanism.layout.size - mechanism.layout.springs
+    return slice(last - mechanism.layout.stresses, last)
 
 
 def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.continuous import section_torques, world_loads
-from ...kernels.state import body_sum, coupled, inertia_products, squares, turns
+from ...kernels.gradient import vector_forces
+from ...kernels.state import QUARTER_TURN, body_sum, coupled, inertia_products, squares, turns
 from ...kernels.strains import second_derivatives
 from ...numerics.arrays import Array
 from ...numerics.rotations import spin_skew
@@ -23,10 +24,11 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, V'' of springs with a law, and ones."""
+        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, slopes of laws of springs and strains, and ones."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0
+        slope[f.sigma, f.sigma] = f.laws.slopes(self.p.x[f.sigma])
         slope[f.spring, f.spring] = np.diag(self.a.springs.state_slopes(self.p.x[f.spring]))
         slope[f.u, f.u] = squares(self.a, spin, spin)
         slope[f.u, f.du] = -turns(self.a, spin)
@@ -211,11 +213,11 @@ class Slopes:
     def _curvature(self, on_product: Array) -> Array:
         """Second derivative ∂²(f·π)/∂q² at constant f (p,), (n_q, n_q)."""
         a, p, width = self.a, self.p, self.k.positions
-        on_vector = a.select_first.T @ (on_product[:, None] * p.vector[a.second])
-        on_vector += a.select_second.T @ (on_product[:, None] * p.vector[a.first])
-        curvature = turned_forces(a, self.k, a.incidence.T @ on_vector)
-        first, second = p.moved[a.first].reshape(-1, width), p.moved[a.second].reshape(-1, width)
-        swap = first.T @ (np.repeat(on_product, a.dim)[:, None] * second)
+        curvature = turned_forces(a, self.k, a.incidence.T @ vector_forces(a, p.vector, on_product))
+        first, second = p.moved[a.first], p.moved[a.second].reshape(-1, width)
+        if a.crossed.size:
+            first[a.crossed] = np.einsum("ij,pjn->pin", QUARTER_TURN, first[a.crossed])
+        swap = first.reshape(-1, width).T @ (np.repeat(on_product, a.dim)[:, None] * second)
         return curvature + swap + swap.T
 
     def _add_torques(self, out: Array, torque: Array) -> None:

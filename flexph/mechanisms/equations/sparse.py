@@ -16,6 +16,7 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import cross, entries, entry_count
 from ..model.state import configuration
 from ..model.time_table import Anchors, law_products, law_values, laws, table_of
+from .strain_laws import StrainLaws
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -40,7 +41,7 @@ class _Sparse:
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
         self.table = table_of(mechanism, anchors)
-        self.driven = driven
+        self.driven, self.laws = driven, StrainLaws(self.a)
         self._at: Callable[[bytes], tuple[Configuration, Derived]] = lru_cache(maxsize=1)(self._evaluate)
 
     def _evaluate(self, key: bytes) -> tuple[Configuration, Derived]:
@@ -56,11 +57,13 @@ class _Sparse:
 
     def descriptor(self, x: Array) -> Any:
         c, _ = self.at(x)
+        is_law = np.zeros(self.layout.stresses)
+        is_law[self.laws.entries] = 1.0
         return sparse.block_diag(
             [
                 sparse.eye_array(sum(self.layout.position_sizes)),
                 continuous.mass_matrix(self.a, c.u),
-                sparse.csr_array(self.a.compliance),
+                sparse.diags_array(1.0 - is_law) @ sparse.csr_array(self.a.compliance) + sparse.diags_array(is_law),
                 sparse.diags_array(1.0 / self.a.springs.gain[self.stored]),
                 sparse.csr_array((self.layout.multipliers,) * 2),
             ]
@@ -143,9 +146,12 @@ class _Sparse:
         gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
         z = np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
         first = self.layout.size - self.layout.springs
-        own = slice(first, first + self.a.springs.stored)
+        own, stresses = slice(first, first + self.a.springs.stored), slice(first - self.layout.stresses, first)
+        z[stresses] = self.laws.costate(z[stresses])
         z[own] = self.a.springs.forces(z[own])
         return z
 
     def energy(self, x: Array) -> float:
-        return float(sum(np.sum(part) for part in energies(self.a, *self.at(x)).values()))
+        c, d = self.at(x)
+        parts = energies(self.a, c, d)
+        return self.laws.energy(c.sigma) + float(sum(np.sum(parts[name]) for name in parts if name != "elastic"))

@@ -78,7 +78,7 @@ class AccountRows:
         heavy = np.zeros(len(bodies), dtype=bool)
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
         self.heavy = np.flatnonzero(heavy)
-        self.scheduled = _true_indices(b.scheduled_laws or b.mass_factor for b in bodies)
+        self.scheduled = _true_indices(b.scheduled_laws or callable(b.mass_factor) for b in bodies)
         self.flowing = _true_indices(b.flow for b in bodies)
         self.damped = _true_indices(b.elasticity and b.elasticity.is_damped for b in bodies)
 

@@ -32,7 +32,18 @@ class ControlledFactor(NamedTuple):
     @property
     def what(self) -> str:
         """Quantity that the factor multiplies."""
-        return "stiffness" if self.kind == FACTORS else "friction"
+        return {FACTORS: "stiffness", MASSES: "mass"}.get(self.kind, "friction")
+
+    def check(self, values: Array, times: Array) -> None:
+        """Raise ValueError unless the factors of the input ``values`` are admissible: not negative, masses positive."""
+        if not ((values <= -1.0) if self.kind == MASSES else (values < -1.0)).any():
+            return
+        k, symbol = int(np.argmin(values)), {FACTORS: "k", MASSES: "m"}.get(self.kind, "μ")
+        least = "above -1" if self.kind == MASSES else "at least -1"
+        raise ValueError(
+            f"the input of {self.name!r} must be {least}, at which the {self.what} {symbol} (1 + u) vanishes, got "
+            f"{values[k]:.6g} at t = {times[k]:.6g} s"
+        )
 
 
 class _Function(NamedTuple):
@@ -66,7 +77,7 @@ class _Function(NamedTuple):
 
 
 def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
-    """Factors of stiffness and of friction that inputs set."""
+    """Factors of stiffness, of friction and of masses that inputs set."""
     slices = mechanism.network.input_slices
     ports = {name: i for i, name in enumerate(slices)}
     own = []
@@ -77,6 +88,8 @@ def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
             own.append((connection.name, RELATIONS, i))
     numbers = numbers_of_factors(mechanism.connections)
     own += [(c.name, FRICTIONS, numbers[c.name]) for c in mechanism.connections if c.name in numbers]
+    frames, factors = list(mechanism.frames), mechanism.network.arrays.mass_factors
+    own += [(frames[b], MASSES, k) for k, (b, of) in enumerate(factors) if of == "input"]
     return tuple(ControlledFactor(name, kind, i, ports[name], slices[name].start) for name, kind, i in own)
 
 
@@ -99,9 +112,9 @@ def _changing(mechanism: Model) -> list[_Function]:
     own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
     own += [(RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
     own += [(FRICTIONS, k, name, of) for k, (name, of) in enumerate(friction_factors(mechanism.connections))]
-    own = [factor for factor in own if factor[-1] != "input"]
     frames = list(mechanism.frames)
     own += [(MASSES, k, f"{frames[b]}: the factor of its mass", of) for k, (b, of) in enumerate(a.mass_factors)]
+    own = [factor for factor in own if factor[-1] != "input"]
     places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
     bounds = {RELATIONS: 0.0, FRICTIONS: 0.0, MASSES: np.finfo(float).tiny}
     least = [bounds.get(kind, -np.inf) for kind, *_ in own]
@@ -130,7 +143,7 @@ class References:
         self._controlled, columns = mechanism.once(controlled_factors), mechanism.once(_columns)
         self._first, self._count = columns[FACTORS].tolist()
         self._places = columns.tolist()
-        self._ones = columns[[FACTORS, RELATIONS, FRICTIONS]].tolist()
+        self._ones = columns[[FACTORS, RELATIONS, FRICTIONS, MASSES]].tolist()
         self.width = int(columns[-1] @ (1, 2))
 
     @property
@@ -162,8 +175,8 @@ class References:
     def held_at(self, time: float) -> Array:
         """Row of a step of length zero at a time, before controllers are called there."""
         row: Array = self._values(np.array([time, time]))[0]
-        last = self._first + self._count
-        row[last : last + self._count] = row[self._first : last]
+        for first, count in (self._places[kind] for kind in (FACTORS, MASSES)):
+            row[first + count : first + 2 * count] = row[first : first + count]
         return row
 
     def moved(self, t0: float, t1: float) -> Array:
@@ -228,11 +241,5 @@ class References:
             return
         for factor in self._controlled:
             own = inputs[:, factor.entry]
-            if (own < -1.0).any():
-                k = int(np.argmin(own))
-                symbol = "k" if factor.kind == FACTORS else "μ"
-                raise ValueError(
-                    f"the input of {factor.name!r} must be at least -1, at which the {factor.what} {symbol} (1 + u) "
-                    f"vanishes, got {own[k]:.6g} at t = {times[k]:.6g} s"
-                )
+            factor.check(own, times)
             yield factor, 1.0 + own

@@ -130,7 +130,7 @@ def _kind(body: Any) -> str:
         kind = "nodes" if isinstance(body, NodalBody) else f"frames, {body.size} coordinates"
         return f"{len(body.frames)} {kind}, {body.stress_size} stresses"
     if body.mass_factor is not None:
-        return "rigid, times a factor of time"
+        return "rigid, times a factor " + ("that is an input" if body.mass_factor == "input" else "of time")
     return f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
 
 

@@ -71,7 +71,7 @@ class Buckling:
         return part
 
 
-class _Point(NamedTuple):
+class EquilibriumPoint(NamedTuple):
     """Equilibrium under a load factor: its configuration, the least ω² of its small motions, and their shape.
 
     ``moved`` is the displacement to it, relative to the size of the mechanism.
@@ -86,20 +86,29 @@ class _Point(NamedTuple):
 
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
     """See :meth:`flexph.Mechanism.buckling`."""
+    point, is_limit = buckling_point(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
+    return Buckling(point.factor, point.shape, is_limit, shape_parts(mechanism))
+
+
+def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Problem:
+    """Equilibrium problem of a state at rest; ValueError for parts that buckling loads do not take."""
     refuse_contacts(mechanism.connections, "mechanism.buckling")
     refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
         raise ValueError("state must be at rest for a buckling load, got a steady rotation")
-    given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
-    last = _point(given, 1.0, configuration(mechanism, state.x))
+    return problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
+
+
+def buckling_point(given: Problem, c: Configuration) -> tuple[EquilibriumPoint, bool]:
+    """Point at which the stable equilibrium at a configuration is lost as all loads grow, and True at a limit point."""
+    last = equilibrium_point(given, 1.0, c)
     if last is None or last.square <= 0.0 or last.moved > NARROW:
         raise ValueError(
             "state must be a stable equilibrium under inputs=, of a mechanism without free motions: take "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
-    point, is_limit = _lost(given.under, last, LARGEST)
-    return Buckling(point.factor, point.shape, is_limit, shape_parts(mechanism))
+    return _lost(given.under, last, LARGEST)
 
 
 def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[float, Configuration, bool]:
@@ -108,7 +117,7 @@ def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[fl
     Also the last stable configuration, and True at a limit point, False at a bifurcation. Weights keep their size.
     Raises ArithmeticError if there is no such factor up to the ``largest``, ValueError without a stable equilibrium.
     """
-    start = _point(given.pushed(0.0), 0.0, c)
+    start = equilibrium_point(given.pushed(0.0), 0.0, c)
     if start is None or start.square <= 0.0:
         raise ValueError(
             "without inputs the mechanism must have a stable equilibrium near the pose: hold its free motions, or "
@@ -118,13 +127,13 @@ def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[fl
     return point.factor, point.c, is_limit
 
 
-def _lost(under: Callable[[float], Problem], last: _Point, largest: float) -> tuple[_Point, bool]:
+def _lost(under: Callable[[float], Problem], last: EquilibriumPoint, largest: float) -> tuple[EquilibriumPoint, bool]:
     """Point at which equilibria lose their stability as loads grow, and True at a limit point."""
     step = FIRST
     beyond = np.inf  # the least factor without an equilibrium so far
     while last.factor < largest:
         factor = last.factor + step
-        ahead = _point(under(factor), factor, last.c)
+        ahead = equilibrium_point(under(factor), factor, last.c)
         if ahead is None:
             beyond, step = factor, 0.5 * step
             if step <= NARROW * last.factor or step <= LEAST:
@@ -140,16 +149,16 @@ def _lost(under: Callable[[float], Problem], last: _Point, largest: float) -> tu
     raise ArithmeticError(f"no buckling load was found up to {largest:g} times the loads")
 
 
-def _between(under: Callable[[float], Problem], below: _Point, above: _Point) -> _Point:
+def _between(under: Callable[[float], Problem], below: EquilibriumPoint, above: EquilibriumPoint) -> EquilibriumPoint:
     """Point between a stable and an unstable one at which the least ω² vanishes."""
 
     ends = {point.factor: point for point in (below, above)}
 
-    def at(factor: float) -> _Point:
+    def at(factor: float) -> EquilibriumPoint:
         if factor in ends:
             return ends[factor]
         for shifted in (factor, factor - APART * above.factor, factor + APART * above.factor):
-            if (point := _point(under(shifted), shifted, below.c)) is not None:
+            if (point := equilibrium_point(under(shifted), shifted, below.c)) is not None:
                 return point
         raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads")
 
@@ -160,7 +169,7 @@ def _between(under: Callable[[float], Problem], below: _Point, above: _Point) ->
     return at(float(factor))
 
 
-def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:
+def equilibrium_point(of: Problem, factor: float, near: Configuration) -> EquilibriumPoint | None:
     """Equilibrium of a problem under a load factor near a configuration; None if there is none."""
     mechanism = of.mechanism
     size = extent(mechanism, near.r, near.R)
@@ -177,4 +186,4 @@ def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:
         return None
     soft = softest_motion(of, end.value)
     shape = soft.shape / soft.shape[np.abs(soft.shape).argmax()]
-    return _Point(factor, end.value, soft.square, shape, moved)
+    return EquilibriumPoint(factor, end.value, soft.square, shape, moved)

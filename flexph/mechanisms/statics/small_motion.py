@@ -32,7 +32,7 @@ from .periodic_motion import Basis, Supports, in_any_direction
 from .stability import stiffness_error
 from .steady_rotation import Steady, steady_motion
 from .turned_motion import refuse_unsteady
-from .whirl import whirl
+from .whirl import separated, whirl
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -168,18 +168,19 @@ def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spe
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
     solution = _periodic(small) if periodic else solve(small.motion)
     order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))
-    shapes = small.basis @ solution.shapes[:, order]
+    values, shapes = solution.values[order], small.basis @ solution.shapes[:, order]
+    turns, a, at = bool(np.any(small.steady.spin)), mechanism.network.arrays, (small.c, small.d)
+    if turns:
+        shapes = separated(a, at, small.steady.spin, values, shapes)
     top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
     shapes = shapes / np.where(top == 0.0, 1.0, top)
-    values = solution.values[order]
-    turns, a = bool(np.any(small.steady.spin)), mechanism.network.arrays
     return Spectrum(
         values=values,
         shapes=shapes,
         about=("periodic motion" if periodic else "steady motion") if turns else "rest",
         message=_message(small.steady, solution, periodic=periodic),
         parts=shape_parts(mechanism),
-        fixed_values=values + 1j * whirl(a, (small.c, small.d), small.steady.spin, shapes) if turns else values,
+        fixed_values=values + 1j * whirl(a, at, small.steady.spin, shapes) if turns else values,
     )
 
 

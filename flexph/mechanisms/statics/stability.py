@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigh, eigvalsh, lstsq
 
-from ...kernels.state import Configuration, derive
+from ...kernels.state import Configuration, derive, displacement_sizes, lever
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
 from ...linear.elimination import null_space_and_redundancy
@@ -137,6 +137,36 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
         )
 
 
+def softest_motions(given: Problem, c: Configuration, count: int) -> tuple[Array, Array, Array]:
+    """Least values of ω² of the small motions, ascending, their errors, and their shapes (n_v, count) with vᵀM v = 1.
+
+    See :func:`softest_motion`; fewer where the mechanism has fewer motions.
+    """
+    free = _free_motions(given, c)
+    reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass
+    size = len(mass)
+    shift = _shift(reduced, mass)
+    inverse, vectors = eigh(mass, reduced + shift * mass, subset_by_index=[max(size - count, 0), size - 1])
+    vectors = (vectors / np.sqrt(np.einsum("ij,ij->j", vectors, mass @ vectors)))[:, ::-1]
+    shapes = free.shapes(vectors)
+    return (1.0 / inverse - shift)[::-1], free.noise(shapes), shapes
+
+
+def _shift(stiffness: Array, mass: Array) -> float:
+    """Shift of ω² that makes all of them positive."""
+    rough = eigvalsh(stiffness, mass)
+    return float(2.0 * abs(rough[0]) + SHIFT * abs(rough[-1]))
+
+
+def free_stiffness(given: Problem, c: Configuration, shapes: Array) -> Array:
+    """Form vᵀK v of shapes (n_v, k) of velocities, projected onto the motions that the joints leave free."""
+    free, a = _free_motions(given, c), given.mechanism.network.arrays
+    sizes = displacement_sizes(a, lever(a))[:, None]
+    x = lstsq(dense(free.shapes(np.eye(free.basis.shape[1]))) / sizes, shapes / sizes)[0]
+    form: Array = x.T @ free.stiffness @ x
+    return 0.5 * (form + form.T)
+
+
 def softest_motion(given: Problem, c: Configuration) -> Softest:
     """Softest small motion, from the symmetric part of the stiffness by dense algebra.
 
@@ -148,8 +178,7 @@ def softest_motion(given: Problem, c: Configuration) -> Softest:
     if not free.basis.shape[1]:
         return Softest(np.inf, np.zeros(given.mechanism.layout.velocities))
     reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass
-    rough, last = eigvalsh(reduced, mass), len(mass) - 1
-    shift = 2.0 * abs(rough[0]) + SHIFT * abs(rough[-1])
+    shift, last = _shift(reduced, mass), len(mass) - 1
     if shift == 0.0:  # without any stiffness
         return Softest(0.0, free.joints.lift @ free.basis[:, 0])
     inverse, vectors = eigh(mass, reduced + shift * mass, subset_by_index=[last, last])

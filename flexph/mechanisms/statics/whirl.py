@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ...kernels.arrays import Arrays
 from ...kernels.gradient import node_rows, world_spin_levers
@@ -12,6 +13,10 @@ from ...numerics.rotations import spin_map
 
 COMMON = 1e-6
 """Square of the common motion of all bodies, relative to those of single bodies, above which it gives the sense."""
+EQUAL = 1e-8
+"""Distance of exponents, relative to the largest and to the spin, up to which they are one."""
+INDEPENDENT = 1e-6
+"""Smallest singular value of unit shapes of one exponent that span its motions."""
 
 
 def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Array) -> Array:
@@ -22,11 +27,7 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
     The larger circle counts, or neither if more of the motion is along or about the axis. Circles are those of all
     bodies together, which show the whirl of blades that swing to and fro, or those of single bodies if these cancel.
     """
-    axis = _in_space(spin[None, :, None])[0, :, 0]
-    speed = float(np.linalg.norm(axis))
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    first /= np.linalg.norm(first)
-    frame = np.array([first, np.cross(axis / speed, first), axis / speed])
+    frame, speed = _frame(spin)
     circles, along = np.zeros((2, 2, shapes.shape[1])), 2.0 * _turned(a, at, shapes, frame[2])
     for moved, weight in _displacements(a, at, shapes):
         x, y, z = np.einsum("ij,kjm->ikm", frame, moved)
@@ -37,6 +38,53 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
     chosen = np.where(together.sum(axis=0) > COMMON * single.sum(axis=0), together, single)
     turn = np.where(chosen[0] >= chosen[1], speed, -speed)
     return np.where(whole.max(axis=0) > along, turn, 0.0)
+
+
+def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values: Array, shapes: Array) -> Array:
+    """Shapes (n_v, m) of the exponents (m,), of which those of equal ones whirl in different senses.
+
+    Motions of one exponent are a space, of which an eigenvalue solver gives any basis, mixed by round-off. This one
+    makes the difference of both circles of :func:`whirl`, relative to the motion, stationary.
+    """
+    frame, speed = _frame(spin)
+    shapes = np.array(shapes, dtype=complex)
+    scale, left = EQUAL * max(float(np.abs(values).max(initial=0.0)), speed), values != 0.0
+    for k in range(values.size):
+        same = np.flatnonzero(left & (np.abs(values - values[k]) <= scale)) if left[k] else np.zeros(0, dtype=int)
+        left[same] = False
+        if same.size > 1:
+            own = shapes[:, same] / np.linalg.norm(shapes[:, same], axis=0)
+            if np.linalg.svd(own, compute_uv=False)[-1] > INDEPENDENT:
+                shapes[:, same] = own @ _circling(a, at, frame, own)
+    return shapes
+
+
+def _circling(a: Arrays, at: tuple[Configuration, Derived], frame: Array, shapes: Array) -> Array:
+    """Combinations (m, m) of shapes (n_v, m) with stationary shares of both circles."""
+    m = shapes.shape[1]
+    difference, whole = np.zeros((m, m), dtype=complex), np.zeros((m, m), dtype=complex)
+    for moved, weight in _displacements(a, at, shapes):
+        x, y, z = np.einsum("ij,kjm->ikm", frame, moved)
+        with_spin, against, along = (_squares(part, weight) for part in (x + 1j * y, x - 1j * y, z))
+        difference += with_spin - against
+        whole += with_spin + against + along
+    whole += EQUAL * np.trace(whole).real * np.eye(m)
+    return eigh(difference, whole)[1]
+
+
+def _squares(z: Array, weight: Array) -> Array:
+    """Forms Zᴴ W Z + (Zᴴ w)(wᵀ Z)/Σ w (m, m) of displacements z (k, m) of single bodies and of all together."""
+    sums = weight @ z
+    return (z.conj().T * weight) @ z + np.outer(sums.conj(), sums) / max(float(weight.sum()), 1e-300)
+
+
+def _frame(spin: Array) -> tuple[Array, float]:
+    """Unit vectors (3, 3) of a frame with the axis of the spin as its third, and the speed."""
+    axis = _in_space(spin[None, :, None])[0, :, 0]
+    speed = float(np.linalg.norm(axis))
+    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first /= np.linalg.norm(first)
+    return np.array([first, np.cross(axis / speed, first), axis / speed]), speed
 
 
 def _sizes(z: Array, weight: Array) -> Array:

@@ -25,7 +25,7 @@ from ..model.state import State, configuration
 from ..model.time_table import laws
 from ..statics.small_motion import Spectrum, shape_parts
 from ..statics.steady_rotation import is_rigid_motion
-from ..statics.whirl import whirl
+from ..statics.whirl import separated, whirl
 from .linearised import Reduced, system_of
 from .moving_frame import Moving, moving
 
@@ -137,10 +137,13 @@ def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input])
     modes = _modes(system.matrix, known.basis)
     order = np.lexsort((np.abs(modes.values.real), np.abs(modes.values.imag).round(12)))
     values, shapes = modes.values[order], system.positions @ modes.states[: system.positions.shape[1], order]
+    a, spin = mechanism.network.arrays, motion.given.steady.spin
+    at = motion.c, derive(a, motion.c)
+    if np.any(spin):
+        shapes = separated(a, at, spin, values, shapes)
     top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
     shapes = shapes / np.where(top == 0.0, 1.0, top)
-    a, spin = mechanism.network.arrays, motion.given.steady.spin
-    turned = 1j * whirl(a, (motion.c, derive(a, motion.c)), spin, shapes) if np.any(spin) else 0.0
+    turned = 1j * whirl(a, at, spin, shapes) if np.any(spin) else 0.0
     growing = modes.values.real > modes.doubts
     growth = float(modes.values.real[growing].max(initial=0.0))
     return Spectrum(

@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 from ..axes import Axes
 from ..blocks import cell_blocks
 from ..cell_types import FACET_SHAPE, SHAPE, dimension
-from ..contents import LeftOut, MeshContents
+from ..contents import LeftOut, MeshContents, ShellSection
 from ..materials import FileMaterial
 from .constraints import Constraints
 from .elements import FACES
@@ -21,6 +21,7 @@ from .instances import Instance, has_set
 from .keywords import Block
 from .masses import Masses, rows_by_number
 from .parts import Elements, Part, Surface
+from .shells import shell_section
 
 SHELL_FACES = ("SPOS", "SNEG")
 
@@ -44,6 +45,7 @@ class Builder:
         self.cell_sets: dict[str, dict[int, list[Array]]] = {}
         self.left_out: list[LeftOut] = []
         self.orientations: dict[str, Array | str] = {}
+        self.shells: dict[str, ShellSection] = {}
 
     def model(self, materials: Mapping[str, FileMaterial]) -> MeshContents:
         """The contents of the file: mesh with regions, materials, section assignments and masses."""
@@ -77,6 +79,7 @@ class Builder:
             couplings=constraints.couplings,
             aliases=aliases,
             orientations=self.orientations,
+            shells=self.shells,
         )
 
     def _take_constraints(self) -> Constraints:
@@ -160,6 +163,8 @@ class Builder:
         sections = []
         for elset, material, block in part.sections:
             dims = self._section(k, elset, block)
+            if block.keyword.startswith("SHELL") and self.dim == 2:
+                self.shells[called(names.get(elset.upper(), elset))] = shell_section(block)
             if material and self.dim in dims:
                 sections.append((called(names.get(elset.upper(), elset)), material))
                 self.orientations[sections[-1][0]] = self._axes(k, block.parameters.get("ORIENTATION", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal, NamedTuple, Protocol
@@ -116,9 +116,11 @@ class Constraints:
         if word == "DISTRIBUTING COUPLING":
             own = [s for s in part.strange if s.elset and s.elset.upper() == block.parameters.get("ELSET", "").upper()]
             nodes = [nodes[0] for s in own for nodes in s.nodes if nodes]
-            if len(nodes) != 1 or len({row[1] if len(row) > 1 else "" for row in block.data}) != 1:
-                return "weights differ" if len(nodes) == 1 else ""
-            return self._coupling(k, block, f"{word} {nodes[0]}", "mean", nodes[0], [row[0] for row in block.data])
+            weights = [_weight(row) for row in block.data]
+            if len(nodes) != 1 or None in weights:
+                return "weights are not positive" if len(nodes) == 1 else ""
+            words = [row[0] for row in block.data]
+            return self._coupling(k, block, f"{word} {nodes[0]}", "mean", nodes[0], words, weights)
         if word == "RIGID BODY":
             sets = [block.parameters[p] for p in ("ELSET", "NSET", "TIE NSET", "PIN NSET") if p in block.parameters]
             return self._coupling(k, block, name, "rigid", node, sets)
@@ -130,14 +132,22 @@ class Constraints:
         return ""
 
     def _coupling(
-        self, k: Scope, block: Block, name: str, how: Literal["rigid", "mean"], node: str, words: list[str]
+        self,
+        k: Scope,
+        block: Block,
+        name: str,
+        how: Literal["rigid", "mean"],
+        node: str,
+        words: list[str],
+        weights: Sequence[float | None] = (),
     ) -> Coupling | str:
         """Coupling of the places that words name to a reference node; otherwise the reason why it is none."""
         reached = [self._reached(k, word) for word in words]
         at, scope, number = self._reference(k, node)
         if not words or at is None or any(r is None for r in reached):
             return ""
-        points = np.unique(np.concatenate([r.points for r in reached if r is not None]))
+        held = [r.points for r in reached if r is not None]
+        points, owner = np.unique(np.concatenate(held), return_inverse=True)
         self.hung[scope, number] = points
         if not len(points) or not np.isin(points, self.places.of_body).all():
             return "it reaches beyond the body"
@@ -147,8 +157,10 @@ class Constraints:
         first = reached[0]
         own = k if k is None else self.places.called(self.places.instances[k], name)
         label = _unused(own or name, self.couplings)
-        region = first.region if len(words) == 1 and first is not None and first.region else label
-        return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place)
+        region = first.region if len(words) == 1 and first is not None and first.region and not weights else label
+        each = [float(w or 0.0) for w, own in zip(weights, held, strict=True) for _ in own] if weights else []
+        shares = np.bincount(owner.ravel(), each) if weights else None
+        return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place, shares)
 
     def _reference(self, k: Scope, word: str) -> tuple[Array | None, Scope, int]:
         """Position of a reference node given by its number or by a set of one node, and its scope and number."""
@@ -197,6 +209,15 @@ class Constraints:
             return None
         points = np.concatenate([r.points for r in reached if r is not None])
         return np.unique(points) if len(points) else None
+
+
+def _weight(row: list[str]) -> float | None:
+    """Weight in a line of a distributing coupling, by default 1; None unless it is positive."""
+    try:
+        weight = float(row[1]) if len(row) > 1 and row[1] else 1.0
+    except ValueError:
+        return None
+    return weight if weight > 0.0 else None
 
 
 def _scopes(places: Places) -> Iterator[tuple[Scope, Part]]:

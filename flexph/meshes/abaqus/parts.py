@@ -153,7 +153,7 @@ class Part:
         elif word == "SOLID SECTION":
             self.sections.append((block.name("ELSET"), block.name("MATERIAL"), block))
         elif word in SECTIONS and block.parameters.get("ELSET"):
-            self.sections.append((block.name("ELSET"), "", block))
+            self.sections.append((block.name("ELSET"), _material_of_shells(block), block))
         elif word in ("MASS", "NONSTRUCTURAL MASS"):
             self.masses.append(block)
         elif word in (*STIFFNESS, *COUPLED):
@@ -222,6 +222,12 @@ class Part:
         """Numbers of the nodes of elements."""
         nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
         return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
+
+
+def _material_of_shells(block: Block) -> str:
+    """Name of the material of a section of shells; empty for other sections, and for shells of layers."""
+    layered = "COMPOSITE" in block.parameters or not block.keyword.startswith("SHELL")
+    return "" if layered else block.parameters.get("MATERIAL", "")
 
 
 def _strange_nodes(block: Block) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..numbered import Cells, NumberedMesh, numbered_mesh
 from .commands import Command, commands
 from .elements import FAMILIES, LOADS, STIFFNESS, cell_of
 from .materials import Materials
+from .shells import NAMES as SECTION_NAMES
+from .shells import Sections
 
 HEADER = 11
 """Numbers before the nodes of an element: material, type, real constants, …, number of nodes, 0, element number."""
@@ -33,7 +36,8 @@ CONSTRAINTS = ("CE", "CP", "CEINTF", "CPINTF", "CERIG", "RBE3", "CPNGEN", "CPCYC
 def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an archive that CDWRITE or a preprocessor has written.
 
-    Components become regions of the same names; ``MAT n`` and ``TYPE n`` are the elements of a material and of a type.
+    Components become regions of the same names; ``MAT n``, ``TYPE n`` and ``SECT n`` are the elements of a material,
+    of a type, and of a section of shells.
     ``omit``: commands, and numbers of element types such as ``21``. Raises ValueError, with the line, for blocks that
     cannot be read, and for commands that would have to be run.
     """
@@ -53,6 +57,7 @@ class _Deck:
         self.elements: list[tuple[list[int], list[int], Place]] = []
         self.components: dict[str, tuple[str, Array]] = {}
         self.materials = Materials()
+        self.sections = Sections()
         self.left_out: dict[str, LeftOut] = {}
         self.damping = [0.0, 0.0]
         self.of_solution = False
@@ -78,6 +83,8 @@ class _Deck:
             self.types[command.whole(0)] = int(word)
         elif name in ("ALPHAD", "BETAD"):
             self.damping[name == "BETAD"] = command.real(0)
+        elif name in SECTION_NAMES:
+            self.sections.take(command)
         elif name in CONSTRAINTS:
             self.left_out.setdefault(name, LeftOut(name, command.place, "stiffness"))
         else:
@@ -156,7 +163,8 @@ class _Deck:
     def contents(self) -> MeshContents:
         """The contents of the archive."""
         blocks: dict[str, list[tuple[int, list[int], Place]]] = {}
-        of: dict[str, dict[int, list[int]]] = {"MAT": {}, "TYPE": {}}
+        of: dict[str, dict[int, list[int]]] = {"MAT": {}, "TYPE": {}, "SECT": {}}
+        layers: dict[int, set[int]] = {}
         turned: dict[int, int] = {}
         strange: list[tuple[str, Change, list[int], Place, int]] = []
         for head, nodes, place in self.elements:
@@ -178,10 +186,15 @@ class _Deck:
             of["TYPE"].setdefault(kind, []).append(number)
             if head[4]:
                 turned.setdefault(material, head[4])
+            if dimension(cell) == 2 and head[3] in self.sections.held:
+                of["SECT"].setdefault(head[3], []).append(number)
+                layers.setdefault(head[3], set()).add(material)
             if dimension(cell) < 3:
                 strange.append((str(name), "mass", own, place, dimension(cell)))
         mesh = numbered_mesh(self.nodes, [_cells(kind, rows) for kind, rows in blocks.items()])
-        return self._contents(mesh, of, turned, strange)
+        contents = self._contents(mesh, of, turned, strange)
+        shells = self.sections.sections(layers) if mesh.dim == 2 else {}
+        return replace(contents, shells={f"SECT {n}": shell for n, shell in shells.items()})
 
     def _contents(
         self,

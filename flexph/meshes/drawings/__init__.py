@@ -1,4 +1,4 @@
 """Drawings of CAD programs: parts, ports and meshes by gmsh in a separate process.
 
-Imports: meshes, numerics.
+Imports: files, meshes, numerics.
 """

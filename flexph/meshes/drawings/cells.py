@@ -11,6 +11,10 @@ from .walls import FINEST, MEAN_CELL, refine_walls, surface_of
 
 PER_TURN = 12
 """Cells around a full circle."""
+PER_TURN_FLAT = 24
+"""Straight sides around a full circle of a plate."""
+MEAN_TRIANGLE = 0.45
+"""Mean area of triangles with sides of about length one."""
 PICTURE = 0.1
 """Triangles of plane faces in pictures, relative to the diagonal of the drawing."""
 TETRA10 = (0, 1, 2, 3, 4, 5, 6, 7, 9, 8)
@@ -42,9 +46,10 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     volume = request.get("volume")
     if volume:
         _refuse_many(volume / (MEAN_CELL * size**3), most, size, volume)
+    sized = with_sizes(gmsh, request)
     if not request.get("keep"):
         gmsh.model.mesh.generate(2)
-    walls = refine_walls(gmsh, surface_of(gmsh), size, 0 if "surface" in request else most)
+    walls = {} if sized else refine_walls(gmsh, surface_of(gmsh), size, 0 if "surface" in request else most)
     gmsh.model.mesh.generate(3)
     _refuse_many(len(gmsh.model.mesh.getElementsByType(4)[0]), most, size, volume)
     if "surface" in request:  # setOrder(2) of gmsh does not end on discrete faces
@@ -53,6 +58,76 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     folded = _without_folds(gmsh)
     points, cells, facets, owners = _arrays(gmsh, 2)
     return {**_written(answer, points, cells[:, TETRA10], facets, owners), "walls": walls, "folded": folded}
+
+
+def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
+    """Mesh one plane face with triangles of straight sides and write its arrays.
+
+    Sides on its rim are owned by the face on their other side. Nodes of a curved rim are moved off it, so that the
+    area is that of the face.
+    """
+    face, size, most = request["face"], float(request["size"]), int(request["max_cells"])
+    _refuse_many(request["area"] / (MEAN_TRIANGLE * size**2), most, size, None, power=2)
+    for name, value in {
+        "Mesh.MeshSizeMax": size,
+        "Mesh.MeshSizeMin": FINEST * size,
+        "Mesh.MeshSizeFromCurvature": PER_TURN_FLAT,
+        "Mesh.ElementOrder": 1,
+    }.items():
+        gmsh.option.setNumber(name, value)
+    with_sizes(gmsh, request)
+    gmsh.model.mesh.generate(2)
+    gmsh.model.mesh.setOrder(2)  # for the middles of curved sides
+    tags, coordinates, _ = gmsh.model.mesh.getNodes()
+    index = np.zeros(int(tags.max()) + 1, dtype=int)
+    index[tags] = np.arange(len(tags))
+    triangles = index[gmsh.model.mesh.getElementsByType(9, face)[1].reshape(-1, 6)][:, :3]
+    _refuse_many(len(triangles), most, size, None, power=2)
+    sides, owners = [np.zeros((0, 3), dtype=int)], [np.zeros(0, dtype=int)]
+    for _, curve in gmsh.model.getBoundary([(2, face)], oriented=False):
+        others = [tag for tag in gmsh.model.getAdjacencies(1, abs(curve))[0] if tag != face]
+        own = index[gmsh.model.mesh.getElementsByType(8, abs(curve))[1].reshape(-1, 3)]
+        sides.append(own)
+        owners.append(np.full(len(own), others[0] if others else 0))
+    rim = np.vstack(sides)
+    points = _of_equal_area(coordinates.reshape(-1, 3), rim)
+    return _written(answer, points, triangles, rim[:, :2], np.concatenate(owners))
+
+
+def _of_equal_area(points: Any, rim: Any) -> Any:
+    """Points with those on curved sides (k, 3) moved by two thirds of the rise of the arc, the mean height of it.
+
+    Corners, at which sides of different rise meet, stay.
+    """
+    rise = points[rim[:, 2]] - points[rim[:, :2]].mean(axis=1)
+    total, square, count = np.zeros_like(points), np.zeros(len(points)), np.zeros(len(points))
+    for i in range(2):
+        np.add.at(total, rim[:, i], rise)
+        np.add.at(square, rim[:, i], np.einsum("ki,ki->k", rise, rise))
+        np.add.at(count, rim[:, i], 1.0)
+    mean = total / np.maximum(count, 1.0)[:, None]
+    spread = square / np.maximum(count, 1.0) - np.einsum("ki,ki->k", mean, mean)
+    smooth = (count == 2.0) & (spread <= 0.05 * np.maximum(square, np.finfo(float).tiny))
+    return points + np.where(smooth[:, None], 2.0 / 3.0 * mean, 0.0)
+
+
+def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
+    """Take the sizes of cells of an earlier mesh as those of the next one; True if the request has some."""
+    if "sizes" not in request:
+        return False
+    with np.load(request["sizes"]) as held:
+        corners, sizes = held["corners"], held["sizes"]
+    view = gmsh.view.add("wanted")
+    count = corners.shape[1]
+    data = np.concatenate([corners.transpose(0, 2, 1).reshape(len(corners), 3 * count), sizes], axis=1)
+    gmsh.view.addListData(view, {3: "ST", 4: "SS"}[count], len(corners), data.ravel())
+    field = gmsh.model.mesh.field.add("PostView")
+    gmsh.model.mesh.field.setNumber(field, "ViewTag", view)
+    gmsh.model.mesh.field.setNumber(field, "UseClosest", 1)
+    gmsh.model.mesh.field.setAsBackgroundMesh(field)
+    gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
+    gmsh.option.setNumber("Mesh.MeshSizeMin", float(sizes.min()))
+    return True
 
 
 def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
@@ -65,9 +140,9 @@ def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
     return _written(answer, points, np.zeros((0, 4), dtype=int), facets, owners)
 
 
-def _refuse_many(cells: float, most: int, size: float, volume: float | None) -> None:
+def _refuse_many(cells: float, most: int, size: float, volume: float | None, power: int = 3) -> None:
     if cells > most:
-        right = size * (cells / most) ** (1.0 / 3.0) * 1.05
+        right = size * (cells / most) ** (1.0 / power) * 1.05
         raise RefusedError(
             f"size must be larger, or max_cells: about {cells:.2g} cells are more than max_cells={most}; try a size of "
             f"{right:.3g} mm"

@@ -14,12 +14,13 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ..contents import MeshContents, ProposedPort
+from ..contents import MeshContents, Place, ProposedPort, ShellSection
 from ..materials import FileMaterial
 from .features import proposed_ports
+from .flat_parts import THIN, flat_part
 from .kernel import Answer, asked
 from .step_text import FileMaterialName, entities, length_unit, materials
-from .triangles import closed_surface
+from .triangles import file_surface
 
 FORMATS = {
     **{".step": "step", ".stp": "step", ".iges": "iges", ".igs": "iges"},
@@ -39,11 +40,20 @@ CELLS_ALONG = 20
 NAMELESS = re.compile(r"(Open CASCADE STEP translator[\d. ]*|Shapes|SOLID|COMPOUND|\d*)")
 
 
+@dataclass(frozen=True, eq=False)
+class CellSizes:
+    """Sizes [m] of cells wanted at the corners (k, c) of simplices, with the positions (k, c, 3) of these [m]."""
+
+    corners: Array
+    sizes: Array
+
+
 @dataclass(frozen=True)
 class MeshRequest:
     """How the mesh of a drawing is made: cell size [m], part, unit of the file [m], largest number of cells.
 
-    ``unit`` and ``select`` are for mesh files, too, and so is ``temperature``, in the unit of their tables.
+    ``unit`` and ``select`` are for mesh files, too, and so is ``temperature``, in the unit of their tables. ``flat``
+    makes a plate of a part: its middle surface in triangles. ``sizes``: wanted at an earlier mesh.
     """
 
     size: float | None = None
@@ -51,6 +61,8 @@ class MeshRequest:
     unit: float | None = None
     max_cells: int | None = None
     temperature: float | None = None
+    flat: bool = False
+    sizes: CellSizes | None = None
 
     def __post_init__(self) -> None:
         for name in ("size", "unit"):
@@ -63,7 +75,7 @@ class MeshRequest:
 
     def given(self) -> list[str]:
         """Names of the arguments that are for drawings and are given."""
-        return [name for name in ("size", "select", "max_cells") if getattr(self, name) is not None]
+        return [name for name in ("size", "select", "max_cells", "sizes") if getattr(self, name) is not None]
 
 
 PLAIN = MeshRequest()
@@ -138,7 +150,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
     """Drawing with its parts, and the answer to a task of the kernel from which it is made."""
     scale = _scale(kind, unit)
-    answer = asked({"task": task, "file": str(path.resolve()), "format": kind})
+    answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
     known = materials(held)
     names = _names([solid["name"] for solid in answer["solids"]])
@@ -209,18 +221,12 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
         raise ValueError("size must be given for a drawing: the length of its cells, such as size='4 mm'")
     most = request.max_cells or MOST_CELLS
     if FORMATS[path.suffix.lower()] == "stl":
+        if request.flat:
+            raise ValueError("a plate of a drawing must be a part of STEP, IGES or BREP, got STL")
         return _of_triangles(path, request, most)
     drawing = read_drawing(path, unit=request.unit)
     part = drawing.part(request.select)
-    answer = asked(
-        {
-            **{"task": "mesh", "file": str(path.resolve()), "format": FORMATS[path.suffix.lower()]},
-            **{"size": request.size / drawing.scale, "max_cells": most, "solid": part.tag},
-            "volume": part.volume / drawing.scale**3,
-        }
-    )
-    _warn_of_walls(answer, drawing.scale)
-    mesh = _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)})
+    mesh, shells = (_flat_mesh if request.flat else _solid_mesh)(drawing, part, request, most)
     named = FileMaterial(density=part.density)
     material = part.material or ("of the drawing" if part.density is not None else None)
     return MeshContents(
@@ -229,7 +235,53 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
         sections=((part.name, material),) if material else (),
         ports=part.ports,
         notes=_notes(drawing, part),
+        shells=shells,
     )
+
+
+def _asked(drawing: Drawing, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
+    """Answer to a request for the mesh of a part."""
+    assert request.size is not None
+    sizes = request.sizes
+    scale = drawing.scale
+    given = None if sizes is None else {"corners": sizes.corners / scale, "sizes": sizes.sizes / scale}
+    path = drawing.path
+    common = {"file": str(path.resolve()), "format": FORMATS[path.suffix.lower()], "max_cells": most}
+    return asked({**common, "size": request.size / scale, **wanted}, sizes=given, beside=path)
+
+
+def _solid_mesh(
+    drawing: Drawing, part: Part, request: MeshRequest, most: int
+) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
+    """Mesh of a part by tetrahedra."""
+    wanted = {"task": "mesh", "solid": part.tag, "volume": part.volume / drawing.scale**3}
+    answer = _asked(drawing, request, most, wanted)
+    _warn_of_walls(answer, drawing.scale)
+    return _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)}), {}
+
+
+def _flat_mesh(
+    drawing: Drawing, part: Part, request: MeshRequest, most: int
+) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
+    """Mesh of the middle surface of a flat part by triangles, and its thickness.
+
+    Regions of faces are all triangles for the two flat ones, and the sides of triangles for those of the rim.
+    """
+    flat = flat_part(part.faces, part.volume / drawing.scale**3)
+    if isinstance(flat, str):
+        raise ValueError(f"part {part.name!r} must be flat and of one thickness for a plate: {flat}")
+    answer = _asked(drawing, request, most, {"task": "face", "face": flat.top, "area": flat.area})
+    points, cells = answer.arrays["points"], answer.arrays["cells"]
+    rim, owners, none = answer.arrays["facets"], answer.arrays["owners"], np.zeros(0, dtype=int)
+    sets = {part.name: [np.arange(len(cells)), none]}
+    for name, tags in _regions(part).items():
+        on_faces = flat.top in tags or flat.bottom in tags
+        sets[name] = [np.arange(len(cells)), none] if on_faces else [none, np.flatnonzero(np.isin(owners, tags))]
+    used, numbers = np.unique(cells, return_inverse=True)
+    kept = drawing.scale * (points[used] - 0.5 * flat.thickness * flat.normal)
+    sides = np.searchsorted(used, rim)
+    mesh = meshio.Mesh(kept, [("triangle", numbers.reshape(cells.shape)), ("line", sides)], cell_sets=sets)
+    return mesh, {part.name: ShellSection(drawing.scale * flat.thickness, "part", Place(0))}
 
 
 def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
@@ -237,19 +289,26 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
     scale = _scale("stl", request.unit)
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
-    points, triangles = closed_surface(path)
-    surface = {"points": points, "triangles": triangles}
     assert request.size is not None
+    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most, beside=path))
+
+
+def surface_mesh(
+    surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS, beside: Path | None = None
+) -> meshio.Mesh:
+    """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
+    points, triangles = surface
+    held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
-    wanted = {"task": "mesh", "size": request.size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
+    wanted = {"task": "mesh", "size": size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
     try:
-        answer = asked({**wanted, "keep": False}, surface, REMESHING)
+        answer = asked({**wanted, "keep": False}, held, REMESHING, beside=beside)
     except ValueError:
-        answer = asked({**wanted, "keep": True}, surface)
+        answer = asked({**wanted, "keep": True}, held, beside=beside)
         warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}
-    return MeshContents(_mesh(answer.arrays, scale, {"body": None, **faces}))
+    return _mesh(answer.arrays, scale, {"body": None, **faces})
 
 
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
@@ -300,6 +359,9 @@ def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:
         notes.append(f"material of the drawing: {part.material or 'without a name'}, {part.density:.6g} kg/m³")
     else:
         notes.append("the drawing has no material")
+    flat = flat_part(part.faces, part.volume / drawing.scale**3)
+    if not isinstance(flat, str) and flat.slenderness >= THIN:
+        notes.append(f"it is flat, {1e3 * drawing.scale * flat.thickness:.6g} mm thick: fem.plate takes it as a plate")
     if part.free_form:
         notes.append(f"{part.free_form} faces are free-form surfaces: no ports are proposed of them")
     return tuple(notes)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
+from .answers import Found, kept
 from .step_text import without_escapes
 
 WORKER = f"{__package__}.worker"
@@ -44,30 +45,53 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def asked(request: dict[str, Any], surface: dict[str, Array] | None = None, seconds: float = SECONDS) -> Answer:
-    """Answer of gmsh to a request: ``task`` is describe, assembly or mesh; ``surface`` a closed surface of triangles.
+def asked(
+    request: dict[str, Any],
+    surface: dict[str, Array] | None = None,
+    seconds: float = SECONDS,
+    *,
+    sizes: dict[str, Array] | None = None,
+    beside: Path | None = None,
+) -> Answer:
+    """Answer of gmsh to a request: ``task`` is describe, assembly, mesh or face; ``surface`` a surface of triangles.
 
-    Raises ImportError if gmsh or its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError
-    for one that takes longer than ``seconds``.
+    ``surface`` is closed; ``sizes`` are those wanted at the corners of earlier cells.
+
+    With a file ``beside`` the answer is kept in its folder, and a kept one needs no gmsh. Raises ImportError if gmsh or
+    its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError for one that takes longer than
+    ``seconds``.
     """
+    given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
+    if beside is None:
+        found = _asked(request, given, seconds)
+    else:
+        arrays = {f"{name} {key}": values for name, own in given.items() for key, values in own.items()}
+        found = kept(beside, request, arrays, lambda: _asked(request, given, seconds))
+    answer = Answer(found[0])
+    answer.arrays = found[1]
+    return answer
+
+
+def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
+    """Answer of the process, with its arrays; ``given`` arrays are files, by the names of fields of the request."""
     with _folder() as folder:
-        if surface is not None:
-            np.savez(folder / "surface.npz", **surface)  # type: ignore[arg-type]
-            request = {**request, "surface": str(folder / "surface.npz")}
+        for name, arrays in given.items():
+            np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
+            request = {**request, name: str(folder / f"{name}.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
         _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)
         if not reply.is_file():
             raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
-        answer = Answer(json.loads(without_escapes(reply.read_text(encoding="utf-8"))))
+        answer: dict[str, Any] = json.loads(without_escapes(reply.read_text(encoding="utf-8")))
         if "missing" in answer:
             raise ImportError(f"{MISSING} ({answer['missing']})")
         if "refused" in answer:
             raise ValueError(answer["refused"])
-        if "arrays" in answer:
-            with np.load(answer["arrays"]) as held:
-                answer.arrays = dict(held)
-        return answer
+        if "arrays" not in answer:
+            return answer, {}
+        with np.load(answer.pop("arrays")) as held:
+            return answer, dict(held)
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> None:

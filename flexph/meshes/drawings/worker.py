@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .cells import RefusedError, meshed, triangulated
+from .cells import RefusedError, meshed, meshed_face, triangulated
 from .faces import described, touching
 from .overlaps import overlaps
 
+MESHES = ("mesh", "face")
+"""Tasks that make a mesh."""
 SEWING = (1e-6, 1e-4, 1e-2)
 """Gaps up to which faces are sewn to solids [mm], tried in turn."""
 
@@ -81,14 +83,15 @@ def main(request_file: str, answer_file: str) -> None:
     answer: dict[str, Any]
     try:
         gmsh = opened(request)
-        answer = described(gmsh, discrete="surface" in request) if request["task"] != "mesh" else {}
+        answer = described(gmsh, discrete="surface" in request) if request["task"] not in MESHES else {}
         if request["task"] == "assembly":
             answer["touching"] = touching(gmsh, answer["solids"])
             answer["overlaps"] = overlaps(gmsh, answer["solids"])
         if request["task"] == "surfaces":
             answer |= triangulated(gmsh, Path(answer_file))
-        if request["task"] == "mesh":
-            answer = meshed(gmsh, request, Path(answer_file))
+        if request["task"] in MESHES:
+            make = meshed if request["task"] == "mesh" else meshed_face
+            answer = make(gmsh, request, Path(answer_file))
     except RefusedError as error:
         answer = {"refused": str(error)}
     except MissingError as error:

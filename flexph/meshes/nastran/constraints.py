@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -46,8 +46,8 @@ class Constraints:
         if card.name == "RBE2":
             self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
         elif card.name == "RBE3":
-            grids, defect = _mean_grids(card)
-            self._take(card, "mean", card.field(2), grids, defect)
+            grids, weights, defect = _mean_grids(card)
+            self._take(card, "mean", card.field(2), grids, defect, weights)
         else:
             self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
 
@@ -73,13 +73,21 @@ class Constraints:
             return None
         return rows
 
-    def _take(self, card: Card, how: Literal["rigid", "mean"], reference: str, grids: list[str], defect: str) -> None:
+    def _take(
+        self,
+        card: Card,
+        how: Literal["rigid", "mean"],
+        reference: str,
+        grids: list[str],
+        defect: str,
+        weights: Sequence[float] = (),
+    ) -> None:
         words = _listed(grids)
         rows, at = self._rows(words), self._rows([reference])
         if rows is None or at is None or not len(rows):
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", "grid points that are not in the file"))
             return
-        points = np.unique(rows)
+        points, owner = np.unique(rows, return_inverse=True)
         self.hung[int(reference)] = points
         name = f"{card.name} {card.field(0)}"
         if not defect and np.isin(at, self.body).any():
@@ -91,7 +99,8 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", defect, reach))
             return
         place = tuple(self.points[at[0]].tolist())
-        self.couplings[name] = Coupling(name, how, name, points, place, card.name, card.place)
+        shares = np.bincount(owner.ravel(), weights) if len(weights) else None
+        self.couplings[name] = Coupling(name, how, name, points, place, card.name, card.place, shares)
         if how == "rigid":
             why = f"{name!r} is rigid"
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", why, points, port=name))
@@ -123,23 +132,29 @@ def _listed(words: list[str]) -> list[str]:
     return listed
 
 
-def _mean_grids(card: Card) -> tuple[list[str], str]:
-    """Grid points of RBE3, and why it is no mean with equal weights; empty if it is."""
-    weights, components, grids = set[float](), set[str](), list[str]()
+def _mean_grids(card: Card) -> tuple[list[str], list[float], str]:
+    """Grid points of RBE3, the weight of each, and why it is no weighted mean; empty if it is."""
+    weights, components, groups = list[float](), set[str](), list[list[str]]()
     words, k = [word.upper() for word in card.fields[4:] if word], 0
     while k < len(words) and words[k] not in ("UM", "ALPHA", "TREF"):
         if words[k].isdecimal() or words[k] == "THRU":
-            grids.append(words[k])
+            if not groups:
+                raise ValueError(f"{card} must have a weight before its grid points, got {words[k]!r}")
+            groups[-1].append(words[k])
             k += 1
         else:
             try:
-                weights.add(real(words[k]))
+                weights.append(real(words[k]))
             except ValueError:
                 raise ValueError(f"{card} must have weights and grid points, got {words[k]!r}") from None
             components.add(words[k + 1] if k + 1 < len(words) else "")
+            groups.append([])
             k += 2
+    listed = [_listed(group) for group in groups]
+    grids = [word for group in listed for word in group]
+    each = [weight for weight, group in zip(weights, listed, strict=True) for _ in group]
     if set(card.field(3)) != ALL:
-        return grids, f"components {card.field(3) or 'none'} of its reference point"
-    if len(weights) != 1:
-        return grids, "weights differ"
-    return grids, "" if all(set(each) >= TRANSLATIONS for each in components) else "not all translations"
+        return grids, each, f"components {card.field(3) or 'none'} of its reference point"
+    if not all(weight > 0.0 for weight in weights):
+        return grids, each, "weights are not positive"
+    return grids, each, "" if all(set(own) >= TRANSLATIONS for own in components) else "not all translations"

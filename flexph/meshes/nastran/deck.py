@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,19 +12,20 @@ import numpy as np
 from ...numerics.arrays import Array
 from ..blocks import cell_blocks
 from ..cell_types import dimension
-from ..contents import LeftOut, MeshContents, PointMass
+from ..contents import LeftOut, MeshContents, PointMass, ShellSection
 from ..materials import FileMaterial
 from .cards import Card, bulk_cards
 from .constraints import Constraints
 from .grids import Grids
-from .materials import MATERIALS, file_material
+from .materials import MATERIALS, file_material, tabled_material
+from .shells import SHELL_SECTIONS, shell_section
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
 
-    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells. Raises ValueError, with line and card, for cards
-    that cannot be read.
+    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL that and the thickness of shells. Raises
+    ValueError, with line and card, for cards that cannot be read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -46,6 +46,7 @@ class Deck:
         self.masses: list[Card] = []
         self.constraints: list[tuple[Card, Literal["mass", "stiffness"]]] = []
         self.tables: dict[str, Card] = {}
+        self.curves: dict[str, Card] = {}
         self.parameters = {"WTMASS": 1.0, "ALPHA1": 0.0, "ALPHA2": 0.0}
 
     def take(self, card: Card) -> None:
@@ -66,6 +67,8 @@ class Deck:
             self.parameters[card.field(0).upper()] = card.real(1)
         elif card.name in ("MATT1", "MATT9", "MATT11"):
             self.tables[str(card.whole(0))] = card
+        elif card.name == "TABLEM1":
+            self.curves[str(card.whole(0))] = card
         else:
             changes = change_of(card.name)
             if changes is not None:
@@ -98,7 +101,18 @@ class Deck:
             couplings=constraints.couplings,
             orientations={region: axes for region, _, axes in sections},
             damping=(alpha, beta) if alpha or beta else None,
+            shells=self._shells(groups) if top == 2 else {},
         )
+
+    def _shells(self, groups: list[Array]) -> dict[str, ShellSection]:
+        """Sections of shells by the numbers of their properties, which are the names of regions."""
+        used = {int(number) for numbers in groups for number in np.unique(numbers)}
+        elements: dict[int, list[Card]] = {}
+        for cells in self.cells.values():
+            for _, card in cells:
+                elements.setdefault(_group(card), []).append(card)
+        cards = {n: c for n, c in self.properties.items() if c.name in SHELL_SECTIONS and n in used}
+        return {str(n): shell_section(card, elements[n]) for n, card in cards.items()}
 
     def _refuse_twice(self) -> None:
         cards = [card for cells in self.cells.values() for _, card in cells]
@@ -122,12 +136,15 @@ class Deck:
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> list[tuple[str, str, Array | str]]:
-        """Regions of volume cells, with the names of their materials and the axes of these."""
+        """Regions of volume cells or shells, with the names of their materials and the axes of these."""
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
             for number in np.unique(numbers).tolist():
                 dims.setdefault(number, set()).add(dimension(kind))
         solid = {n: card for n, card in self.properties.items() if card.name == "PSOLID" and 3 in dims.get(n, ())}
+        if not any(3 in own for own in dims.values()):
+            shells = {n: c for n, c in self.properties.items() if c.name == "PSHELL" and 2 in dims.get(n, ())}
+            return [(str(n), str(card.whole(1, 0)), ANGLES) for n, card in shells.items()]
         return [
             (str(n) if dims[n] == {3} else f"volume {n}", str(card.whole(1, 0)), self._axes(card))
             for n, card in solid.items()
@@ -141,11 +158,12 @@ class Deck:
 
     def _material(self, card: Card) -> FileMaterial:
         """A material, whose densities are multiplied by WTMASS."""
-        material = file_material(card, self.parameters["WTMASS"])
         table = self.tables.get(str(card.whole(0)))
         if table is None:
-            return material
-        return replace(material, refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
+            return file_material(card, self.parameters["WTMASS"])
+        if card.name == "MAT1" and table.name == "MATT1":
+            return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
+        return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
     def _beside(self, top: int) -> list[LeftOut]:
         """Elements with properties that are of lower dimension than the body, as unsupported parts.
@@ -177,6 +195,9 @@ class Deck:
             if why:
                 constraints.left_out.append(LeftOut("CONM2", card.place, "mass", why, constraints.reach(card)))
         return tuple(masses)
+
+
+ANGLES = "angles of materials on shells (THETA, MCID) are not read"
 
 
 def _group(card: Card) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ...meshes.drawings.drawing import CELLS_ALONG, Drawing, Part
+from ...meshes.drawings.flat_parts import THIN, flat_part
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .proposal import Proposal, ProposedJoint, direction, loops
@@ -182,10 +183,15 @@ def _flexible(part: Part, ports: _Ports, choices: Choices, mesh: str) -> Iterato
     assert part.size is not None
     size = choices.size or float(np.linalg.norm(part.size[1] - part.size[0])) / CELLS_ALONG
     regions = ports.regions.get(part.name, {})
+    flat = flat_part(part.faces, part.volume / part.scale**3)
+    thin = not isinstance(flat, str) and flat.slenderness >= THIN
     yield "    kind: reduced"
     yield "    modes: 6"
     yield "    body:"
-    yield "      kind: solid"
+    if thin:
+        assert not isinstance(flat, str)
+        yield f"      # flat and {1e3 * part.scale * flat.thickness:.6g} mm thick: its middle surface as a plate"
+    yield f"      kind: {'plate' if thin else 'solid'}"
     yield f"      mesh: {_text(mesh)}"
     yield f"      select: {_text(part.name)}"
     yield f"      size: {1e3 * size:.6g} mm"

@@ -14,8 +14,8 @@ from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import load_reduced
 
 from .entry import Builder, Entry
-from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong
-from .functions import Factor, as_function
+from .fields import File, Inertia, Length, Mass, Number, Rate, Spin, Time, by_shape, wrong
+from .functions import FactorOrInput, as_function
 
 
 class LumpedMass(Entry):
@@ -27,11 +27,11 @@ class LumpedMass(Entry):
 
 
 class BodyEntry(Entry):
-    """A body with optional lumped ``masses``, and a ``mass_factor`` of time (:meth:`flexph.Body.with_mass_factor`)."""
+    """A body with optional lumped ``masses``, and a ``mass_factor`` (:meth:`flexph.Body.with_mass_factor`)."""
 
     aside: ClassVar = frozenset({"kind", "masses", "mass_factor"})
     masses: list[LumpedMass] = Field(default_factory=list)
-    mass_factor: Factor = None
+    mass_factor: FactorOrInput = None
 
     def build(self, builder: Builder) -> Body:
         """Build the body, add its lumped masses, and take the factor of its mass."""
@@ -102,6 +102,7 @@ class Foreign(BodyEntry):
     damping: File = None
     mass_damping: Rate = 0.0
     stiffness_damping: Time = 0.0
+    unit: Length = 1.0
 
 
 class ForeignModes(BodyEntry):

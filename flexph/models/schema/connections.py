@@ -15,7 +15,7 @@ from ...contacts import laws, shapes
 from .entry import Entry, one_of
 from .fields import TAG, Angle, Direction, End, File, Matrix, Port, by_shape
 from .from_signature import entry_of
-from .functions import AngleFunction, Driven, FrictionFactor, LengthFunction, PlaceFunction, SpeedFunction, Turned
+from .functions import AngleFunction, Driven, FactorOrInput, LengthFunction, PlaceFunction, SpeedFunction, Turned
 from .laws import ELASTIC
 from .rotations import RotationValue
 
@@ -31,7 +31,7 @@ SHAPES = tuple(
     for makes in MADE.values()
     if isinstance(makes, type) and issubclass(makes, shapes.Shape)
 )
-OF_LAWS: dict[str, dict[str, Any]] = {name: {"friction_factor": FrictionFactor} for name in ("Hertz", "KelvinVoigt")}
+OF_LAWS: dict[str, dict[str, Any]] = {name: {"friction_factor": FactorOrInput} for name in ("Hertz", "KelvinVoigt")}
 LAWS = tuple(
     entry_of(makes, **OF_LAWS.get(makes.__name__, {}))
     for makes in MADE.values()

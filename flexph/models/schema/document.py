@@ -12,6 +12,7 @@ from .bodies import BODIES, Reduced
 from .connections import Connection
 from .entry import Entry, one_of
 from .fields import RESERVED, Acceleration, wrong
+from .functions import DialEntry
 from .runs import Run, Start
 from .studies import Optimisation, Study
 
@@ -56,6 +57,7 @@ class Document(Entry):
     flexph: Literal[1] = 1
     description: str = ""
     gravity: list[Acceleration] = None
+    dials: dict[str, DialEntry] = Field(default_factory=dict)
     connections: list[Connection] = Field(default_factory=list)
     start: Start = Field(default_factory=Start)
     runs: dict[FileName, Run] = Field(default_factory=dict)

@@ -162,9 +162,17 @@ def _table(given: Any) -> str:
     return name
 
 
+def _deck(given: Any) -> str:
+    name = _result(given)
+    if not name.lower().endswith(".inp"):
+        raise ValueError(f"got {shown(given)}: a deck is read by Abaqus and CalculiX, write a name that ends in .inp")
+    return name
+
+
 Name = Annotated[str, Field(min_length=1)]
 File = Annotated[Any, Reads(lambda given: InputFile(relative(given)), (("type", "string"), ("description", "a file")))]
 TableName = Annotated[str, Reads(_table, (("type", "string"), ("description", "a file of the results, .csv")))]
+DeckName = Annotated[str, Reads(_deck, (("type", "string"), ("description", "a deck of the results, .inp")))]
 ResultName = Annotated[str, Reads(_result, (("type", "string"), ("description", "a file of the results")))]
 
 

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, PrivateAttr, Tag
 from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
 from flexph.laws.creep_laws import creep, magic_formula
 from flexph.laws.elastic_laws import controlled, scheduled
 from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
+from flexph.view.live.dials import Dial
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
 from ...units.words import shown
 from ..reading.expressions import Expression
 from ..reading.functions import Interpolation, function_of_table, trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import TAG, File, Forces, Length, Number, Rates, Reads, by_shape, quantity
+from .fields import TAG, File, Forces, Length, Number, Rates, Reads, Time, by_shape, quantity
 from .motions import Profiles
 from .rotations import turned
 
@@ -55,6 +56,41 @@ class TableEntry(Entry):
             return function_of_table(path, self.time, values, factors=factors, interpolation=self.interpolation)
 
 
+class DialEntry(Entry):
+    """A parameter with a slider of live views, see :class:`flexph.view.Dial`; numbers are in ``unit``, if it has one.
+
+    It is built once for a file: its functions of time and its live views share it.
+    """
+
+    makes: ClassVar = Dial
+    value: Number
+    low: Number
+    high: Number
+    ramp: Time = 0.05
+    unit: str = ""
+    _dial: Dial | None = PrivateAttr(default=None)
+
+    def build(self, builder: Builder) -> Dial:
+        """Build the parameter, or return the one that was built."""
+        if self._dial is None:
+            factor = _factor(builder, self.unit, "unit")
+            with builder.refusals(self):
+                bounds = {"low": factor * self.low, "high": factor * self.high}
+                self._dial = Dial(factor * self.value, **bounds, ramp=self.ramp)
+        return self._dial
+
+
+class OfDial(Entry):
+    """A parameter of the section ``dials``, by its name."""
+
+    dial: str
+
+    def build(self, builder: Builder) -> Dial:
+        """Build the parameter."""
+        function: Dial = builder.at("dial").named("dials", self.dial)
+        return function
+
+
 class TrustedEntry(Entry):
     """A Python function by its import path, ``package.module:name``; read with --trust only."""
 
@@ -85,17 +121,18 @@ def formula_of(*units: str, words: tuple[str, ...] = ()) -> Any:
 
 def _mapping_tag(given: Any) -> str:
     names = type(given).model_fields if isinstance(given, Entry) else given
-    return TAG + next((word for word in ("table", "function", "kind") if word in names), "expression")
+    return TAG + next((word for word in ("table", "function", "kind", "dial") if word in names), "expression")
 
 
 FunctionMapping = Annotated[
     Annotated[ExpressionEntry, Tag(f"{TAG}expression")]
     | Annotated[TableEntry, Tag(f"{TAG}table")]
     | Annotated[TrustedEntry, Tag(f"{TAG}function")]
+    | Annotated[OfDial, Tag(f"{TAG}dial")]
     | Annotated[Profiles, Tag(f"{TAG}kind")],
     Discriminator(_mapping_tag),
 ]
-FORMULA = "a formula of t such as '150*t', a table, or a motion"
+FORMULA = "a formula of t such as '150*t', a table, a motion, or a dial"
 AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
 SpeedFunction = by_shape(f"a speed, or {FORMULA}", scalar=formula_of("m/s"), mapping=FunctionMapping)
 LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)
@@ -232,8 +269,8 @@ Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
 Factor = by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
-_FactorOrInput = formula_of("", words=("input",))
-FrictionFactor = by_shape(f"{FORMULA}, or the word input", scalar=_FactorOrInput, mapping=FunctionMapping)
+_OR_INPUT = formula_of("", words=("input",))
+FactorOrInput = by_shape(f"{FORMULA}, or the word input", scalar=_OR_INPUT, mapping=FunctionMapping)
 
 
 class ScheduledRelation(Entry):
@@ -301,7 +338,7 @@ class CoulombFriction(Entry):
     kind: Literal["coulomb_friction"] = "coulomb_friction"
     coefficient: Number
     radius: Length = None
-    factor: FrictionFactor = None
+    factor: FactorOrInput = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
         """Arguments of the call, with the factor as a function."""

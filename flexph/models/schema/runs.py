@@ -18,7 +18,7 @@ from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
+from .fields import DeckName, Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry
@@ -132,6 +132,13 @@ class Measure(Entry):
         return self
 
 
+class LoadsEntry(Entry):
+    """A deck with the loads on a body at some times: :func:`flexph.exchange.write_load_steps`."""
+
+    body: str
+    at: Annotated[list[Time], Field(min_length=1)]
+
+
 class Outputs(Entry):
     """Files to write besides the run, its ledger and its summary."""
 
@@ -139,6 +146,7 @@ class Outputs(Entry):
     measures: dict[str, Measure] = Field(default_factory=dict)
     series: ResultName = None
     bodies: list[str] = Field(default_factory=list)
+    loads: dict[DeckName, LoadsEntry] = Field(default_factory=dict)
 
 
 class TimedRun(Entry):

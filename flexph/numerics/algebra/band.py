@@ -44,6 +44,11 @@ AHEAD = cython.declare(cython.Py_ssize_t, 4)
 
 def factor(A: Array, pivot: Array, w: int) -> bool:
     """Factor in place, storing reciprocal pivots; returns False if one is zero or not finite."""
+    return factor_first(A, pivot, w, A.shape[0])
+
+
+def factor_first(A: Array, pivot: Array, w: int, count: int) -> bool:
+    """Eliminate the first ``count`` unknowns, as :func:`factor`, with exchanges among their own rows."""
     factor = cython.declare(Number)
     held = cython.declare(Number)
     inverse = cython.declare(Number)
@@ -56,12 +61,11 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
     down = width - 1  # step from an entry to the one below it
     is_large = n * width > CACHED
     is_sparse = n * width > SPARSE
-    for i in range(n):
+    for i in range(count):
         if is_large:
             prefetch(A, (i + w + AHEAD) * width, width)
         here = i * width + w
-        below = fewest(w, n - 1 - i)
-        p = _pivot(A, here, down, below)
+        p = _pivot(A, here, down, fewest(w, count - 1 - i))
         pivot[i] = i + p
         if not 0.0 < magnitude(get(A, here + p * down)) < 1e300:
             return False
@@ -71,7 +75,7 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
                 held = get(A, j)
                 put(A, j, get(A, j + p * down))
                 put(A, j + p * down, held)
-        below = _last(A, here, down, below)
+        below = _last(A, here, down, fewest(w, n - 1 - i))
         right = _last(A, here, 1, fewest(reach, n - 1) - i)
         A[i][width - 2] = below
         A[i][width - 1] = right
@@ -112,13 +116,18 @@ def _last(A: Array, here: int, step: int, count: int) -> int:
 
 def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
     """Solve A x = b in place."""
+    forward(A, pivot, w, x, A.shape[0])
+    backward(A, w, x, A.shape[0])
+
+
+def forward(A: Array, pivot: Array, w: int, x: Array, count: int) -> None:
+    """Eliminate the first ``count`` unknowns from a right-hand side, in place."""
     held1 = cython.declare(Number)
-    total = cython.declare(Number)
     value = cython.declare(Number)
     n = A.shape[0]
     width = A.shape[1]
     value = x[0] if n > 0 else 0.0  # kept in a register, which is faster than memory
-    for i in range(n):
+    for i in range(count):
         p = pivot[i]
         here = i * width + w
         if p != i:
@@ -131,8 +140,17 @@ def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
         if i + 1 < n:
             value = get(x, i + 1) - (get(A, here + width - 1) * value if w > 0 else 0.0)
             put(x, i + 1, value)
+
+
+def backward(A: Array, w: int, x: Array, count: int) -> None:
+    """Solve for the first ``count`` unknowns after :func:`forward`, from those that follow, in place."""
+    total = cython.declare(Number)
+    value = cython.declare(Number)
+    width = A.shape[1]
     value = 0.0
-    for i in range(n - 1, -1, -1):
+    if count < A.shape[0]:
+        value = x[count]
+    for i in range(count - 1, -1, -1):
         total = get(x, i)
         here = i * width + w
         for j in range(cython.cast(cython.Py_ssize_t, real_part(A[i][width - 1])), 1, -1):

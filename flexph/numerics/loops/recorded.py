@@ -10,5 +10,5 @@ def _missing(*given: Any) -> NoReturn:
     raise TypeError("only compiled loops record their operations")
 
 
-forget_programs = begin_record = give_one = give = give_some = want = end_record = _missing
+flat = forget_programs = begin_record = give_one = give = give_some = want = end_record = _missing
 run_program = run_new_program = pull = push = push_sizes = operations = doubt = _missing

@@ -45,13 +45,16 @@ class FlexedBody(NamedTuple):
     ports: Mapping[str, str]
 
 
-def flexible_body(name: str, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
+def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
     """Body of a flexible link; ``points`` are the places of the joints after it, on the link."""
+    name = link.name
     if not isinstance(make, FlexibleLink):
         return _along(name, points, make)
     ports = free_names(points, ("root", *PARTS))
     places = {"root": np.zeros(3)} | {ports[joint]: place for joint, place in points.items()}
-    body = make.body(LinkGeometry(name, places, shapes))
+    body = make.body(LinkGeometry(name, places, shapes, link.mass))
+    if not isinstance(body, Body) and callable(body):
+        return _along(name, points, body)
     if not isinstance(body, Body) or body.dim != 3 or not places.keys() <= set(body.ports):
         raise ValueError(f"the body of the flexible link {name!r} must be in space, with the ports {', '.join(places)}")
     return FlexedBody(body, np.eye(4), ports)
@@ -133,7 +136,7 @@ def parts_of(
         empty = all(link.is_empty for link in links.values())
         lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
         raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
-    flexed = {n: flexible_body(n, _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
+    flexed = {n: flexible_body(links[n], _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
     given = {name: sum_of_masses([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
     masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
     check_moments(masses)

@@ -91,12 +91,14 @@ def prism(radius: float, length: float) -> tuple[Array, Array]:
 class LinkGeometry(NamedTuple):
     """Link for a body that a function makes of it, all in the frame of the link [m].
 
-    ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use.
+    ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use;
+    ``mass`` is that of the file [kg].
     """
 
     name: str
     places: Mapping[str, Array]
     shapes: ShapesOf
+    mass: float = 0.0
 
     def shape(self, use: Use) -> LinkShape:
         """The only shape of the link for a use; ValueError for none or several."""
@@ -110,5 +112,8 @@ class FlexibleLink(ABC):
     """Base of values that make the flexible body of a link in the frame of the link."""
 
     @abstractmethod
-    def body(self, link: LinkGeometry) -> Body:
-        """Body in space with a port for each of ``link.places``, whose section has the axes of the link."""
+    def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
+        """Body in space with a port for each of ``link.places``, whose section has the axes of the link.
+
+        Or a function from the length of the link to a body along it, with the ports ``root`` and ``tip``.
+        """

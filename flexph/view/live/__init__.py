@@ -3,5 +3,5 @@
 A session follows the run. Between two blocks of steps it takes a snapshot of the state, waits while the run is held,
 and sets the inputs that sliders have moved. ``frames`` draws snapshots, ``server`` and ``window`` show them.
 
-Imports: display, numerics, results, scenes, systems, view.
+Imports: display, numerics, results, scenes, systems, units, view.
 """

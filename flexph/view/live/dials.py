@@ -7,8 +7,10 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
+from ...units.arguments import quantities
 
 
+@quantities(ramp="s")
 @checked
 class Dial:
     """Parameter of a mechanism with a slider of a live view, as a function of time.

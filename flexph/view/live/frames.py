@@ -61,7 +61,7 @@ def _numbers(parts: Sequence[Part]) -> bytes:
             if _deforms(part):
                 own.append(part.deformation[0])
             own += [field.values[0] for field in part.point_fields.values()]
-    numbers = np.concatenate([np.asarray(values, dtype="<f4").ravel() for values in own]) if own else np.zeros(0, "<f4")
+    numbers = np.concatenate([values.ravel() for values in own] or [np.zeros(0)]).astype("<f4")
     return np.nan_to_num(numbers, copy=False).tobytes()
 
 

@@ -169,7 +169,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version, server_version, sys_version = "HTTP/1.1", "flexph", ""
-    disable_nagle_algorithm = True  # head and body are two writes: the second one would wait 40 ms for an answer
+    wbufsize = -1  # head and body are one write
+    disable_nagle_algorithm = True  # the end of a long answer would wait 40 ms for an acknowledgement
     timeout = IDLE
     server: _Server
 

@@ -21,6 +21,8 @@ PATIENCE = 0.03
 """Longest wait [s] between two looks at the display and at an interrupt."""
 SHORTEST = 0.1
 """Least length of a block of steps, relative to the time between two snapshots."""
+HASTE = 0.5
+"""Least time between two snapshots where one was late, relative to that at the rate."""
 LATE = 0.25
 """Delay [s] behind the pace that is made up; a longer one is dropped."""
 
@@ -155,7 +157,7 @@ class Session:
             self._ready(self)
         self._hold(run)
 
-    def most(self, times: Array, reached: int) -> int:
+    def block_limit(self, times: Array, reached: int) -> int:
         """Number of steps that are computed between two snapshots, and simulated at the pace."""
         if self._single or self.ended:
             return 1
@@ -210,7 +212,9 @@ class Session:
             self._ordered = False
             self.sliders.take_over(run.start.time)
         now = time.perf_counter()
-        self._next, self._resumed, self._counted = now + 1.0 / self.rate, now, run.count
+        period = 1.0 / self.rate
+        self._next = max(self._next + period, now + HASTE * period)  # a late snapshot is made up
+        self._resumed, self._counted = now, run.count
         self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
 
     def _wait(self, reached: float) -> float:

@@ -9,6 +9,7 @@ import fem
 from fem.mesh_report import mesh_report
 from flexph import eigenfrequencies
 from flexph.bodies import linear_body
+from flexph.numerics.rotations import rigid_motions
 
 BAR = (0.4, 0.2, 0.1)
 MESH = box("hexahedron", (2, 1, 1), BAR)
@@ -64,7 +65,8 @@ def test_a_coupling_is_a_port(name, tmp_path):
     tip = {"tip": fem.Tie("TIP", "rigid")} if form == "inp" else {}
     body = fem.solid(path, ports={"hub": label, **tip}, reference="hub")
     omit = ("COUPLING", "KINEMATIC COUPLING", "RIGID BODY", "MPC", "RBE2", "DISTRIBUTING COUPLING", "DCOUP3D", "RBE3")
-    twin = fem.solid(path, ports={"hub": fem.Tie(region, how, at=AT), **tip}, reference="hub", omit=omit)
+    weights = [1.0] * len(nodes) if name in ("weights", "RBE3") else None
+    twin = fem.solid(path, ports={"hub": fem.Tie(region, how, AT, weights), **tip}, reference="hub", omit=omit)
     np.testing.assert_allclose(body.ports["hub"].position, AT)
     found, expected = (linear_body(b, "b") for b in (body, twin))
     np.testing.assert_allclose(eigenfrequencies(found, 4), eigenfrequencies(expected, 4), rtol=1e-9)
@@ -75,6 +77,35 @@ def test_a_coupling_is_a_port(name, tmp_path):
             fem.solid(path)
     else:
         fem.solid(path)  # a mean is no stiffness
+
+
+@pytest.mark.parametrize("form", ["inp", "bdf"])
+def test_unequal_weights_share_a_force(form, tmp_path):
+    """A force at the weighted centre pulls at each node by its weight; rigid motions are those of the port."""
+    nodes = np.flatnonzero(MESH.points[:, 0] == 0.0)
+    weights, (one, two, three, four) = np.array([1.0, 1.0, 3.0, 2.0]), nodes + 1
+    place = weights @ MESH.points[nodes] / weights.sum()
+    lines = f"RBE3,8,,99,123456,1.,123,{one},{two}\n,3.,123,{three},2.,123,{four}\n"
+    label = "RBE3 8"
+    if form == "inp":
+        lines = "*Element, type=DCOUP3D, elset=D\n90, 99\n*Distributing Coupling, elset=D\n"
+        lines += f"{one}, 1.\n{two}, 1.\n{three}, 3.\n{four}, 2.\n"
+        label = "DISTRIBUTING COUPLING 99"
+    path = written(tmp_path / f"deck.{form}", form, lines)
+    path.write_text(path.read_text().replace(", ".join(map(str, AT)), ", ".join(f"{x:.12f}" for x in place)))
+    path.write_text(path.read_text().replace(",".join(map(str, AT)), ",".join(f"{x:.6f}" for x in place)))
+    body = fem.solid(path, ports={"hub": label})
+    rows = body.view.mesh.ports["hub"].rows.toarray()
+    pull = (rows[:3].T @ [0.0, 0.0, 7.0]).reshape(-1, 3)
+    expected = np.zeros_like(pull)
+    expected[nodes, 2] = 7.0 * weights / weights.sum()
+    np.testing.assert_allclose(pull, expected, atol=1e-4)  # five digits of the card
+    lever = body.view.points - body.ports["hub"].position
+    np.testing.assert_allclose(rows @ rigid_motions(lever).reshape(lever.size, 6), np.eye(6), atol=1e-12)
+    with pytest.raises(ValueError, match="weights must be one for each of the 4 nodes"):
+        fem.solid(path, ports={"hub": fem.Tie(nodes.tolist(), "mean", None, [1.0, 2.0])})
+    with pytest.raises(ValueError, match="weights must be positive, and of a tie with how='mean'"):
+        fem.Tie("left", "rigid", None, [1.0, 2.0])
 
 
 LOST = {
@@ -101,7 +132,7 @@ def test_what_is_no_port_is_refused(name, tmp_path):
 
 CARDS_LOST = {
     "components": ("RBE2,7,99,12,1,2,3\n", r"RBE2 \(line \d+: components 12\)"),
-    "weights": ("RBE3,8,,99,123456,1.,123,1,2\n,3,2.,123,4\n", "weights differ"),
+    "weights": ("RBE3,8,,99,123456,1.,123,1,2\n,3,-2.,123,4\n", "weights are not positive"),
     "three": ("RBE3,8,,99,123,1.,123,1,2\n,3\n", "components 123 of its reference point"),
     "lost": ("RBE2,7,99,123,1,2,77\n", "grid points that are not in the file"),
 }

@@ -6,6 +6,7 @@ from deck_texts import CELLS, CORNERS, CYLINDER, GRIDS, HEXAS, bulk, grid, hexa
 
 import fem
 from fem.mesh_report import mesh_report
+from flexph.meshes.drawings.drawing import MeshRequest
 from flexph.meshes.files import read, read_contents
 
 MATERIAL = "MAT1    7       2.1+11          .3      7850.\nPSOLID  1       7\n"
@@ -215,3 +216,17 @@ def test_a_file_that_is_cut(deck, tmp_path):
     (tmp_path / "cut.bdf").write_text(text[: text.index("ENDDATA") - 90])
     with pytest.raises(ValueError, match="ENDDATA is missing"):
         read(tmp_path / "cut.bdf")
+
+
+def test_tables_by_temperature_replace_constants(deck):
+    """E and ρ between two temperatures, ν constant; without a temperature the material is refused by its table."""
+    tables = "MATT1,1,5,,,6\nTABLEM1,5\n,20.,2.0E11,220.,1.8E11,ENDT\nTABLEM1,6\n,20.,7800.,220.,7700.,ENDT\n"
+    path = deck(GRIDS + HEXAS + "MAT1,1,1.0,,0.3,1.0\n" + tables)
+    given = {t: read_contents(path, (), MeshRequest(temperature=t)).materials["1"] for t in (20.0, 120.0, 500.0)}
+    assert "from 20 to 220, not at 500" in given[500.0].refused
+    for t, young, density in ((20.0, 2e11, 7800.0), (120.0, 1.9e11, 7750.0)):
+        assert given[t].young == pytest.approx(young, rel=1e-12) and given[t].poisson == 0.3
+        assert given[t].density == pytest.approx(density, rel=1e-12)
+    assert "at 2 temperatures from 20 to 220" in read_contents(path).materials["1"].tables()
+    lost = deck(GRIDS + HEXAS + "MAT1,1,1.0,,0.3,1.0\nMATT1,1,9\n")
+    assert "must name TABLEM1 cards of the file, got '9'" in read_contents(lost).materials["1"].refused

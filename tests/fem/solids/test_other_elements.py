@@ -13,7 +13,7 @@ import fem
 from fem.meshes.solid_mesh import Block
 from fem.solids import model
 from fem.solids.elasticity import SolidElasticity, nodal_stiffness
-from flexph import eigenfrequencies
+from flexph import ValidityWarning, eigenfrequencies
 from flexph.bodies import linear_body
 from flexph.interconnection import constrain
 
@@ -77,3 +77,12 @@ def test_stiffness_is_summed_from_the_cells(kind, monkeypatch):
     np.testing.assert_allclose(energy.energies(vectors), vectors.T @ want @ vectors, rtol=1e-11)
     stress = np.linalg.solve(C, D @ vectors)
     np.testing.assert_allclose(energy.stress_basis(vectors), stress, atol=1e-12 * np.abs(stress).max())
+
+
+def test_locking_is_warned_of_above_the_stated_bound_only(recwarn):
+    """Poisson's ratio 0.45 itself is no reason for a warning, 0.4501 is."""
+    mesh = fem.box_mesh((0.1, 0.02, 0.02), (2, 1, 1))
+    fem.solid(mesh, fem.Material(young=1e9, density=1e3, poisson=0.45))
+    assert not recwarn.list
+    with pytest.warns(ValidityWarning, match="poisson above 0.45"):
+        fem.solid(mesh, fem.Material(young=1e9, density=1e3, poisson=0.4501))

@@ -23,6 +23,7 @@ from flexph.bodies.foreign.from_modes import body_from_modes
 from flexph.bodies.reduced_body import reduce_body
 from flexph.export import write_series
 from flexph.interconnection import constrain
+from flexph.numerics.rotations import rigid_motions
 from flexph.results.statics import static_solution
 
 DENSITY = 1100.0
@@ -437,6 +438,7 @@ def bad(block):
 NAMES = [name for name, *_ in bad(Block())]
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_input_is_refused(block, name):
     _, given, options, message = next(case for case in bad(block) if case[0] == name)
@@ -490,3 +492,27 @@ def test_modes_of_other_masses_are_refused(block):
     lumps = np.where(block.X[:, 0] > 0.5, lumps, 0.1 * lumps)
     with pytest.raises(ValueError, match=r"modes must be orthogonal.* masses"):
         body_from_modes(phi, omega, block.X, masses=lumps, ports={})
+
+
+def test_matrices_in_other_units_are_the_same_body():
+    """A cube of masses on springs in mm, t, N, s: mass, moments, stiffness and ports as in metres, to round-off."""
+    nodes = 0.1 * np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+    R = rigid_motions(nodes - nodes.mean(axis=0)).reshape(nodes.size, -1)
+    K, M = 1e5 * (np.eye(nodes.size) - R @ np.linalg.pinv(R)), 0.2 * np.eye(nodes.size)
+    given = {"ports": {"face": [0, 1, 2, 3]}, "modes": 4, "damping": 1e-3 * K}
+    metres = body_from_matrices(M, K, nodes, **given)
+    given["damping"] = given["damping"] * 1e-3
+    other = body_from_matrices(1e-3 * M, 1e-3 * K, 1e3 * nodes, unit="1 mm", **given)
+    assert other.mass == pytest.approx(1.6, rel=1e-12)
+    np.testing.assert_allclose(other.moments, metres.moments, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(other.ports["face"].position, [0.0, 0.05, 0.05], atol=1e-15)
+    for body in (metres, other):  # all vibrations have one frequency, √(k/m)
+        D, C = body.elasticity.strain, body.elasticity.compliance
+        stiffness = np.asarray(D.T @ np.linalg.solve(C.toarray(), D.toarray() if hasattr(D, "toarray") else D))
+        M_u = sum(body.inertia.shape_pair[i][i] for i in range(3))
+        M_u = M_u.toarray() if hasattr(M_u, "toarray") else M_u
+        np.testing.assert_allclose(np.linalg.eigvals(np.linalg.solve(M_u, stiffness)).real, 5e5, rtol=1e-9)
+    with pytest.raises(ValueError, match="unit must be left out with stresses"):
+        body_from_matrices(M, K, nodes, unit="1 mm", stresses={"s": ("Pa", np.ones((1, 24)))}, **given)
+    with pytest.raises(ValueError, match="unit must be a number with its unit, such as '1 mm', got 'mm'"):
+        body_from_matrices(M, K, nodes, unit="mm", **given)

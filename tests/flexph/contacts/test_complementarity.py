@@ -184,8 +184,8 @@ def coupled_bodies(rows, rng):
     none, m = np.zeros(rows * c), rows * c
     given = Coupled(side, rate, answer, rng.normal(size=m), none, np.full(c, 0.4), *steps, 1.0, rows)
     width = stored(half)
-    band = np.zeros((N, width)), np.zeros(N, dtype=int), np.zeros(4, dtype=int)
-    space = np.zeros((c, d, d)), np.zeros((c, d, d)), np.zeros(m), np.zeros(N), np.zeros((9, m))
+    band = np.zeros((N, width)), np.zeros(N, dtype=int), np.zeros(5, dtype=int)
+    space = np.zeros((c, d, d)), np.zeros((c, d, d)), np.zeros(m), np.zeros(N), np.zeros(N), np.zeros((9, m))
     return given, Chain(half, *band, *space, np.zeros(c, dtype=int), np.zeros((15, c))), D
 
 

@@ -55,6 +55,11 @@ def test_the_nodes_are_the_ports(written):
     assert "*NSET, NSET=BAR_tip\n2," in path.read_text()
 
 
+def test_a_substructure_is_printed_in_a_line(written):
+    assert repr(written[1]).startswith("<Substructure: ports root, tip, 5 modes with them held, the lowest at ")
+    assert len(repr(written[1])) < 100
+
+
 def test_nodes_of_two_bodies_are_kept_apart(written, tmp_path):
     """The same matrices by nodes from another number on, in their nodes, sets and entries."""
     path, _ = written

@@ -1,5 +1,10 @@
 """Shapes of links in files of robots: as contact shapes, and as the solids of flexible links."""
 
+import tomllib
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
 import meshio
 import numpy as np
 import pytest
@@ -7,11 +12,13 @@ from scipy.spatial.transform import Rotation
 
 import fem
 from flexph import GROUND, connect, force, integrate, weld
-from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Sphere, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.exchange import read_mjcf, read_sdf, read_urdf
+from flexph.exchange.robots import read
 from flexph.methods import Exact4
 from flexph.robots.links.shapes import prism
 
+ROOT = Path(__file__).parents[3]
 ALLOY = fem.Material(young=7e10, density=2700.0, poisson=0.33)
 INERTIAL = (
     '<inertial><origin xyz="0.1 0 0"/><mass value="1"/>'
@@ -248,7 +255,7 @@ def test_a_link_by_an_stl_file_is_that_by_its_box(tmp_path):
     [
         ("", "link 'arm' must have one visual shape, got 0"),
         (BAR + BAR, "link 'arm' must have one visual shape, got 2"),
-        (shaped("visual", '<sphere radius="1"/>'), "must be a box or an STL file, got sphere"),
+        (shaped("visual", '<sphere radius="1"/>'), "must be a box, cylinder or mesh, got sphere"),
     ],
 )
 def test_a_link_that_has_no_solid_is_refused(tmp_path, arm, words):
@@ -256,3 +263,112 @@ def test_a_link_that_has_no_solid_is_refused(tmp_path, arm, words):
         read_urdf(urdf(tmp_path, arm=arm), flexible={"arm": fem.LinkSolid(ALLOY, size=0.01)})
     with pytest.raises(ValueError, match="must be of rigid links, got 'arm'"):
         read_urdf(urdf(tmp_path, arm=BAR), flexible={"arm": fem.LinkSolid(ALLOY, size=0.01)}, collisions=["arm"])
+
+
+@pytest.fixture
+def assumed(monkeypatch):
+    """Flexible links of which only names are given, as the entry point of pyproject.toml makes them."""
+    group = "flexph.flexible_links"
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][group]
+    (point,) = (EntryPoint(name, value, group) for name, value in entry.items())
+    monkeypatch.setattr(read, "entry_points", lambda group: [point])
+
+
+HEAVY = INERTIAL.replace('xyz="0.1 0 0"', 'xyz="0 0 0"')
+
+
+def test_names_of_flexible_links_take_their_shapes(tmp_path, assumed):
+    """The mass of the file, and the stiffness of hollow metal: the body is that of a bar with E/ρ = 2.6e7 m²/s²."""
+    path = urdf(tmp_path, arm=BAR, hand=HEAVY)
+    with pytest.warns(UserWarning, match=r"link 'arm' is flexible by assumptions: its visual shape .*kg/m³"):
+        arm = read_urdf(path, flexible=["arm"]).bodies["arm"]
+    density = 1.0 / (0.4 * 0.02 * 0.01)
+    given = fem.Material(young=2.6e7 * density, density=density, poisson=0.3)
+    same = read_urdf(path, flexible={"arm": fem.LinkSolid(given, size=0.02)}).bodies["arm"]
+    assert arm.mass == pytest.approx(1.0, rel=1e-9)
+    strains = [np.linalg.norm(body.elasticity.strain @ np.ones(body.size)) for body in (arm, same)]
+    assert arm.size == same.size and strains[0] == pytest.approx(strains[1], rel=1e-6)
+    with pytest.raises(ValueError, match=r"flexible must be .* a list of names, got 'arm'"):
+        read_urdf(path, flexible="arm")
+
+
+def test_a_link_without_a_shape_is_a_bar(tmp_path, assumed):
+    path = urdf(tmp_path, hand=HEAVY)
+    with pytest.warns(UserWarning, match="link 'arm' is flexible by assumptions: .* round bar of aluminium"):
+        arm = read_urdf(path, flexible=["arm"]).bodies["arm"]
+    assert arm.mass == pytest.approx(1.0, rel=1e-12) and arm.size == 24
+
+
+@pytest.mark.filterwarnings("ignore:link 'arm' is flexible", "ignore:the thinnest wall", "ignore:the triangles")
+def test_links_by_cylinders_and_by_meshes_of_mjcf_are_solids(tmp_path, assumed):
+    """The prism of a cylinder, and a mesh of MuJoCo, whose frame it turns into principal axes: mass and centre stay."""
+    pytest.importorskip("gmsh", exc_type=ImportError)
+    shape = shaped(
+        "visual", '<cylinder radius="0.02" length="0.4"/>', origin='<origin xyz="0.2 0 0" rpy="0 1.5708 0"/>'
+    )
+    arm = read_urdf(urdf(tmp_path, arm=shape, hand=HEAVY), flexible=["arm"]).bodies["arm"]
+    assert arm.mass == pytest.approx(1.0, rel=1e-6)
+    np.testing.assert_allclose(arm.centre, (0.2, 0.0, 0.0), atol=2e-3)  # its coarse mesh is not quite symmetric
+    pytest.importorskip("mujoco")
+    mesh = meshio.Mesh(0.1 * TETRA, {"triangle": FACES})
+    mesh.write(tmp_path / "tetra.stl", binary=True)
+    text = """<mujoco><asset><mesh name="t" file="tetra.stl"/></asset><worldbody><body name="arm" pos="0 0 1">
+    <joint type="hinge" axis="0 1 0"/><geom type="mesh" mesh="t" density="500" contype="0" conaffinity="0"/>
+    </body></worldbody></mujoco>"""
+    (tmp_path / "t.xml").write_text(text)
+    body = read_mjcf(tmp_path / "t.xml", flexible={"arm": fem.LinkSolid(ALLOY, size=0.03, reach=0.06)}).bodies["arm"]
+    assert body.mass == pytest.approx(2700.0 * 1e-3 / 6.0, rel=1e-5)
+    np.testing.assert_allclose(body.centre, (0.025, 0.025, 0.025), atol=1e-6)
+
+
+def two_arms(folder, shapes=True):
+    """Two links that fall about parallel axes, each with a ball, above a floor that is fixed to the ground."""
+    ball = shaped("collision", '<sphere radius="0.05"/>', origin='<origin xyz="0.3 0 0"/>') if shapes else ""
+    floor = shaped("collision", '<box size="4 4 0.2"/>', origin='<origin xyz="0 0 -0.35"/>') if shapes else ""
+    links = "".join(f'<link name="{name}">{INERTIAL}{ball}</link>' for name in ("one", "other"))
+    joints = "".join(
+        f'''<joint name="to {name}" type="continuous"><parent link="base"/><child link="{name}"/>
+        <origin xyz="{x} 0 0" rpy="0 0 {turn}"/><axis xyz="0 1 0"/></joint>'''
+        for name, x, turn in (("one", -0.3, 0.0), ("other", 0.3, 3.14159265))
+    )
+    path = folder / "two.urdf"
+    path.write_text(f'<robot name="two"><link name="base">{floor}</link>{links}{joints}</robot>')
+    return path
+
+
+def test_collision_shapes_form_contacts(tmp_path):
+    """Links that a joint connects do not touch; the others do, and stop each other as bodies of given shapes do."""
+    with pytest.warns(UserWarning, match="contacts of links are rigid, without friction and restitution"):
+        robot = read_urdf(two_arms(tmp_path), contacts=True)
+    touching = [c.name for c in robot.connections if c.name.startswith("contact")]
+    assert touching == ["contact one–other"]  # both hang at the base, the floor is part of it
+    law = KelvinVoigt(1e4, damping=20.0)
+    own = read_urdf(two_arms(tmp_path), contacts=law)
+    hand = read_urdf(two_arms(tmp_path), collisions="all")
+    touch = contact(*(list(hand.collisions[name]) for name in ("one", "other")), law)
+    hand = replace(hand, connections=(*hand.connections, touch))
+    ends, free = [], replace(own, connections=own.connections[:-1])
+    for given in (own, hand, free):
+        arms = connect(given.bodies, given.connections, gravity=(0.0, 0.0, 9.81))
+        start = arms.consistent_state(arms.assemble(given.placed({"to one": 0.9, "to other": 0.9})))
+        ends.append(integrate(arms, start, np.linspace(0.0, 0.3, 301)).states[-1])
+    np.testing.assert_array_equal(*ends[:2])
+    assert np.abs(ends[2] - ends[0]).max() > 0.1  # without contacts they pass through each other
+    assert own.collisions.keys() == {"base", "one", "other"}
+    with pytest.raises(ValueError, match="contacts need collision shapes of two links"):
+        read_urdf(two_arms(tmp_path, shapes=False), contacts=law)
+
+
+def test_bodies_of_mjcf_come_to_rest_on_its_floor(tmp_path):
+    """A ball of radius 5 cm on the plane of the world, rigidly: its centre is 5 cm high, to the law of positions."""
+    pytest.importorskip("mujoco")
+    (tmp_path / "ball.xml").write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="ball" pos="0 0 0.1"><freejoint/>
+        <geom type="sphere" size="0.05" density="1000"/></body></worldbody></mujoco>"""
+    )
+    robot = read_mjcf(tmp_path / "ball.xml", contacts=Rigid())
+    assert [c.name for c in robot.connections] == ["contact world–ball"]
+    falling = connect(robot.bodies, robot.connections, gravity=(0.0, 0.0, -9.81))
+    start = falling.consistent_state(falling.assemble(robot.placed({})))
+    run = integrate(falling, start, np.linspace(0.0, 0.2, 101))
+    assert run.position(robot.ports["ball"])[-1, 2] == pytest.approx(0.05, abs=1e-9)

@@ -25,8 +25,8 @@ from step_of_loops import StepOfLoops
 
 from flexph.integration.loops.memory.memory import address_of
 from flexph.integration.loops.memory.structures import Table
-from flexph.integration.loops.recorded.backward import backward_of
-from flexph.integration.loops.recorded.sweeps import back, forget
+from flexph.integration.loops.recorded.backward import BACK, backward_of
+from flexph.integration.loops.recorded.entry import forget, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
 KINDS = {f"plane: {name}": (2, dict, make) for name, make in PLANE.items()}
@@ -43,18 +43,16 @@ REFUSED = {
 }
 """Kinds without an adjoint at the random step; a run with such a step is refused."""
 KINDS = {name: kind for name, kind in KINDS.items() if name not in REFUSED}
-SURFACES = {"rectangle", "slot", "polygon", "open curve on the ground", "block", "plate", "capsule", "tetrahedron"}
-SURFACES |= {"folded sheet", "block on the ground", "rectangles"}
-"""Shapes that are surfaces of meshes, without gradients."""
 CONTACTS = {
     f"{name}: {law}": (dim, lambda dim=dim: {"c": block(dim)}, lambda own=own, law=law: touching(own, LAWS[law]))
     for laws, shapes in ((SLIPPERY, RIGID_SHAPES | FLEXIBLE_SHAPES), (ROUGH, RIGID_SHAPES))
     for name, (dim, own) in shapes.items()
-    if name not in SURFACES
     for law in laws
 }
 LAWS = SLIPPERY | ROUGH
-KINDS |= CONTACTS
+UNSOLVED = {"polygon: smooth friction", "folded sheet: smooth friction", "tetrahedron: anchored friction"}
+"""Random steps on meshes at which the search or the corrections of the oracle do not converge along complex steps."""
+KINDS |= {name: kind for name, kind in CONTACTS.items() if name not in UNSOLVED}
 FAST = list(KINDS)[::4]
 AGREEMENT = 1e-8
 """Round-off of solutions with Jacobians of condition up to 1e5, whose defect is at most 1e-9, over the largest term."""
@@ -133,7 +131,7 @@ def adjoint_of(own, y, covector, contact):
     run = states, means, np.array([flat(covector) * 0.0, flat(covector)])
     of, addresses = backward_of(m, loops.kinds, table, run, np.zeros(0, dtype=np.int64))
     forget()
-    assert back(m.address, address_of(addresses), loops.dim, of, 0, 1) == -1
+    assert sweep(m.address, address_of(addresses), loops.dim, BACK, of, 0, 1) == -1
     assert of.audit[0] < 1e-9
     carried = of.carried
     ends = np.cumsum([0, *(np.size(part) for part in own.start)])

@@ -48,7 +48,7 @@ def test_gradients_by_coded_steps_are_those_by_each_parameter(monkeypatch):
     functional, (make, calls) = Last(position(f"l{LINKS - 1}.tip"), 1), counting(chain)
     found = gradient(make, PARAMETERS, TIMES, functional).by
     assert len(calls) == 1 + 2 * (2 * coded_steps.ORDERS[0] - 1) + 6
-    monkeypatch.setattr("flexph.gradients.adjoint.MANY", len(PARAMETERS))
+    monkeypatch.setattr("flexph.gradients.derivatives.MANY", len(PARAMETERS))
     single = gradient(chain, PARAMETERS, TIMES, functional).by
     largest = max(abs(PARAMETERS[name] * value) for name, value in single.items())
     for name, value in single.items():
@@ -57,7 +57,7 @@ def test_gradients_by_coded_steps_are_those_by_each_parameter(monkeypatch):
 
 def test_numbers_of_all_parameters_are_asked_for_each(monkeypatch):
     """The energy at the end is a function of every mass and stiffness: steps of each parameter by itself."""
-    monkeypatch.setattr("flexph.gradients.adjoint.MANY", 8)
+    monkeypatch.setattr("flexph.gradients.derivatives.MANY", 8)
     make, calls = counting(chain)
     few = {name: value for name, value in PARAMETERS.items() if int(name[-1]) < 3}
     found = gradient(make, few, TIMES, Last(energy("total"))).by

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+import fem
 import rigid
 from flexph import GROUND, connect, hinge, spring_damper, torque
-from flexph.gradients import Last, MeanSquare, Peak, gradients, optimal_control
-from flexph.sensors import joint_angle, joint_rate, position
+from flexph.gradients import Last, MeanSquare, MultipleShooting, Peak, gradients, optimal_control
+from flexph.gradients.shooting_problems.multiple import segmented
+from flexph.gradients.shooting_problems.single import Problem
+from flexph.sensors import joint_angle, joint_force, joint_rate, position
+from flexph.systems.inputs import Table
 
 TIMES = np.linspace(0.0, 1.0, 51)
 NODES = np.linspace(0.0, 1.0, 11)
@@ -37,7 +41,7 @@ def test_the_least_effort_of_a_rigid_slew_is_that_of_the_closed_form():
     # steps take the torque in their middle, five of them between two nodes: an error of (1/5)²/24 of it
     np.testing.assert_allclose(torques[:, 0], 6.0 * INERTIA * 0.5 * (1.0 - 2.0 * nodes), atol=1e-3)
     assert best.cost == pytest.approx(2.0 * 12.0 * INERTIA**2 * 0.25, rel=1e-3)
-    assert max(abs(miss).max() for miss in best.misses.values()) < 1e-9
+    assert max(abs(error).max() for error in best.end_errors.values()) < 1e-9
     assert best.solution.ledger.largest_residual < 1e-12
     assert best.solution.measured(ANGLE)[-1] == pytest.approx(0.5, abs=1e-9)
 
@@ -108,6 +112,110 @@ def test_a_limit_may_have_any_name():
         for name in ("last", "the cost")
     )
     assert named.cost == plain.cost and named.values["the cost"] == plain.values["last"]
+
+
+def test_multiple_shooting_finds_the_optimum_of_single_shooting():
+    """Each segment begins where the one before ends."""
+    mechanism, start = bar()
+    own = {"motor": (NODES[::5], np.zeros(3))}
+    alone, parted = (
+        optimal_control(
+            lambda: (mechanism, start),
+            TIMES[::5],
+            own,
+            effort={"motor": 2.0},
+            ends=REST,
+            shooting=shooting,
+            tolerance=1e-10,
+        )
+        for shooting in (None, MultipleShooting(2))
+    )
+    # velocities are made consistent between segments: a change by the square of the step of 0.1 s
+    assert parted.cost == pytest.approx(alone.cost, rel=2e-4)
+    np.testing.assert_allclose(parted.inputs["motor"][1], alone.inputs["motor"][1], atol=1e-3)
+    assert list(parted.gaps) == ["gap at 0.5 s"] and max(parted.gaps.values()) < 1e-7
+    assert max(abs(own).max() for own in parted.end_errors.values()) < 1e-9
+    assert parted.solution.times.tolist() == alone.solution.times.tolist()
+
+
+def chain(length):
+    """A driven bar with a flexible one on it."""
+    beam = fem.beam(0.3, fem.Material(young=1e8, density=2000.0), fem.Section(width=0.02, height=0.01), elements=1)
+    joints = [hinge("bar.root", GROUND), torque("bar.root", name="motor"), hinge("two.root", "bar.tip")]
+    mechanism = connect({"bar": rigid.bar(length, 1.0), "two": beam}, joints, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"bar": (0.0, 0.0, 0.0)}, guess={"two": (length, 0.0, 0.3)})
+    return mechanism, mechanism.consistent_state(pose)
+
+
+def test_derivatives_of_segments_and_gaps_are_their_differences():
+    """Along an arbitrary direction of all unknowns: nodes, a length, and the states between segments."""
+    table = Table(NODES, np.sin(5.0 * NODES)[:, None], "motor")
+    ends, cost = {"tip": (position("two.tip"), (0.0, 0.0))}, MeanSquare(ANGLE, target=0.3)
+    base = Problem(chain, TIMES[:21], {"motor": table}, {"length": 0.6}, cost, {}, ends, {})
+    problem, random = segmented(base, MultipleShooting(2)), np.random.default_rng(0)
+    x = np.append(base.joined({"motor": table.values}, {"length": 0.6}), np.zeros(problem.count - base.count))
+    x += 1e-5 * random.standard_normal(x.size)  # stiff axial deformations allow no more
+    way, step = 1e-2 * random.standard_normal(x.size), 1e-4
+    here, moved = problem.evaluated(x), {k: problem.evaluated(x + k * step * way) for k in (-2, -1, 1, 2)}
+
+    def slope(of):
+        return (8.0 * (of(moved[1]) - of(moved[-1])) - (of(moved[2]) - of(moved[-2]))) / (12.0 * step)
+
+    for name, by in here.slopes.items():
+        assert by @ way == pytest.approx(slope(lambda own, name=name: own.values[name]), rel=1e-8)
+    for name, (_, by) in here.gaps.items():
+        expected = slope(lambda own, name=name: own.gaps[name][0])
+        # states are differentiated by their coordinates in steps of 1e-5
+        np.testing.assert_allclose(by @ way, expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.slow
+def test_an_unstable_swing_up_needs_multiple_shooting():
+    """A bar goes up soon and stands there: its motion grows by e^(5.4 t), and single shooting does not converge."""
+    up, down = 0.5 * np.pi, -0.5 * np.pi
+    joints = [hinge("bar.root", GROUND), torque("bar.root", name="motor")]
+    mechanism = connect({"bar": rigid.bar(0.5, 1.0)}, joints, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"bar": down}))
+
+    def raised(time):
+        velocities = {"bar": np.pi if time < 1.0 else 0.0}
+        pose = mechanism.assemble({"bar": down + np.pi * min(time, 1.0)})
+        return mechanism.consistent_state(pose, velocities=velocities, time=time)
+
+    times, nodes = np.linspace(0.0, 3.0, 46), np.linspace(0.0, 3.0, 13)
+
+    def searched(shooting):
+        return optimal_control(
+            lambda: (mechanism, start),
+            times,
+            {"motor": (nodes, np.zeros(13))},
+            cost=MeanSquare(ANGLE, target=up),
+            effort={"motor": 0.01},
+            ends={"angle": (ANGLE, up), "rate": (RATE, 0.0)},
+            bounds={"motor": (-6.0, 6.0)},
+            shooting=shooting,
+            tolerance=1e-6,
+        )
+
+    with pytest.raises(ArithmeticError, match="did not converge"):
+        searched(None)
+    found = searched(MultipleShooting(6, raised))
+    assert max(found.gaps.values()) < 1e-3  # 1e3 of the tolerance
+    angles = found.solution.measured(ANGLE)
+    assert np.abs(angles[23:] - up).max() < 0.3  # it stands from the half of the time on
+    assert angles[-1] == pytest.approx(up, abs=1e-3)
+
+
+def test_segments_and_their_guess_are_checked():
+    with pytest.raises(ValueError, match="segments must be at least 2, got 1"):
+        MultipleShooting(1)
+    with pytest.raises(ValueError, match="segments must be at most 50, the number of steps, got 60"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, shooting=MultipleShooting(60))
+    with pytest.raises(ValueError, match=r"guess must return a state of the mechanism, at 0\.02 s it returned 0\.02"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, shooting=MultipleShooting(3, abs))
+    forced = {"force": (joint_force("bar.root"), (0.0, 0.0))}
+    with pytest.raises(ValueError, match="functional must have a smooth sensor of states"):
+        optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=forced, shooting=MultipleShooting(3))
 
 
 def test_what_cannot_be_optimised_is_said():

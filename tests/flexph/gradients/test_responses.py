@@ -1,5 +1,6 @@
 """Several functionals of a run, histories with their derivatives, smooth bounds, and searches that use them."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, hinge, integrate, torque, torsion_spring
+from flexph import GROUND, connect, hinge, integrate, spring_damper, torque, torsion_spring
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.gradients import (
     Increase,
@@ -20,7 +21,8 @@ from flexph.gradients import (
     gradient,
     gradients,
 )
-from flexph.sensors import energy, joint_angle, joint_force, joint_torque, position
+from flexph.gradients.runs.readings import readings_by_state
+from flexph.sensors import energy, joint_angle, joint_force, joint_torque, position, stress
 from flexph.studies import fit, optimise
 from tests.flexph.gradients.test_gradient import crank, differences, pendulum, tumbler
 
@@ -273,3 +275,23 @@ def test_derivatives_that_cancel_are_taken_forward():
     found = forward_sensitivities(shifted, {"off": 0.0}, np.linspace(0.0, 0.1, 21), {"tip": position("b.tip")})
     by = found.by["tip"]["off"]
     assert np.abs(by - [1.0, 0.0]).max() < 1e-9  # differences of places with steps of 1e-3
+
+
+@pytest.mark.parametrize(
+    "quantity", [energy("total"), stress("two", "axial_stress_upper", (0.1, 0.0))], ids=["energy", "stress"]
+)
+def test_exact_derivatives_of_energies_and_stresses_are_those_of_differences(quantity):
+    joints = [
+        hinge("bar.root", GROUND),
+        hinge("two.root", "bar.tip"),
+        spring_damper("two.tip", GROUND.at(1.0, 1.0), stiffness=30.0, length=0.2),
+    ]
+    material, section = fem.Material(young=1e8, density=2000.0), fem.Section(width=0.02, height=0.01)
+    beam = fem.beam(0.3, material, section, elements=2, strain="von_karman")
+    mechanism = connect({"bar": rigid.bar(0.6, 1.0), "two": beam}, joints, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"bar": 0.1}, guess={"two": (0.6, 0.0, 0.3)}))
+    states = integrate(mechanism, start, np.linspace(0.0, 0.05, 51), progress=False).states[10:50:9]
+    sizes = np.abs(states).max(axis=0)
+    exact = readings_by_state(mechanism, quantity, states, sizes)
+    plain = readings_by_state(mechanism, replace(quantity, slopes=None), states, sizes)
+    assert np.abs(exact - plain).max() < 1e-10 * np.abs(exact).max()  # round-off of differences, 1e-13 over 1e-3

@@ -13,6 +13,7 @@ import rigid
 from flexph import GROUND, Event, InputError, IntegrationError, connect, drive, hinge, integrate
 from flexph.integration.blocks import block_stepper
 from flexph.integration.blocks.block_stepper import BlockStepper
+from flexph.integration.blocks.pairs import PairBlocks
 from flexph.integration.loops.memory.codes import DIVERGED, SINGULAR, TEXTS, UNSETTLED
 from flexph.integration.times import recorder
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
@@ -107,6 +108,20 @@ def test_sizes_of_blocks_and_of_pieces_of_rows_change_nothing(monkeypatch, save_
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
+
+
+def test_few_times_do_not_limit_the_blocks_of_steps_chosen_by_their_error(monkeypatch):
+    """Two times, hundreds of steps: a block for each few of them would take most of the run's time."""
+    taken, controlled = [], PairBlocks.controlled
+
+    def counted(*arguments, **options):
+        taken.append(options["tries"])
+        return controlled(*arguments, **options)
+
+    monkeypatch.setattr(PairBlocks, "controlled", counted)
+    mechanism, start, _ = pendulum()
+    integrate(mechanism, start, [0.0, 1.0, 2.0], method=Exact(tolerance=1e-5), progress=False)
+    assert taken[0] >= block_stepper.FIRST and len(taken) <= 4  # each block is up to 32 times as long as the last
 
 
 def test_events_are_found_in_blocks_of_steps(monkeypatch):

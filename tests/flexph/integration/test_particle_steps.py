@@ -3,7 +3,6 @@
 Ten seconds, as each step is taken by NumPy, too.
 """
 
-import importlib.util
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,13 +12,15 @@ import numpy as np
 import pytest
 from covering import covering
 from four_particles import START, four_particles, momenta
+from uncompiled import uncompiled
 
 from flexph import Event, InputError, IntegrationError, IntegrationInterrupted
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import KINDS, GradientPair
 from flexph.discretisation.pair_equations import Past, begin, slopes
-from flexph.integration.general import particle_arrays, particle_run
+from flexph.integration.general import particle_run
 from flexph.integration.general import run as runs
+from flexph.integration.general.particles import arrays
 from flexph.integration.general.run import integrate_system
 from flexph.integration.times.options import RunOptions
 from flexph.laws import coulomb, quadratic, viscous
@@ -151,13 +152,14 @@ def test_the_jacobian_is_that_of_numpy(method, seed):
     energy = float(system.H(x0))
     step, _ = begin(pair.pair, Past(x0, energy, energy, 0.0, 0.0 * x0), u, h)
     residual, terms = pair.equation(step, x1)
-    loops, space = uncompiled(), particle_arrays.space_of(system.terms)._replace(given=u[None])
+    springs, residuals, jacobians, factors = map(uncompiled_part, ("springs", "residual", "jacobian", "factors"))
+    space = arrays.space_of(system.terms)._replace(input_values=u[None])
     space.x[:], space.trial[:], space.size[:] = x0, x1, rng.uniform(0.5, 2.0, x0.size)
-    loops.invariants(space, 3, space.x, space.first)
-    loops.equation(space, 3, KINDS[method], 0, h, energy)
+    springs.set_invariants(space, 3, space.x, space.invariants_before)
+    residuals.set_residual(space, 3, KINDS[method], 0, h, energy)
     np.testing.assert_allclose(space.residual, residual, atol=1e-13 * np.abs(terms.z).max())
-    assert loops.assemble(space, 3, KINDS[method], h, energy)
-    loops.corrected(space, space.correction)
+    assert jacobians.assemble(space, 3, KINDS[method], h, energy)
+    factors.set_correction(space, space.correction)
     jacobian = slopes(step, x1)
     expected = np.linalg.solve(jacobian, residual)
     error = np.abs(space.correction * space.size - expected).max()
@@ -179,13 +181,9 @@ def test_terms_are_the_functions_of_the_system():
             np.testing.assert_allclose(held, system.E(x).T @ system.z(x), atol=1e-11)
 
 
-def uncompiled():
-    """The loops as the Python that they are written in."""
-    path = Path(particle_arrays.__file__).with_name("particle_steps.py")
-    spec = importlib.util.spec_from_file_location("flexph.integration.general._uncompiled", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def uncompiled_part(name):
+    """A part of the loops as the Python that it is written in."""
+    return uncompiled(f"flexph.integration.general.particles.{name}")
 
 
 @pytest.mark.parametrize("method", KIND)
@@ -194,7 +192,7 @@ def test_compiled_or_not_the_bits_are_the_same(method, monkeypatch):
     system = random_system(0, 3, dashpots=[Drag("b", "c", 0.3, growth=0.4), Dashpot("a", "d", viscous(0.2))])
     times = np.linspace(0.0, 0.1, 6)
     compiled = integrate(system, system.sample, times, method=method)
-    monkeypatch.setattr(particle_run, "take_steps", uncompiled().take_steps)
+    monkeypatch.setattr(particle_run, "take_steps", uncompiled_part("steps").take_steps)
     plain = integrate(system, system.sample, times, method=method)
     np.testing.assert_array_equal(compiled.states, plain.states)
     np.testing.assert_array_equal(compiled.ledger.residual, plain.ledger.residual)
@@ -212,10 +210,10 @@ def test_runs_in_threads_are_those_one_after_the_other():
 
 def test_views_are_bound_in_the_order_of_the_arrays():
     """One table binds all views: the struct of compiled code has the fields of the tuple of arrays."""
-    text = Path(particle_arrays.__file__).with_suffix(".pxd").read_text(encoding="utf-8")
+    text = Path(arrays.__file__).with_suffix(".pxd").read_text(encoding="utf-8")
     views = re.findall(r"^    (I?)(Vec|Mat) (\w+)$", text, flags=re.MULTILINE)
-    assert [name for _, _, name in views] == list(particle_arrays.Space._fields)
-    for (whole, kind, _), array in zip(views, particle_arrays.space_of(four_particles(1.0).terms), strict=True):
+    assert [name for _, _, name in views] == list(arrays.Space._fields)
+    for (whole, kind, _), array in zip(views, arrays.space_of(four_particles(1.0).terms), strict=True):
         assert (array.dtype == np.int64) == (whole == "I") and array.ndim == {"Vec": 1, "Mat": 2}[kind]
 
 

@@ -6,6 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, prismatic, revolute, spring_damper, torsion_spring
 from flexph.contacts import KelvinVoigt, stop
+from flexph.results import IntegrationError
 from flexph.sensors import joint_angle, offset
 
 ZERO = 0.7
@@ -93,3 +94,15 @@ def test_zeros_without_an_angle_are_refused():
         stop("bar.root", GROUND, KelvinVoigt(1.0), lower=0.0, along_axis=(1.0, 0.0), zero=0.1)
     with pytest.raises(ValueError, match="zero must be finite, got nan"):
         joint_angle("bar.root", zero=np.nan)
+
+
+def test_an_angle_that_vanishes_is_named():
+    """The axes of a torsion spring of free bodies come to stand at right angles, where it has no angle."""
+    body = rigid.body(1.0, inertia=(0.1, 0.2, 0.3), ports={"centre": (0.0, 0.0, 0.0)})
+    twist = torsion_spring("body.centre", GROUND, stiffness=5.0, axis=(0.0, 0.0, 1.0), name="twist")
+    mechanism = connect({"body": body}, [twist])
+    spin = {"body": ((0.0, 0.0, 0.0), (0.02, 3.0, 0.02))}
+    start = mechanism.consistent_state(mechanism.assemble(), velocities=spin)
+    with pytest.raises(IntegrationError, match="'twist' come to stand at right angles") as caught:
+        integrate(mechanism, start, np.linspace(0.0, 1.0, 101))
+    assert caught.value.solution.times[-1] == pytest.approx(0.5 * np.pi / 3.0, abs=0.02)

@@ -33,7 +33,7 @@ def test_four_commands_lead_from_a_drawing_to_a_film(tmp_path, monkeypatch):
     pytest.importorskip("gmsh", exc_type=ImportError)
     image = pytest.importorskip("PIL.Image")
     monkeypatch.chdir(tmp_path)
-    exec(blocks("python")[0], {})
+    exec(blocks(r"\{code-cell\} ipython3")[0], {})
     own, driven = (block.splitlines() for block in blocks("sh"))
     assert len(own) == 4
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -52,6 +52,36 @@ def test_the_banded_solver_is_that_of_numpy(size, width, kind):
     assert np.abs(one - exact[:, 0]).max() <= bound * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("size, width", [(30, 5), (31, 5), (9, 2), (5, 1), (64, 16)])
+def test_a_matrix_factored_from_both_ends_is_that_of_numpy(size, width):
+    """Rows of both halves are exchanged; what is in the work space before does not matter."""
+    factor, solve, add_entry = (of_algebra(n, "halves") for n in ("factor_halves", "solve_halves", "add_entry"))
+    rng = np.random.default_rng(size)
+    dense = np.triu(np.tril(rng.standard_normal((size, size)), width), -width)
+    banded, pivot = np.zeros((size + width, stored(width))), np.zeros(size + width, dtype=np.int64)
+    for i, j in zip(*dense.nonzero(), strict=True):
+        add_entry(banded, size, width, int(i), int(j), dense[i, j])
+    right = rng.standard_normal(size)
+    x, other = right.copy(), np.full(size, np.nan)
+    assert factor(banded, pivot, width, x, other, 2)
+    solve(banded, pivot, width, x, other, 2)
+    exact = np.linalg.solve(dense, right)
+    halves = (dense[: (size - width) // 2, : (size - width) // 2], dense[(size + width) // 2 :, (size + width) // 2 :])
+    worst = max(np.linalg.cond(matrix) for matrix in (dense, *halves))  # each half is inverted on its own
+    assert np.abs(x - exact).max() <= 1e-14 * worst * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("unknown", [2, 15, 28])  # in the first half, in the middle, in the second half
+def test_a_singular_matrix_is_not_factored_from_both_ends(unknown):
+    size, width = 30, 5
+    factor, add_entry = (of_algebra(name, "halves") for name in ("factor_halves", "add_entry"))
+    banded, pivot = np.zeros((size + width, stored(width))), np.zeros(size + width, dtype=np.int64)
+    for i in range(size):
+        if i != unknown:
+            add_entry(banded, size, width, i, i, 1.0)
+    assert not factor(banded, pivot, width, np.zeros(size), np.zeros(size), 1)
+
+
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
     factor, least = (of_algebra(name) for name in ("factor", "LEAST"))

@@ -159,6 +159,7 @@ def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
         ("[null, 400 mm]", "[1, 400 mm]", "must have the lower limit first, got 1, 0.4"),
         ("[null, 400 mm]", "[null, null]", "has no limit"),
         ("[null, 400 mm]", "[null, 400 MPa]", "constraints.way[1]: got '400 MPa', which measures a stress"),
+        ("{way: [null, 400 mm]}", "{weight: [null, 10 mm]}", "constraints.weight[1]: got '10 mm', which"),
         ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must begin within its bounds 3 kg and 5 kg, the file has 2 kg"),
         ("[0.5 kg, 5 kg]", "[5 kg, 0.5 kg]", "write the lower end first"),
         ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
@@ -173,6 +174,48 @@ def test_mistakes_are_named(old, new, message, tmp_path):
     (tmp_path / "m.yaml").write_text(PUSHED.replace(old, new, 1))
     with pytest.raises(ModelError, match=r"m\.yaml:\d+:\d+: ") as error:
         load_model(tmp_path / "m.yaml").check()
+    assert message in str(error.value)
+
+
+BENT = """
+materials: {steel: {young: 210 GPa, density: 7850 kg/m^3}}
+sections: {strip: {width: 20 mm, height: 5 mm}}
+bodies: {rod: {kind: beam, length: 0.4 m, material: steel, section: strip, elements: 1}}
+connections: [{kind: hinge, first: rod.root, second: ground}]
+start: {fixed: {rod: [0, 0, 0]}}
+runs:
+  go:
+    end: 10 ms
+    steps: 4
+    outputs:
+      measures:
+        peak: {of: {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}, take: max}
+        area: {of: position of rod.tip, take: integral}
+        swing: {of: {measure: angle, port: rod.root}, take: integral}
+optimisations:
+  best: {run: go, objective: peak, parameters: {sections.strip.height: [3 mm, 9 mm]}, constraints: {LIMIT}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("peak: [null, 10 mm]", "constraints.peak[1]: got '10 mm', which measures a length"),
+        ("peak: [null, 10 MPa]", ""),
+        ("area: [null, 10 mm]", "constraints.area[1]: got '10 mm', which measures a length"),
+        ("area: [null, 10 mm*s]", ""),
+        ("swing: [null, 3 mm]", "constraints.swing[1]: got '3 mm', which measures a length"),
+        ("swing: [null, 3 deg*s]", ""),
+    ],
+)
+def test_limits_have_the_unit_of_their_measure(limit, message, tmp_path):
+    (tmp_path / "m.yaml").write_text(BENT.replace("LIMIT", limit))
+    model = load_model(tmp_path / "m.yaml")
+    if not message:
+        model.check()
+        return
+    with pytest.raises(ModelError) as error:
+        model.check()
     assert message in str(error.value)
 
 

@@ -47,11 +47,9 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
     """Add compliant contacts to the border; in a pile (``contact`` above 1) also to the blocks of pairs of bodies."""
     for c in range(m.contacts_kind.size):
         if is_active(m, c) and not m.contacts_rigid[c]:
-            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
-            place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
             if contact > 1:
                 fill(part(m.touch_apart, 2 * c, 2 * c + 2), 0.0)
-            _differentiate(m, dim, c, h)
+            differentiate_contact(m, dim, c, h)
             slope = m.touch_slope[c] - _add_turning(m, dim, contact, c, h)
             if m.contacts_friction[c] > 0.0:
                 _add_friction(m, dim, contact, c, h)
@@ -85,9 +83,11 @@ def _first_row(m: Memory) -> int:
     return m.border_vector_col.size
 
 
-def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the rows of B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
+def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
+    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of the gap by unknowns."""
     d = dim
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
     first = _first_row(m)
     entry = 0
     for k in range(m.touch_first.shape[0]):

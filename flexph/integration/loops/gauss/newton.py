@@ -52,6 +52,11 @@ GROWN = cython.declare(cython.double, 10.0)
 """Ratio of a correction to the larger of the first two at which the iteration has diverged."""
 PATIENT = cython.declare(cython.Py_ssize_t, 30)
 """Number of iterations after which accelerated ones, too, end where their iterate is balanced and gets no better."""
+MOVED = cython.declare(cython.double, 0.1)
+"""Sum of the corrections since the Jacobian, relative to the ratio of the last two, below which it is kept.
+
+Such small corrections change it by less than its nodes differ from one another, and the ratio would stay.
+"""
 MIXED = cython.declare(cython.double, 0.03)
 """Size of the first correction, or ratio of two, from which stress rates are unknowns, at 10 % more per iteration."""
 
@@ -77,6 +82,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     largest = 0.0
     scale = TINY
     settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
+    moved = 0.0
     count = -1  # number of accelerated corrections, −1 before the first
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
@@ -86,6 +92,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
                 return fail(m, SINGULAR, iteration, size)
             factored = True
             used = 0
+            moved = 0.0
             if changes:
                 keep_strain_rows(m, g)
         if mixed:
@@ -106,6 +113,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             mixed = True
             count = fewest(count, 0)
         used += 1
+        moved += size
         if count < 0:
             _subtract_plain(m, dim, g, h, mixed)
         else:
@@ -124,7 +132,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
                 factored = False
         balance(m, dim, g, h, given)
         if count < 0 and is_slow(size, previous, used, SLOW, MANY):
-            factored = False
+            factored = moved < MOVED * size / previous
             count = 0
         previous = size
     return fail(m, UNSETTLED, ITERATIONS, size)

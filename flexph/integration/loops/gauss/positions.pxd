@@ -1,10 +1,9 @@
 from ....numerics.loops.views cimport copy, flat
 from ..mechanics.forces cimport forces, write_world_loads
-from ..mechanics.motion cimport inertia_products, product_rate, vectors
+from ..mechanics.motion cimport inertia_products, vectors
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
-from ..terms.nodes cimport cross_product
 from .nodes cimport add_field, row_of
 from .rotations cimport drive_arm, factor_rotations, turn
 from .scheme cimport Scheme
@@ -19,4 +18,5 @@ cdef void _turn_arm(Memory* s, Py_ssize_t dim, Py_ssize_t n) noexcept nogil
 cdef void _set_shape_velocities(Memory* s, Py_ssize_t dim) noexcept nogil
 cdef void _set_velocities(Memory* s, Py_ssize_t dim) noexcept nogil
 cdef void _set_products(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
+cdef void _set_product_rates(Memory* s, Py_ssize_t dim) noexcept nogil
 cdef void _collect_torques(Memory* m, Scheme& g, double h) noexcept nogil

@@ -7,10 +7,9 @@ import cython
 if not cython.compiled:
     from ....numerics.loops.views import copy, flat
     from ..mechanics.forces import forces, write_world_loads
-    from ..mechanics.motion import inertia_products, product_rate, vectors
+    from ..mechanics.motion import inertia_products, vectors
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
-    from ..terms.nodes import cross_product
     from .nodes import add_field, row_of
     from .rotations import drive_arm, factor_rotations, turn
     from .scheme import Scheme
@@ -127,7 +126,10 @@ def _set_velocities(s: Memory, dim: int) -> None:
             swept[0] = -s.stage_spin[b][0] * arm[1]
             swept[1] = s.stage_spin[b][0] * arm[0]
         else:
-            cross_product(s.stage_spin[b], arm, swept)
+            spin = s.stage_spin[b]
+            swept[0] = spin[1] * arm[2] - spin[2] * arm[1]
+            swept[1] = spin[2] * arm[0] - spin[0] * arm[2]
+            swept[2] = spin[0] * arm[1] - spin[1] * arm[0]
         for k in range(d):
             s.run_moved[n][k] = s.nodes_moves[n] * s.x_v[b][k] + swept[k] + s.stage_pushed[n][k]
 
@@ -137,13 +139,34 @@ def _set_products(m: Memory, dim: int, g: Scheme, h: float) -> None:
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         vectors(s, dim, s.end_r, s.end_arm, s.end_vector, s.end_product)
-        for p in range(s.stage_product_rate.size):
-            s.stage_product_rate[p] = product_rate(s, dim, p, s.end_vector)
+        _set_product_rates(s, dim)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         copy(m.at_product, s.end_product)
         for j in range(g.stages.size):
             add_field(h * g.a[i][j], stage(g.stages, j).stage_product_rate, s.end_product)
+
+
+def _set_product_rates(s: Memory, dim: int) -> None:
+    """Set the rates of products from those of vectors; ``trial.on_vector`` is work space."""
+    rate = s.trial_on_vector
+    for v in range(s.joints_plus.size):
+        plus = s.joints_plus[v]
+        minus = s.joints_minus[v]
+        for i in range(dim):
+            moved = 0.0
+            if plus >= 0:
+                moved += s.run_moved[plus][i]
+            if minus >= 0:
+                moved -= s.run_moved[minus][i]
+            rate[v][i] = moved
+    for p in range(s.stage_product_rate.size):
+        first = s.joints_first[p]
+        second = s.joints_second[p]
+        total = 0.0
+        for i in range(dim):
+            total += rate[first][i] * s.end_vector[second][i] + rate[second][i] * s.end_vector[first][i]
+        s.stage_product_rate[p] = total
 
 
 def _collect_torques(m: Memory, g: Scheme, h: float) -> None:

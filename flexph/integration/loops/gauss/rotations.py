@@ -14,13 +14,15 @@ if not cython.compiled:
 
 
 LEAST_PIVOT = cython.declare(cython.double, 1e-3)
-"""Pivot of 1 − hA[Ω]× below which a step turns too far."""
+"""Determinant of a diagonal block of 1 − hA[Ω]× in its factorisation below which a step turns too far."""
 
 
 def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
-    """Factor 1 − hA[Ω]× of all bodies that turn, storing reciprocal pivots; False if a pivot is too small."""
+    """Factor 1 − hA[Ω]× of all bodies that turn by blocks of the nodes, storing inverses of the diagonal ones.
+
+    False if one of these is nearly singular.
+    """
     d = dim
-    size = g.driven.size
     for b in range(g.transport.shape[0]):
         if not stage(g.stages, 0).inertia_turns[b]:
             continue
@@ -29,16 +31,15 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
             s = stage(g.stages, j)
             for i in range(g.stages.size):
                 _spin_block(dim, h * g.a[i][j], s.stage_spin[b], T, i * d, j * d)
-        for k in range(size):
+        for k in range(g.driven.size):
             T[k][k] += 1.0
-        for k in range(size):
-            if not fabs(T[k][k]) > LEAST_PIVOT:
+        for k in range(g.stages.size):
+            if not _invert_block(dim, T, k * d):
                 return False
-            T[k][k] = 1.0 / T[k][k]
-            for i in range(k + 1, size):
-                T[i][k] *= T[k][k]
-                for j in range(k + 1, size):
-                    T[i][j] -= T[i][k] * T[k][j]
+            for i in range(k + 1, g.stages.size):
+                _multiply_block(dim, T, i * d, k * d)
+                for j in range(k + 1, g.stages.size):
+                    _subtract_product(dim, T, i * d, k * d, j * d)
     return True
 
 
@@ -58,18 +59,102 @@ def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, colu
             out[row + k][column + j] = -factor * spin[i]
 
 
-def _solve_transport(T: Array, x: Array) -> None:
+def _invert_block(dim: int, T: Array, k: int) -> bool:
+    """Invert a diagonal block of T from entry (k, k) on in place, by cofactors; False if it is nearly singular."""
+    if dim == 2:
+        size = T[k][k] * T[k + 1][k + 1] - T[k][k + 1] * T[k + 1][k]
+        if not fabs(size) > LEAST_PIVOT:
+            return False
+        size = 1.0 / size
+        held = T[k][k]
+        T[k][k] = size * T[k + 1][k + 1]
+        T[k + 1][k + 1] = size * held
+        T[k][k + 1] *= -size
+        T[k + 1][k] *= -size
+        return True
+    a0 = T[k][k]
+    a1 = T[k][k + 1]
+    a2 = T[k][k + 2]
+    b0 = T[k + 1][k]
+    b1 = T[k + 1][k + 1]
+    b2 = T[k + 1][k + 2]
+    c0 = T[k + 2][k]
+    c1 = T[k + 2][k + 1]
+    c2 = T[k + 2][k + 2]
+    first = b1 * c2 - b2 * c1
+    second = b2 * c0 - b0 * c2
+    third = b0 * c1 - b1 * c0
+    size = a0 * first + a1 * second + a2 * third
+    if not fabs(size) > LEAST_PIVOT:
+        return False
+    size = 1.0 / size
+    T[k][k] = size * first
+    T[k][k + 1] = size * (a2 * c1 - a1 * c2)
+    T[k][k + 2] = size * (a1 * b2 - a2 * b1)
+    T[k + 1][k] = size * second
+    T[k + 1][k + 1] = size * (a0 * c2 - a2 * c0)
+    T[k + 1][k + 2] = size * (a2 * b0 - a0 * b2)
+    T[k + 2][k] = size * third
+    T[k + 2][k + 1] = size * (a1 * c0 - a0 * c1)
+    T[k + 2][k + 2] = size * (a0 * b1 - a1 * b0)
+    return True
+
+
+def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
+    """Multiply the block of T from entry (row, k) on by the diagonal one, from (k, k) on, from the right."""
+    for i in range(row, row + dim):
+        x = T[i][k]
+        y = T[i][k + 1]
+        if dim == 2:
+            T[i][k] = x * T[k][k] + y * T[k + 1][k]
+            T[i][k + 1] = x * T[k][k + 1] + y * T[k + 1][k + 1]
+        else:
+            z = T[i][k + 2]
+            T[i][k] = x * T[k][k] + y * T[k + 1][k] + z * T[k + 2][k]
+            T[i][k + 1] = x * T[k][k + 1] + y * T[k + 1][k + 1] + z * T[k + 2][k + 1]
+            T[i][k + 2] = x * T[k][k + 2] + y * T[k + 1][k + 2] + z * T[k + 2][k + 2]
+
+
+def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None:
+    """Subtract the product of the blocks of T from (row, k) and (k, column) on from that from (row, column) on."""
+    for i in range(row, row + dim):
+        t = T[i]
+        for j in range(column, column + dim):
+            if dim == 2:
+                t[j] -= t[k] * T[k][j] + t[k + 1] * T[k + 1][j]
+            else:
+                t[j] -= t[k] * T[k][j] + t[k + 1] * T[k + 1][j] + t[k + 2] * T[k + 2][j]
+
+
+def _solve_transport(dim: int, T: Array, x: Array) -> None:
     """Solve with the factors T in place."""
-    for i in range(x.size):
-        total = x[i]
-        for j in range(i):
-            total -= T[i][j] * x[j]
-        x[i] = total
-    for i in range(x.size - 1, -1, -1):
-        total = x[i]
-        for j in range(i + 1, x.size):
-            total -= T[i][j] * x[j]
-        x[i] = total * T[i][i]
+    stages = x.size // dim
+    for i in range(stages):
+        for k in range(i):
+            _subtract_block(dim, T, i * dim, k * dim, x)
+    for i in range(stages - 1, -1, -1):
+        row = i * dim
+        for k in range(i + 1, stages):
+            _subtract_block(dim, T, row, k * dim, x)
+        first = x[row]
+        second = x[row + 1]
+        if dim == 2:
+            x[row] = T[row][row] * first + T[row][row + 1] * second
+            x[row + 1] = T[row + 1][row] * first + T[row + 1][row + 1] * second
+        else:
+            third = x[row + 2]
+            for j in range(row, row + 3):
+                x[j] = T[j][row] * first + T[j][row + 1] * second + T[j][row + 2] * third
+
+
+def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
+    """Subtract the product of the block of T from (row, k) on and of x from k on from x from ``row`` on."""
+    for i in range(row, row + dim):
+        t = T[i]
+        if dim == 2:
+            x[i] -= t[k] * x[k] + t[k + 1] * x[k + 1]
+        else:
+            x[i] -= t[k] * x[k] + t[k + 1] * x[k + 1] + t[k + 2] * x[k + 2]
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
@@ -77,7 +162,7 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:
-        _solve_transport(g.transport[b], g.driven)
+        _solve_transport(dim, g.transport[b], g.driven)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         for k in range(d):
@@ -93,7 +178,7 @@ def turn(m: Memory, dim: int, g: Scheme) -> None:
                 for k in range(d):
                     g.driven[i * d + k] = m.at_R[b][k][column]
             if m.inertia_turns[b]:
-                _solve_transport(g.transport[b], g.driven)
+                _solve_transport(dim, g.transport[b], g.driven)
             for i in range(g.stages.size):
                 s = stage(g.stages, i)
                 for k in range(d):

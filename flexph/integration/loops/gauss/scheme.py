@@ -59,11 +59,12 @@ class BeforeRuns(NamedTuple):
 
 
 class StageMemories:
-    """Memories of all stages for a run, which share its constants."""
+    """Memories of all stages for a run, which share its constants; their work spaces are parts of ``cells``."""
 
     def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
-        stages = tableau.nodes.size
-        self.stages = [_stage(run, before.stage) for _ in range(stages)]
+        stages, size = tableau.nodes.size, before.stage.space.cells.size
+        self.cells = np.empty(stages * size, dtype=np.int64)
+        self.stages = [_stage(run, before.stage, own) for own in self.cells.reshape(stages, size)]
         middle = self.stages[stages // 2]
         eigenvalue, left, right = spectrum(stages)
         self.systems = [_system(middle, before.complex if mu.imag else before.real) for mu in eigenvalue]
@@ -127,9 +128,9 @@ def before_runs(run: Memory) -> BeforeRuns:
     return of
 
 
-def _stage(run: Memory, before: Memory) -> Memory:
-    """Memory of a stage, with the constants of the run's memory."""
-    stage = before.copy()
+def _stage(run: Memory, before: Memory, cells: Index) -> Memory:
+    """Memory of a stage in the given cells, with the constants of the run's memory."""
+    stage = before.copy(cells=cells)
     stage.addresses[:CONSTANTS] = run.addresses[:CONSTANTS]
     return stage
 

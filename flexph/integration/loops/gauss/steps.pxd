@@ -24,10 +24,14 @@ cdef double NEWTON_CLOSED
 cdef double NEWTON_FORGOTTEN
 
 cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Course course) noexcept nogil
+cdef void _run(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Course course) noexcept nogil
 cdef Py_ssize_t _is_to_be_tried(Memory* m, Py_ssize_t dim, Scheme& g, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef AtNodes at_nodes(GaussTable table, Py_ssize_t first) noexcept nogil
+cdef Py_ssize_t solve_nodes(Memory* m, Py_ssize_t dim, Scheme& g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef void begin_step(Memory* m, Py_ssize_t dim, Scheme& g, Vec coefficient, Vec offset, AtNodes given) noexcept nogil
 cdef void gaps(Memory* m, Vec coefficient, Vec offset) noexcept nogil
-cdef void _finish_step(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
+cdef void advance(Memory* m, Py_ssize_t dim, Scheme& g, double h) noexcept nogil
 cdef void _add_increments(Memory* m, Scheme& g, double h) noexcept nogil
 cdef void _advance_rotation(Memory* m, Py_ssize_t dim, Scheme& g, double h, Py_ssize_t b) noexcept nogil
 cdef void _orthogonalise(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil

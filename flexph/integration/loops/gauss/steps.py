@@ -35,6 +35,14 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
     """Take and record the steps of the table, until one is not solved (see steps.run)."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _run(m, 2, g, table, course)
+    else:
+        _run(m, 3, g, table, course)
+
+
+def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
+    """Take and record the steps of the table, in 2 or 3 dimensions."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
@@ -80,36 +88,14 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
     last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    given = AtNodes(
-        table.stage_coefficient,
-        table.stage_rate,
-        table.stage_offset,
-        table.inputs,
-        table.moved,
-        table.factor,
-        table.factor_rate,
-        table.factor_end,
-        k * g.stages.size,
-    )
-    gaps(m, table.coefficient[first], table.offset[first])
-    for i in range(m.run_gap.size):
-        m.run_gap[i] *= NEWTON_FORGOTTEN
-    begin(m, dim)
-    set_prescribed_rates(m, g, given)
-    for i in range(g.stages.size):
-        stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
-    guess(m, dim, g, h, known)
-    iterations = newton(m, dim, g, h, given)
+    given = at_nodes(table, k * g.stages.size)
+    iterations = solve_nodes(m, dim, g, table, k, known)
     if iterations < 0:
-        guess(m, dim, g, h, known)
-        iterations = solve_damped(m, dim, g, h, given)
-        if iterations < 0:
-            return False
-        iterations += cython.cast(cython.Py_ssize_t, m.run_failure[1])
-        fill(m.run_failure, 0.0)
+        return False
     fill(m.run_flow, 0.0)
     add_works_of_factors(m, g, h, given)
-    _finish_step(m, dim, g, h)
+    advance(m, dim, g, h)
+    derive(m, dim, m.trial_c)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _has_fallen(m):
         return refuse(m, OPENED, iterations)
@@ -118,6 +104,50 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     m.run_step_audit[4] += iterations
     remember(m, g, h)
     return True
+
+
+def at_nodes(table: GaussTable, first: int) -> AtNodes:
+    """Time-dependent data at the nodes of a step, from row ``first`` of the table."""
+    return AtNodes(
+        table.stage_coefficient,
+        table.stage_rate,
+        table.stage_offset,
+        table.inputs,
+        table.moved,
+        table.factor,
+        table.factor_rate,
+        table.factor_end,
+        first,
+    )
+
+
+def solve_nodes(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> int:
+    """Solve the equations of step k at all its nodes; return the iterations, or −1 if they are not solved."""
+    iterations = cython.declare(cython.Py_ssize_t)
+    h = table.times[k + 1] - table.times[k]
+    first = k if table.coefficient.shape[0] > 1 else 0
+    given = at_nodes(table, k * g.stages.size)
+    begin_step(m, dim, g, table.coefficient[first], table.offset[first], given)
+    for i in range(g.stages.size):
+        stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
+    guess(m, dim, g, h, known)
+    iterations = newton(m, dim, g, h, given)
+    if iterations < 0:
+        guess(m, dim, g, h, known)
+        iterations = solve_damped(m, dim, g, h, given)
+        if iterations >= 0:
+            iterations += cython.cast(cython.Py_ssize_t, m.run_failure[1])
+            fill(m.run_failure, 0.0)
+    return iterations
+
+
+def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array, given: AtNodes) -> None:
+    """Set gaps, inertias and angular momenta at the start of a step, and the prescribed rates at its nodes."""
+    gaps(m, coefficient, offset)
+    for i in range(m.run_gap.size):
+        m.run_gap[i] *= NEWTON_FORGOTTEN
+    begin(m, dim)
+    set_prescribed_rates(m, g, given)
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
@@ -129,13 +159,12 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
     add_squares(m, m.run_gap)
 
 
-def _finish_step(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Make the end of the step the start of the next one; increments are summed up before they are added."""
+def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
+    """Set positions and velocities of ``at`` to those at the end; increments are summed up before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _advance_rotation(m, dim, g, h, b)
         _orthogonalise(m, dim, b)
-    derive(m, dim, m.trial_c)
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:

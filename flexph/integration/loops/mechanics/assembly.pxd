@@ -14,4 +14,5 @@ from .slips cimport add_slips
 from .turned_forces cimport add_following, add_turned_forces
 
 cdef void assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
+cdef void _assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
 cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after) noexcept nogil

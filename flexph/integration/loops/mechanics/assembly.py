@@ -49,6 +49,14 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
     """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _assemble(m, 2, decay, h, before, after)
+    else:
+        _assemble(m, 3, decay, h, before, after)
+
+
+def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
+    """Assemble the same part in 2 or 3 dimensions."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

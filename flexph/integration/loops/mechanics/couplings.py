@@ -209,10 +209,12 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
             other = m.joints_second[p] if side == 0 else m.joints_first[p]
             for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
                 column = m.border_vector_col[i]
-                add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
+                if column >= 0:
+                    add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
             for i in range(m.border_end_first[v], m.border_end_last[v]):
                 column = m.border_vector_col[i]
-                add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
+                if column >= 0:
+                    add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:

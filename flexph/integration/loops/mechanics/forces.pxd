@@ -9,6 +9,7 @@ from .springs cimport set_tensions
 cdef void set_constraint_forces(Memory* m, Vec before, Vec after) noexcept nogil
 cdef void write_world_loads(Memory* m, Py_ssize_t dim, Vec inputs) noexcept nogil
 cdef void forces(Memory* m, Py_ssize_t dim, int contact) noexcept nogil
+cdef void _forces(Memory* m, Py_ssize_t dim, int contact) noexcept nogil
 cdef void add_forces_on_nodes(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void apply_loads(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void add_resultants(Memory* m, Py_ssize_t dim) noexcept nogil

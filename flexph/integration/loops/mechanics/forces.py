@@ -51,6 +51,14 @@ def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
 
 def forces(m: Memory, dim: int, contact: int) -> None:
     """Set the forces on nodes, the torques on sections, and the resultants on bodies, of all but strains."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _forces(m, 2, contact)
+    else:
+        _forces(m, 3, contact)
+
+
+def _forces(m: Memory, dim: int, contact: int) -> None:
+    """Set the same forces and torques in 2 or 3 dimensions."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     add_forces_on_nodes(m, dim)
@@ -136,6 +144,8 @@ def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
     """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄; φ̄ takes the resultant on each body."""
     d = dim
     for n in range(m.nodes_body.size):
+        if m.nodes_ptr[n] == m.nodes_ptr[n + 1]:
+            continue
         b = m.nodes_body[n]
         for j in range(d):
             local = 0.0
@@ -144,6 +154,8 @@ def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
             for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
                 m.defect_du[m.nodes_col[e]] -= h * m.nodes_val[e][j] * local
     for b in range(m.inertia_mass.size):
+        if m.inertia_first[b] == m.inertia_first[b + 1]:
+            continue
         for j in range(d):
             local = 0.0
             for i in range(d):

@@ -10,6 +10,7 @@ cdef void mean_shapes(Memory* m, Py_ssize_t dim, Vec u, Mat out) noexcept nogil
 cdef void momenta(Memory* m, Py_ssize_t dim, Mat w, Vec u, Vec du, Mat Pu, Mat Pdu, Mat p_r, Vec p_u) noexcept nogil
 cdef void node_arms(Memory* m, Py_ssize_t dim, Ten R, Vec u, Mat space, Mat arm) noexcept nogil
 cdef void vectors(Memory* m, Py_ssize_t dim, Mat r, Mat arm, Mat out, Vec product) noexcept nogil
+cdef void _vectors(Memory* m, Py_ssize_t dim, Mat r, Mat arm, Mat out, Vec product) noexcept nogil
 cdef void derive(Memory* m, Py_ssize_t dim, Mat space) noexcept nogil
 cdef void derive_momenta(Memory* m, Py_ssize_t dim, Mat space) noexcept nogil
 cdef double product_rate(Memory* m, Py_ssize_t dim, Py_ssize_t p, Mat others) noexcept nogil

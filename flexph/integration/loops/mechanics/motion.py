@@ -113,6 +113,14 @@ def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array)
 
 def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
     """Write the world vectors between nodes into ``out`` and their products into ``product``."""
+    if dim == 2:  # a number for the compiler, see build_loops.py
+        _vectors(m, 2, r, arm, out, product)
+    else:
+        _vectors(m, 3, r, arm, out, product)
+
+
+def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
+    """Write the same vectors and products in 2 or 3 dimensions."""
     d = dim
     place_means(m, r, arm)
     for v in range(m.joints_plus.size):

@@ -15,10 +15,11 @@ if not cython.compiled:
     from math import fabs, sqrt
 
     from ....numerics.loops.views import fill, smaller
+    from ..contact.jacobian import differentiate_contact
     from ..memory.memory import Memory
     from ..terms.angles import term_gain, term_slopes
-    from ..terms.creep import add_creep, has_creep_law, set_creep_forces
-    from ..terms.product_rows import add_block, add_product, begin_rows
+    from ..terms.creep import add_creep, has_creep_law, set_creep_forces, slope_by_load
+    from ..terms.product_rows import add_block, add_product, add_to_column, begin_rows
     from .couplings import add_stiffness
     from .curves import place_slope, rate_along, rate_curves, tangent_slope
     from .motion import mean_speeds, product_rate
@@ -120,6 +121,7 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
             _differentiate_term(m, dim, h, i, m.slips_row[i] - first)
         if has_creep_law(m, slip):
             add_creep(m, slip)
+            _add_loads(m, dim, h, slip)
             continue
         speed = _speed(m, slip)
         resistance = _resistance(m, slip, speed)
@@ -129,6 +131,20 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
                 both = m.slide_rate[first + k] * m.slide_rate[first + l]
                 value = bent * both / (speed * speed) if speed > 0.0 else 0.0
                 add_block(m, k, l, value + resistance if k == l else value)
+
+
+def _add_loads(m: Memory, dim: int, h: float, slip: int) -> None:
+    """Add the changes of friction with the normal forces of the compliant contacts that load a wheel."""
+    if m.slips_pressed[slip] == 0:
+        return
+    for c in range(m.contacts_wheel.size):
+        if m.contacts_wheel[c] == slip and m.touch_slope[c] != 0.0:
+            differentiate_contact(m, dim, c, h)
+            for k in range(m.slips_first[slip + 1] - 1 - m.slips_first[slip]):
+                value = -h * slope_by_load(m, slip, k) * m.touch_slope[c]
+                for i in range(m.touch_begin[5]):
+                    if m.touch_rate[i] != 0.0 and m.touch_column[i] >= 0:
+                        add_to_column(m, m.touch_column[i], k, value * m.touch_rate[i])
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:

@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport Number
-from ....numerics.loops.views cimport Vec
+from ....numerics.loops.views cimport Vec, fill
 from ....numerics.loops.views cimport Vec as AnyVec
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
@@ -7,6 +7,7 @@ from ..terms.border cimport add
 from ..terms.nodes cimport cross_product
 
 cdef void add_turned_forces(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void _add_couples(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void _move_arm(AnyMemory* m, Py_ssize_t dim, Number h, Py_ssize_t n, Py_ssize_t a) noexcept nogil
 cdef void _add_torque(AnyMemory* m, Py_ssize_t dim, Number h, Py_ssize_t n, Py_ssize_t a) noexcept nogil
 cdef void _turn_force(AnyMemory* m, Py_ssize_t dim, Number h, Py_ssize_t n) noexcept nogil

@@ -7,7 +7,7 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.loops.views import Number
+    from ....numerics.loops.views import Number, fill
     from ..memory.memory import Memory
     from ..terms.border import add
     from ..terms.nodes import cross_product
@@ -16,15 +16,50 @@ if not cython.compiled:
 def add_turned_forces(m: Memory, dim: int, h: float) -> None:
     """Add the changes of generalised forces of node forces and section torques as their levers and R̄⁻¹ change."""
     s = 1 if dim == 2 else 3
+    _add_couples(m, dim, h)
     for n in range(m.nodes_body.size):
-        if m.inertia_turns[m.nodes_body[n]]:
-            for a in range(s + dim):
+        b = m.nodes_body[n]
+        if m.inertia_turns[b] and m.inertia_first[b] < m.inertia_first[b + 1]:
+            for a in range(s, s + dim):
                 _move_arm(m, dim, h, n, a)
-                _add_torque(m, dim, h, n, a)
+                _add_torque(m, dim, h, n, a - s)
             _turn_force(m, dim, h, n)
     if s == 3:
         for n in range(m.loads_torque_body.size):
             _turn_section(m, dim, h, n)
+
+
+def _add_couples(m: Memory, dim: int, h: float) -> None:
+    """Add −½h R̄⁻¹ Σ (t × a) × f = −½h R̄⁻¹ (Σ a fᵀ − Σ a·f) t of arms a that turn by t with ω̄ to the columns of ω̄."""
+    value = cython.declare(Number)
+    couple = m.system_couple
+    moved = m.system_moved
+    fill(couple, 0.0)
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        for i in range(dim):
+            for j in range(dim):
+                couple[b][i][j] += m.end_arm[n][i] * m.trial_on_node[n][j]
+    for b in range(m.inertia_mass.size):
+        if not m.inertia_turns[b]:
+            continue
+        if dim == 2:
+            value = couple[b][0][0] + couple[b][1][1]
+            add(m, m.border_w[b][0], m.border_w[b][0], 0.5 * h * m.system_turn[b][0][0] * value)
+            continue
+        value = couple[b][0][0] + couple[b][1][1] + couple[b][2][2]
+        for i in range(3):
+            couple[b][i][i] -= value
+        for a in range(3):
+            for i in range(3):
+                moved[i] = 0.0
+                for j in range(3):
+                    moved[i] += couple[b][i][j] * m.system_turn[b][j][a]
+            for i in range(3):
+                value = 0.0
+                for j in range(3):
+                    value += m.trial_inverse[b][i][j] * moved[j]
+                add(m, m.border_w[b][i], m.border_w[b][a], -0.5 * h * value)
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
@@ -46,7 +81,7 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Add the torque of a node's force by the change ``system.moved`` of its arm, in the rows of ω̄."""
+    """Add the torque of a node's force by the change ``system.moved`` of its arm along body axis a, in rows of ω̄."""
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -63,12 +98,9 @@ def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
                 torque[i] += m.trial_inverse[b][i][j] * m.system_turned[j]
     for i in range(s):
         value = -0.5 * h * torque[i]
-        if a < s:
-            add(m, m.border_w[b][i], m.border_w[b][a], value)
-        else:
-            add(m, m.border_w[b][i], m.border_c[b][a - s], -m.nodes_moves[n] * value)
-            for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
-                m.system_row_w[m.nodes_col[e]][i] += value * m.nodes_val[e][a - s]
+        add(m, m.border_w[b][i], m.border_c[b][a], -m.nodes_moves[n] * value)
+        for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+            m.system_row_w[m.nodes_col[e]][i] += value * m.nodes_val[e][a]
 
 
 def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:

@@ -468,6 +468,7 @@ cdef struct Memory:
     IVec system_border_pivot
     Ten system_turn
     Ten system_inverse
+    Ten system_couple
     Mat system_B
     Mat system_W
     Mat system_through

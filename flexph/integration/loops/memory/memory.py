@@ -67,9 +67,11 @@ class Cells:
         self.cells, self.begin = cells, address_of(cells)
         self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
 
-    def copy(self) -> Cells:
-        """Copy in a new array."""
-        return Cells(self.cells.copy(), self.reals.size)
+    def copy(self, into: Index | None = None) -> Cells:
+        """Copy in a new array, or in the given one."""
+        cells = np.empty_like(self.cells) if into is None else into
+        cells[:] = self.cells
+        return Cells(cells, self.reals.size)
 
     @staticmethod
     def of_zeros(reals: int, wholes: int) -> Cells:
@@ -121,11 +123,14 @@ class Memory:
             known = self.__dict__["_fields"] = Fields(self)
         return known
 
-    def copy(self, *, with_constants: bool = False) -> Memory:
-        """Copy of the memory for a run; it shares the constants, or copies them, too, so that they may be changed."""
+    def copy(self, *, with_constants: bool = False, cells: Index | None = None) -> Memory:
+        """Copy of the memory for a run, its work space in new or given cells.
+
+        It shares the constants, or copies them, too, so that they may be changed.
+        """
         one = Memory.__new__(Memory)
         one.constants, one.table, one.places, one.is_complex = self.constants, self.table, self.places, self.is_complex
-        one._set_space(self.space.copy())
+        one._set_space(self.space.copy(cells))
         addresses = self.addresses.copy()
         addresses[CONSTANTS:, 0] += one.space.begin - self.space.begin
         if with_constants:

@@ -468,6 +468,7 @@ cdef struct ComplexMemory:
     IVec system_border_pivot
     CTen system_turn
     CTen system_inverse
+    CTen system_couple
     CMat system_B
     CMat system_W
     CMat system_through

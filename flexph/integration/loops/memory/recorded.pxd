@@ -469,6 +469,7 @@ cdef struct RecordedMemory:
     IVec system_border_pivot
     RTen system_turn
     RTen system_inverse
+    RTen system_couple
     RMat system_B
     RMat system_W
     RMat system_through

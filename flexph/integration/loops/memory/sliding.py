@@ -102,9 +102,14 @@ def products_of_rows(curves: Curves) -> tuple[Index, Index]:
 
 def slip_products(slips: Slips) -> list[Index]:
     """Indices of the products on which the velocity of each slip depends; slips without terms are left out."""
-    parts = [slice(*ends) for ends in pairwise(slips.term)]
-    used = [np.concatenate([slips.product[p], slips.by[p], slips.also[p]]) for p in parts if p.stop > p.start]
-    return [products[products >= 0] for products in used]
+    return [products_of_slip(slips, k) for k in np.flatnonzero(np.diff(slips.term)).tolist()]
+
+
+def products_of_slip(slips: Slips, k: int) -> Index:
+    """Indices of the products on which the velocity of slip k depends."""
+    terms = slice(slips.term[k], slips.term[k + 1])
+    products: Index = np.concatenate([slips.product[terms], slips.by[terms], slips.also[terms]])
+    return products[products >= 0]
 
 
 def slip_loads(slips: Slips) -> list[Index]:

@@ -90,6 +90,7 @@ class System(NamedTuple):
     border_pivot: Index
     turn: Tensor  # (b, s, s), world rotation by ω̄
     inverse: Tensor  # (b, d, d), R̄⁻¹ at the factored iterate
+    couple: Tensor  # (b, d, d), sums of the products a fᵀ of arms and forces of nodes
     B: Matrix  # (columns of the vectors, and of those of one contact, d)
     W: Matrix
     through: Matrix  # (s, s), work space

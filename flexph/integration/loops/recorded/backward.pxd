@@ -30,6 +30,7 @@ cdef struct Backward:
     Vec missed
     Mat dense
     IVec pivot
+    IVec factored
     Vec covector
     Vec opposite
     Vec none

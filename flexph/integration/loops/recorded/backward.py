@@ -12,6 +12,10 @@ from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, Memory, address_of
 from ..memory.structures import Kinds, Table
 from ..memory.workspace import SPANS
 
+BACK, BACK_BY_NODES, FORWARD = range(3)
+"""Kinds of sweeps: back over steps of the exact scheme or of Gauss collocation, forward over those of the first."""
+ARROW, NOTHING = range(2)
+"""Factors by which transposed systems are solved: those of each step, or dense ones, of which there are none yet."""
 LARGEST = 1000
 """Largest number of unknowns of a transposed system that is solved by its dense matrix where corrections do not."""
 
@@ -35,7 +39,8 @@ class Backward(NamedTuple):
     ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
     right-hand sides, the most corrections of one, their sum, the most operations of a record, the largest gap
     between derivatives of sixth and fourth order of functions in Python, the number of records, and the largest Newton
-    correction of a step with contacts, relative to its largest unknown.
+    correction of a step with contacts, relative to its largest unknown, and the largest gap between the end of a step
+    that is solved again and the next state, relative to the largest entry.
     """
 
     kinds: Kinds
@@ -56,10 +61,11 @@ class Backward(NamedTuple):
     missed: Array  # (y,)
     dense: Array  # (y, y), or empty
     pivot: Index  # (y,)
+    factored: Index  # (1,), the kind of factors
     covector: Array  # (y,)
     opposite: Array  # (y,)
     none: Array  # (0,)
-    audit: Array  # (7,)
+    audit: Array  # (8,)
     plain: Array  # floats of the work space of the memory
     values: Array  # constants that are varied
     cells: Cells
@@ -78,7 +84,7 @@ def backward_of(
     ``run`` has the states (N + 1, n) as the loops have them, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
     """
     states, means, by_state = run
-    constants, space, addresses = _recorded(m)
+    constants, space, addresses = recorded_cells(m)
     out = [np.zeros_like(part) for part in (table.coefficient, table.offset, table.inputs, table.moved)]
     terms, rows, inputs, moved = (part.shape[1] for part in out)
     cells = Cells(space, constants, *(np.zeros(width, complex) for width in (terms, terms, rows, inputs, 1)))
@@ -106,10 +112,11 @@ def backward_of(
         missed=missed,
         dense=dense,
         pivot=pivot,
+        factored=np.array([ARROW]),
         covector=covector,
         opposite=opposite,
         none=np.zeros(0),
-        audit=np.zeros(7),
+        audit=np.zeros(8),
         plain=m.space.reals,
         values=m.constants.reals[varied],
         cells=cells,
@@ -117,12 +124,14 @@ def backward_of(
     return of, addresses
 
 
-def _recorded(m: Memory) -> tuple[Array, Array, Array]:
-    """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses."""
-    constants, space = (np.zeros(cells.reals.size, complex) for cells in (m.constants, m.space))
-    for recorded, cells in ((constants, m.constants), (space, m.space)):
-        recorded.real = cells.reals
-        recorded.view(np.int64)[1::2] = -1
+def recorded_cells(m: Memory, constants: Array | None = None, space: Array | None = None) -> tuple[Array, Array, Array]:
+    """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses.
+
+    They are new ones, or the given ones.
+    """
+    constants, space = (
+        _copied(cells, given) for cells, given in ((m.constants.reals, constants), (m.space.reals, space))
+    )
     addresses, first = m.addresses.copy(), m.table[:, 0]
     rows = np.flatnonzero(REAL)
     base = np.where(rows < CONSTANTS, address_of(constants), address_of(space))
@@ -130,3 +139,17 @@ def _recorded(m: Memory) -> tuple[Array, Array, Array]:
     for span, (begin, _) in enumerate(SPANS.values()):
         addresses[len(FIELDS) + span, 0] = addresses[ROW[begin], 0]
     return constants, space, addresses
+
+
+def _copied(reals: Array, into: Array | None) -> Array:
+    """Cells with the given values, constants until they are recorded."""
+    cells = recorded_zeros(reals.shape) if into is None else into
+    cells.real = reals
+    return cells
+
+
+def recorded_zeros(shape: tuple[int, ...]) -> Array:
+    """Cells of constants that are zero."""
+    cells = np.zeros(shape, complex)
+    cells.ravel().view(np.int64)[1::2] = -1
+    return cells

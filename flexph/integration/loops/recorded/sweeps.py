@@ -26,7 +26,6 @@ if not cython.compiled:
         begin_record,
         doubt,
         end_record,
-        forget_programs,
         give,
         give_one,
         give_some,
@@ -36,7 +35,7 @@ if not cython.compiled:
         run_program,
         want,
     )
-    from ....numerics.loops.views import bind, copy, fill
+    from ....numerics.loops.views import copy, fill
     from ..mechanics.residual import residual as record_residual
     from ..memory.given import given_of
     from ..memory.memory import Memory
@@ -45,6 +44,8 @@ if not cython.compiled:
     from ..steps.newton import begin as record_begin
     from ..steps.run import settle
     from ..steps.run import settle as record_settle
+    from ..terms.masses import set_changing_masses
+    from ..terms.masses import set_changing_masses as record_changing_masses
     from .backward import Backward
     from .transposed import solve_transposed
 
@@ -54,6 +55,8 @@ CORRECTIONS = cython.declare(cython.Py_ssize_t, 20)
 """Largest number of corrections of a transposed system."""
 ROUNDED = cython.declare(cython.double, 1e-9)
 """Largest relative defect where corrections no longer halve it, and after a dense solution."""
+RENEWED = cython.declare(cython.double, 1e-12)
+"""Likewise with the dense factors of another step, above which those of this step are computed."""
 DIVERGED = cython.declare(cython.double, 1e6)
 """Relative defect above which corrections are given up."""
 SETTLED = cython.declare(cython.double, 1e-13)
@@ -62,6 +65,10 @@ ENDS = cython.declare(cython.Py_ssize_t, 0)
 """Sweep from the end to the unknowns; the next ones are from the defects to these, and from both to all numbers."""
 DEFECTS = cython.declare(cython.Py_ssize_t, 1)
 ALL = cython.declare(cython.Py_ssize_t, 2)
+ARROW = cython.declare(cython.Py_ssize_t, 0)
+"""Factors by which transposed systems are solved: those of the step; none yet; dense ones of some step before."""
+NOTHING = cython.declare(cython.Py_ssize_t, 1)
+DENSE = cython.declare(cython.Py_ssize_t, 2)
 SPACE = cython.declare(cython.Py_ssize_t, 0)
 """Group of given numbers: the work space; the next ones are terms before and after, offsets, inputs, constants, h."""
 BEFORE = cython.declare(cython.Py_ssize_t, 1)
@@ -70,32 +77,6 @@ OFFSET = cython.declare(cython.Py_ssize_t, 3)
 INPUTS = cython.declare(cython.Py_ssize_t, 4)
 CONSTANTS = cython.declare(cython.Py_ssize_t, 5)
 LENGTH = cython.declare(cython.Py_ssize_t, 6)
-
-
-def back(memory: int, recorded: int, dim: int, backward: Any, first: int, last: int) -> int:
-    """Go back over the steps from ``last`` (exclusive) to ``first``; return the step that failed, or −1.
-
-    Programs of these steps are kept for others of the same mechanism, until :func:`forget`.
-    """
-    m = cython.declare(cython.pointer(Memory))
-    r = cython.declare(cython.pointer(RecordedMemory))
-    sweep = cython.declare(Backward)
-    begin_at = cython.declare(cython.Py_ssize_t, first)
-    end_at = cython.declare(cython.Py_ssize_t, last)
-    axes = cython.declare(cython.Py_ssize_t, dim)
-    failed = cython.declare(cython.Py_ssize_t)
-    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
-    r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
-    bind(sweep, backward)
-    with cython.nogil:
-        failed = go_back(m, r, axes, sweep, begin_at, end_at)
-    return failed
-
-
-def forget() -> None:
-    """Forget the programs that steps have recorded."""
-    with cython.nogil:
-        forget_programs()
 
 
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
@@ -112,23 +93,29 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     """Adjoint of step k; 0, or 1 if its transposed system is singular."""
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
+    if not solve_back(m, dim, b, k, given.h):
+        return 1
+    entry = m.at_state.size + b.wanted.size
+    entry = add_entries(b.adjoint, entry, row_of(b.by_coefficient, k))
+    entry = add_entries(b.adjoint, entry, row_of(b.by_coefficient, k + 1))
+    entry = add_entries(b.adjoint, entry, row_of(b.by_offset, k + 1))
+    entry = add_entries(b.adjoint, entry, row_of(b.by_inputs, k))
+    entry = add_entries(b.adjoint, entry, row_of(b.by_moved, k))
+    add_entries(b.adjoint, entry, b.by_constants)
+    return 0
+
+
+def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
+    """Solve the transposed system of step k, and carry the adjoint to its start; False if it is singular."""
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
-    _add(row_of(b.by_unknown, k), 0, b.wanted)
+    add_entries(row_of(b.by_unknown, k), 0, b.wanted)
     copy(b.wanted, b.missed)
-    if not _correct(m, dim, b, k, given.h) and not _solve(m, b, k):
-        return 1
-    s = m.at_state.size
-    for i in range(s):
+    if not _correct(m, dim, b, k, h) and not _solve(m, b, k):
+        return False
+    for i in range(m.at_state.size):
         b.carried[i] = b.adjoint[i] + row_of(b.by_state, k)[i]
-    entry = s + b.wanted.size
-    entry = _add(b.adjoint, entry, row_of(b.by_coefficient, k))
-    entry = _add(b.adjoint, entry, row_of(b.by_coefficient, k + 1))
-    entry = _add(b.adjoint, entry, row_of(b.by_offset, k + 1))
-    entry = _add(b.adjoint, entry, row_of(b.by_inputs, k))
-    entry = _add(b.adjoint, entry, row_of(b.by_moved, k))
-    entry = _add(b.adjoint, entry, b.by_constants)
-    return 0
+    return True
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
@@ -146,6 +133,7 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
     copy(row_of(b.table.moved, k), m.trial_moved)
     m.trial_time[0] = 0.5 * (b.table.times[k] + b.table.times[k + 1])
     settle(m, dim)
+    set_changing_masses(m, 0.5)
     begin(m, dim, b.kinds)
     evaluate(m, dim, b.kinds, given)
     for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
@@ -165,13 +153,22 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
     size = largest_absolute(b.wanted)
     left = size
     used = 0
+    if b.factored[0] == NOTHING:
+        return False
+    rounded = RENEWED if b.factored[0] == DENSE else ROUNDED
     while used == 0 or not left <= SETTLED * size:
         before = left
-        solve_transposed(m, dim, h, b.missed, b.covector)
+        if b.factored[0] == DENSE:
+            solve_dense(b.dense, b.pivot, b.missed)
+            add_entries(b.missed, 0, b.covector)
+        else:
+            solve_transposed(m, dim, h, b.missed, b.covector)
         left = _set_residual(m, b, k)
         used += 1
-        if left > 0.5 * before and left <= ROUNDED * size:
+        if left > 0.5 * before and left <= rounded * size:
             break
+        if left > 0.5 * before and b.factored[0] == DENSE:
+            return False
         if used > CORRECTIONS or not left < DIVERGED * size:
             return size == 0.0
     keep_largest(b.audit, 0, left / size if size > 0.0 else 0.0)
@@ -208,11 +205,17 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
         if count == 0 and b.wanted[i] == 0.0:  # of a frame that does not turn
             b.dense[i][i] = 1.0
     factor_dense(b.dense, b.pivot)
+    if b.factored[0] != ARROW:
+        b.factored[0] = DENSE
     copy(b.wanted, b.covector)
     solve_dense(b.dense, b.pivot, b.covector)
     left = _set_residual(m, b, k)
-    keep_largest(b.audit, 0, left / size)
     b.audit[2] += n
+    if b.factored[0] == DENSE and left > SETTLED * size:  # once more
+        solve_dense(b.dense, b.pivot, b.missed)
+        add_entries(b.missed, 0, b.covector)
+        left = _set_residual(m, b, k)
+    keep_largest(b.audit, 0, left / size)
     return left <= ROUNDED * size
 
 
@@ -221,7 +224,7 @@ def row_of(rows: Array, k: int) -> Array:
     return rows[k if rows.shape[0] > 1 else 0]
 
 
-def _add(adjoint: Array, first: int, out: Array) -> int:
+def add_entries(adjoint: Array, first: int, out: Array) -> int:
     """Add entries of the adjoint from ``first`` on; return the index behind them."""
     for i in range(out.size):
         out[i] += adjoint[first + i]
@@ -232,11 +235,11 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     """Record a program of residual and end of a step."""
     s = r.at_state.size
     n = r.x.size
-    _set(b.cells.space, b.plain)
-    _set(b.cells.before, given.before)
-    _set(b.cells.after, given.after)
-    _set(b.cells.offset, given.offset)
-    _set(b.cells.inputs, given.inputs)
+    set_cells(b.cells.space, b.plain)
+    set_cells(b.cells.before, given.before)
+    set_cells(b.cells.after, given.after)
+    set_cells(b.cells.offset, given.offset)
+    set_cells(b.cells.inputs, given.inputs)
     begin_record()
     give(b.cells.space, SPACE, -1)
     want(r.at_state, 0)
@@ -255,6 +258,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
+    record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
     record_residual(
         r,
@@ -272,7 +276,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     b.audit[5] += 1
 
 
-def _set(cells: Any, row: Array) -> None:
+def set_cells(cells: Any, row: Array) -> None:
     """Set recorded numbers to constants."""
     for i in range(row.size):
         cells.p[i] = row[i]

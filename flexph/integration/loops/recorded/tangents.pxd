@@ -1,5 +1,4 @@
 from ....numerics.algebra.dense cimport factor as factor_dense, solve as solve_dense
-from ....numerics.loops.binding cimport bind
 from ....numerics.loops.recorded cimport doubt, forget_programs, push, push_sizes
 from ....numerics.loops.views cimport Mat, Vec, copy, fill
 from ..memory.given cimport given_of

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import factor as factor_dense
     from ....numerics.algebra.dense import solve as solve_dense
     from ....numerics.loops.recorded import doubt, forget_programs, push, push_sizes
-    from ....numerics.loops.views import bind, copy, fill
+    from ....numerics.loops.views import copy, fill
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..steps.newton import solve_step
@@ -38,23 +38,6 @@ SETTLED = cython.declare(cython.double, 1e-13)
 """Defect of a system, relative to its largest right-hand side, at which it is solved."""
 UNRELIABLE = cython.declare(cython.double, 1e-14)
 """Defect, relative to the largest sum of sizes of the terms of a defect, that is round-off."""
-
-
-def forward(memory: int, recorded: int, dim: int, given: Any, first: int, last: int) -> int:
-    """Go over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1."""
-    m = cython.declare(cython.pointer(Memory))
-    r = cython.declare(cython.pointer(RecordedMemory))
-    sweep = cython.declare(Forward)
-    begin_at = cython.declare(cython.Py_ssize_t, first)
-    end_at = cython.declare(cython.Py_ssize_t, last)
-    axes = cython.declare(cython.Py_ssize_t, dim)
-    failed = cython.declare(cython.Py_ssize_t)
-    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
-    r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
-    bind(sweep, given)
-    with cython.nogil:
-        failed = go_forward(m, r, axes, sweep, begin_at, end_at)
-    return failed
 
 
 def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:

@@ -7,5 +7,5 @@ contacts of an island.
 
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,
-integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.
+integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.algebra, numerics.loops.
 """

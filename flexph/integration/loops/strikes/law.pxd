@@ -4,6 +4,7 @@ from ....contacts.loops.island_space cimport Island, LawSpace
 from ....contacts.loops.proximal cimport solve_proximal
 from ....contacts.loops.proximal_coupled cimport proximal_coupled
 from ....contacts.loops.problem cimport Chain, Cone, Coupled, Space
+from ....numerics.algebra.halves cimport rows_of_halves
 from ....numerics.loops.views cimport stored
 from ....numerics.loops.views cimport Vec, block, distance, larger, most, padded, part, smaller
 from ..memory.memory cimport Memory

@@ -15,6 +15,7 @@ if not cython.compiled:
     from ....contacts.loops.problem import Chain, Cone, Coupled, Space
     from ....contacts.loops.proximal import solve_proximal
     from ....contacts.loops.proximal_coupled import proximal_coupled
+    from ....numerics.algebra.halves import rows_of_halves
     from ....numerics.loops.views import block, distance, larger, most, padded, part, smaller, stored
     from ..memory.memory import Memory
     from .bearings import friction_of
@@ -45,7 +46,8 @@ def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: fl
         if again and law.made[1] == first + 1:
             return Island(first, count, r, scale, law.made[2], law.made[3])
         bodies, reach = _order(m, law, first, count)
-        if bodies * n * stored(n * reach + n - 1) > law.band.size:
+        half = n * reach + n - 1
+        if rows_of_halves(bodies * n, half) * stored(half) > law.band.size:
             bodies = 0
     if bodies == 0 and r * count > LARGEST:
         return Island(first, 0, r, scale, 0, 0)
@@ -171,10 +173,25 @@ def _velocity_space(law: LawSpace, island: Island) -> Chain:
     n = law.rate.shape[2]
     N = n * island.bodies
     half = n * island.reach + n - 1
-    band = block(law.band, 0, N, stored(half))
-    pivot = part(law.pivot, 0, N)
+    rows = rows_of_halves(N, half)
+    band = block(law.band, 0, rows, stored(half))
+    pivot = part(law.pivot, 0, rows)
     z = part(law.z, 0, N)
-    return Chain(half, band, pivot, law.made, law.kept_gain, law.gain, law.pull, z, law.of_bodies, law.state, law.pairs)
+    other = part(law.z, N, 2 * N)
+    return Chain(
+        half,
+        band,
+        pivot,
+        law.made,
+        law.kept_gain,
+        law.gain,
+        law.pull,
+        z,
+        other,
+        law.of_bodies,
+        law.state,
+        law.pairs,
+    )
 
 
 def multiply_compliance(law: LawSpace, island: Island, x: Array, out: Array) -> None:

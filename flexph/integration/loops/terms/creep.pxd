@@ -14,4 +14,5 @@ cdef double stiffness(Memory* m, Py_ssize_t i, Py_ssize_t k, Py_ssize_t l) noexc
 cdef double linear_force(Memory* m, Py_ssize_t slip, Py_ssize_t k) noexcept nogil
 cdef double tangential_force(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef (double, double) saturation(Memory* m, Py_ssize_t i, double x) noexcept nogil
+cdef double slope_by_load(Memory* m, Py_ssize_t slip, Py_ssize_t k) noexcept nogil
 cdef void add_creep(Memory* m, Py_ssize_t slip) noexcept nogil

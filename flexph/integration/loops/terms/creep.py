@@ -101,6 +101,17 @@ def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
     return ratio, (steep - ratio) / x
 
 
+def slope_by_load(m: Memory, slip: int, k: int) -> float:
+    """Derivative of component k of the force by the load N of the wheel; zero if N ≤ 0."""
+    i = m.joints_stiffness.size + slip
+    limit = limit_of(m, slip)
+    if limit <= 0.0:
+        return 0.0
+    speed = larger(fabs(m.slide_rate[m.slips_first[slip + 1] - 1]), m.joints_parameter[i][5])
+    x = tangential_force(m, slip) / (speed * limit)
+    return linear_force(m, slip, k) * x * saturation(m, i, x)[1] * m.joints_parameter[i][2] / (speed * limit)
+
+
 def add_creep(m: Memory, slip: int) -> None:
     """Add the derivatives of the forces by slips and rolling speed to the Jacobian, from the rows of the slip."""
     i = m.joints_stiffness.size + slip
@@ -128,5 +139,4 @@ def add_creep(m: Memory, slip: int) -> None:
             value = -force * (ratio + slope * x) / (speed * speed)
             add_block(m, k - first, last - first, value if m.slide_rate[last] > 0.0 else -value)
         if m.slips_load[slip] >= 0:
-            value = -force * x * slope / (speed * m.x_lam[m.slips_load[slip]])
-            add_to_column(m, m.border_l[m.slips_load[slip]], k - first, value)
+            add_to_column(m, m.border_l[m.slips_load[slip]], k - first, -slope_by_load(m, slip, k - first))

@@ -4,6 +4,7 @@ Some ten seconds, as gmsh starts anew for each drawing. All is skipped without g
 """
 
 import json
+import sys
 
 import meshio
 import numpy as np
@@ -13,11 +14,13 @@ from drawings import INCH, METRE, MILLIMETRE, Sheet, link
 from scipy.spatial.transform import Rotation
 
 import fem
+import rigid
 from flexph.cli import main
 from flexph.meshes.drawings import worker
+from flexph.meshes.drawings.answers import FOLDER
 from flexph.meshes.drawings.drawing import MeshRequest, _warn_of_walls, read_drawing
 from flexph.meshes.drawings.step_text import entities, length_unit, materials
-from flexph.meshes.drawings.triangles import closed_surface
+from flexph.meshes.drawings.triangles import file_surface
 from flexph.meshes.files.reading import read_contents
 
 STEEL = fem.Material(young=2.1e11, density=7850.0, poisson=0.3)
@@ -227,7 +230,7 @@ SIDES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [
 TRIANGLES = np.array([t for a, b, c, d in SIDES for t in ([a, b, c], [a, c, d])])
 
 
-def test_a_closed_surface_of_triangles_is_meshed(tmp_path):
+def test_a_file_surface_of_triangles_is_meshed(tmp_path):
     pytest.importorskip("gmsh", exc_type=ImportError)
     meshio.write(tmp_path / "box.stl", meshio.Mesh(BOX, [("triangle", TRIANGLES)]))
     body = fem.solid(tmp_path / "box.stl", STEEL, size=0.49e-3, unit="1 mm", ports={"end": lambda x: x[0] < 1e-9})
@@ -241,12 +244,62 @@ def test_a_closed_surface_of_triangles_is_meshed(tmp_path):
         (np.vstack([TRIANGLES[1:], TRIANGLES[:1, ::-1]]), "senses"),
     ],
 )
-def test_open_surfaces_are_refused(tmp_path, cells, words):
+def test_open_surfaces_are_refused_without_trimesh(tmp_path, monkeypatch, cells, words):
+    monkeypatch.setitem(sys.modules, "trimesh", None)
     meshio.write(tmp_path / "open.stl", meshio.Mesh(BOX, [("triangle", cells)]))
     with pytest.raises(ValueError, match=words):
-        closed_surface(tmp_path / "open.stl")
+        file_surface(tmp_path / "open.stl")
+    with pytest.raises(ValueError, match=r"by trimesh: pip install 'flexph\[cad\]'"):
+        file_surface(tmp_path / "open.stl")
     with pytest.raises(ValueError, match="unit must be given"):
         fem.solid(tmp_path / "open.stl", STEEL, size=1e-3)
+
+
+def fine_ball():
+    """Points and triangles of a ball of radius 1, outward."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
+    ball = trimesh.creation.icosphere(subdivisions=3)
+    return np.array(ball.vertices), np.array(ball.faces)
+
+
+def volume(points, cells):
+    return np.linalg.det(points[cells]).sum() / 6.0
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda x, t: (x, np.vstack([t[:100], t[100:300, ::-1], t[300:]])), "200 triangles turned"),
+        (lambda x, t: (x, np.delete(t, [5, 700, 701], axis=0)), "holes filled with"),
+        (lambda x, t: (x, np.vstack([t, t[:7]])), "7 repeated triangles dropped"),
+        (lambda x, t: (torn(x, t), np.arange(3 * len(t)).reshape(-1, 3)), "of its extent apart merged"),
+    ],
+    ids=["senses", "holes", "repeated", "torn"],
+)
+def test_surfaces_are_repaired_with_a_warning(tmp_path, damage, said):
+    """The volume of the ball comes back: to single precision, or to that of three flat triangles of 1280."""
+    points, cells = fine_ball()
+    broken, triangles = damage(points, cells)
+    meshio.write(tmp_path / "ball.stl", meshio.Mesh(broken, [("triangle", triangles)]), binary=True)
+    with pytest.warns(UserWarning, match=f"was not watertight.*repaired.*{said}"):
+        held = file_surface(tmp_path / "ball.stl")
+    assert volume(*held) == pytest.approx(volume(points, cells), rel=1e-4)
+
+
+def torn(points, cells):
+    """Corners of single triangles, each moved by 3e-6 of the extent."""
+    moved = 6e-6 * np.random.default_rng(1).uniform(-0.5, 0.5, (3 * len(cells), 3))
+    return points[cells].reshape(-1, 3) + moved
+
+
+def test_large_holes_are_not_filled(tmp_path):
+    """A hemisphere without a bottom: what closes it nobody knows."""
+    points, cells = fine_ball()
+    half = cells[points[cells][:, :, 2].mean(axis=1) > 0.0]
+    meshio.write(tmp_path / "half.stl", meshio.Mesh(points, [("triangle", half)]), binary=True)
+    with pytest.raises(ValueError, match=r"must be watertight.*holes are 0\.3.* of its surface"):
+        file_surface(tmp_path / "half.stl")
 
 
 def test_a_mesh_may_have_another_unit(tmp_path):
@@ -272,3 +325,31 @@ def test_a_full_disk_is_no_missing_library(tmp_path, monkeypatch):
     request.write_text('{"task": "mesh"}')
     worker.main(str(request), str(answer))
     assert "No space left" in json.loads(answer.read_text())["refused"]
+
+
+def test_a_drawing_is_loaded_again_without_gmsh(tmp_path, monkeypatch):
+    """Answers lie beside it, by the content of the file and the size of the cells: another one of both needs gmsh."""
+    pytest.importorskip("gmsh", exc_type=ImportError)
+    with Sheet() as sheet:
+        link(sheet, (0, 0), (100, 30), low=0, high=24, radius=15, bores=[((0, 0), 9), ((100, 30), 7)])
+        path = sheet.write(tmp_path / "link.step")
+    first = fem.solid(path, STEEL, size=0.02, ports={"eye": "hole1"})
+    swing = rigid.solid(path, density=7850.0, ports={"eye": "hole1"})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "gmsh.py").write_text("raise OSError('no libGLU')")
+    monkeypatch.syspath_prepend(tmp_path / "empty")
+    again = fem.solid(path, STEEL, size=0.02, ports={"eye": "hole1"})
+    np.testing.assert_array_equal(again.view.points, first.view.points)
+    assert again.mass == first.mass
+    assert rigid.solid(path, density=7850.0, ports={"eye": "hole1"}).mass == swing.mass
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(path, STEEL, size=0.021)
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    (moved / "link.step").write_text(path.read_text().replace("FILE_NAME(", "FILE_NAME( "))
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(moved / "link.step", STEEL, size=0.02)
+    for file in (tmp_path / FOLDER).iterdir():
+        file.write_bytes(file.read_bytes()[:-30])  # damaged: as none
+    with pytest.raises(ImportError, match="no libGLU"):
+        fem.solid(path, STEEL, size=0.02)

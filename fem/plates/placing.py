@@ -1,0 +1,128 @@
+"""Plates in the axes of their file: all maps of a body turned and moved from the axes of the plate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import Body, LoadPort, Port
+from flexph.bodies.fields import SectionMap, TensorField, View
+from flexph.bodies.inertia import Inertia
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
+
+from .flat import PlaneAxes, each, rotation_of_tensors
+
+
+def placed(body: Body, plane: PlaneAxes) -> Body:
+    """Body with its frame in the axes of the file: a point X of the plate is at ``o + A X``.
+
+    The flexible coordinates, and with them the elastic energy, stay.
+    """
+    if plane.is_plain:
+        return body
+    return replace(
+        body,
+        inertia=_inertia(body.inertia, plane),
+        ports={name: _port(port, plane) for name, port in body.ports.items()},
+        loads={name: _load(load, plane) for name, load in body.loads.items()},
+        view=None if body.view is None else _view(body.view, plane),
+        section_rotation=_turned(body.section_rotation, plane.axes),
+        sections={name: _section(own, plane) for name, own in body.sections.items()},
+    )
+
+
+def with_port_at(body: Body, name: str, at: Any) -> Body:
+    """Body with a port at a point [m] that moves rigidly with the region of the port: u' = u + θ × (at − X)."""
+    point = check.array(f"at of port {name!r}", at, (3,))
+    port = body.ports[name]
+    assert port.rotation is not None
+    x, y, z = point - port.position
+    lever = sparse.csr_array(np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]))
+    moved = Port(point, sparse.csr_array(port.shape + lever @ sparse.csr_array(port.rotation)), port.rotation)
+    return replace(body, ports={**body.ports, name: moved})
+
+
+def _turned(rows: Any, axes: Array) -> Any:
+    """Rows (3k, n) of k vectors, turned."""
+    return None if rows is None else sparse.csr_array(each(axes, rows.shape[0] // 3) @ rows)
+
+
+def _points(positions: Array, plane: PlaneAxes) -> Array:
+    return np.asarray(plane.origin + positions @ plane.axes.T)
+
+
+def _port(port: Port, plane: PlaneAxes) -> Port:
+    return Port(_points(port.position, plane), _turned(port.shape, plane.axes), _turned(port.rotation, plane.axes))
+
+
+def _load(load: LoadPort, plane: PlaneAxes) -> LoadPort:
+    normals = None if load.normals is None else load.normals @ plane.axes.T
+    return LoadPort(_points(load.positions, plane), _turned(load.shapes, plane.axes), load.measures, normals)
+
+
+def _inertia(own: Inertia, plane: PlaneAxes) -> Inertia:
+    """Mass integrals with φ' = Aφ and X' = o + A X."""
+    A, o = plane.axes, plane.origin
+    first = A @ own.first
+    lever = np.einsum("ik,jl,kln->ijn", A, A, own.shape_lever)
+    shape = A @ own.shape_first
+    pair = tuple(tuple(_combined(own.shape_pair, A[i], A[j]) for j in range(3)) for i in range(3))
+    return Inertia(
+        mass=own.mass,
+        first=first + own.mass * o,
+        second=A @ own.second @ A.T + np.outer(first, o) + np.outer(o, first) + own.mass * np.outer(o, o),
+        shape_first=shape,
+        shape_lever=lever + np.einsum("in,j->ijn", shape, o),
+        shape_pair=pair,
+        spin=A @ own.spin @ A.T,
+        spin_shape=A @ own.spin_shape,
+        spin_pair=own.spin_pair,
+    )
+
+
+def _combined(pair: Any, left: Array, right: Array) -> Any:
+    """Sum Σ_kl left_k right_l pair_kl."""
+    n = pair[0][0].shape[0]
+    terms = [
+        left[k] * right[m] * pair[k][m] for k in range(3) for m in range(3) if left[k] * right[m] and pair[k][m].nnz
+    ]
+    return sparse.csr_array(sum(terms[1:], start=terms[0])) if terms else sparse.csr_array((n, n))
+
+
+def _view(view: View, plane: PlaneAxes) -> View:
+    return replace(
+        view,
+        points=_points(view.points, plane),
+        shape=_turned(view.shape, plane.axes),
+        tensors={name: _tensor(field, plane) for name, field in view.tensors.items()},
+    )
+
+
+def _tensor(field: TensorField, plane: PlaneAxes) -> TensorField:
+    """Stress tensor in the axes of the file."""
+    matrix = rotation_of_tensors(plane.axes)
+    back = np.linalg.inv(matrix)
+    rows = lambda own: sparse.csr_array(sparse.kron(sparse.eye_array(own.shape[0] // 6), matrix) @ own)  # noqa: E731
+    return replace(
+        field,
+        cells=rows(field.cells),
+        at=rows(field.at),
+        nodal=rows(field.nodal),
+        positions=_points(field.positions, plane),
+        compliances=np.einsum("ai,kab,bj->kij", back, field.compliances, back),
+    )
+
+
+def _section(own: SectionMap, plane: PlaneAxes) -> SectionMap:
+    turn = np.kron(np.eye(2), plane.axes)
+    return replace(
+        own,
+        position=_points(own.position, plane),
+        normal=plane.axes @ own.normal,
+        nodal=sparse.csr_array(turn) @ own.nodal,
+        lever=np.asarray(own.lever) @ turn.T,
+    )

@@ -1,0 +1,163 @@
+"""Refinement of triangles and tetrahedra by bisection of their longest edges.
+
+An edge is cut in all cells that have it, and a cell with a cut edge has its longest edge cut (M.-C. Rivara, Int. J.
+Numer. Meth. Engng 20 (1984)). Each cell is cut at its longest edge that is to be cut, ties by numbers of nodes, so that
+both cells of a facet cut it in the same way and no node hangs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph.meshes.cell_types import EDGES
+from flexph.numerics.arrays import Array
+
+from ..meshes.cells import CELLS
+from ..meshes.reading import sorted_corners
+from ..meshes.solid_mesh import Block, NamedSet, SolidMesh
+
+STRAIGHT = 1e-4
+"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight; as decks print."""
+SIMPLICES = ("triangle", "tetra")
+
+
+class Bisected(NamedTuple):
+    """A refined mesh, and the number of the cell of the earlier mesh of each of its cells."""
+
+    mesh: SolidMesh
+    parents: Array
+
+
+def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
+    """Mesh with cells of degree 1, without nodes on edges.
+
+    Raises ValueError for cells that are no triangles or tetrahedra, and for curved ones.
+    """
+    strange = [b.kind.name for b in mesh.blocks if b.kind.shape not in SIMPLICES]
+    if strange:
+        raise ValueError(
+            f"refine must be left out for {', '.join(strange)} cells: triangles and tetrahedra are refined "
+            "(fem.box_mesh(..., simplices=True)), and drawings"
+        )
+    block = mesh.blocks[0]
+    if block.kind.degree == 1:
+        return mesh
+    at = mesh.points[block.nodes]
+    corners = at[:, : block.kind.corners]
+    means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
+    if np.any(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * np.ptp(corners, axis=1).max(axis=1)):
+        raise ValueError(
+            f"refine must be left out for curved {block.kind.name} cells, whose surface between their nodes is not "
+            "known: give the drawing, or cells with straight edges"
+        )
+    kept = np.unique(block.corners())
+    fresh = np.full(len(mesh.points) + 1, -1)
+    fresh[kept] = np.arange(len(kept))
+    sets = {name: _renumbered(own, fresh) for name, own in mesh.sets.items()}
+    numbers = mesh.numbers[kept[kept < len(mesh.numbers)]]
+    return SolidMesh(mesh.points[kept], (Block(CELLS[block.kind.shape], fresh[block.corners()]),), sets, numbers)
+
+
+def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
+    nodes = fresh[own.nodes]
+    return NamedSet(own.cells, sorted_corners(fresh[own.facets]), nodes[nodes >= 0])
+
+
+def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
+    """Mesh of degree 1 with the marked cells (k,) cut, and others so that no node hangs; regions are kept."""
+    block = mesh.blocks[0]
+    cuts = _Cuts(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
+    cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
+    middles = 0.5 * (mesh.points[cuts.ends[:, 0]] + mesh.points[cuts.ends[:, 1]])
+    points = np.vstack([mesh.points, middles])
+    sets = {name: _refined_set(mesh, own, cuts, parents) for name, own in mesh.sets.items()}
+    return Bisected(SolidMesh(points, (Block(block.kind, cells),), sets, mesh.numbers), parents)
+
+
+def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _Cuts, parents: Array) -> NamedSet:
+    """Named set with the children of its cells and facets, and nodes on cut edges of its boundary facets."""
+    cells = np.flatnonzero(np.isin(parents, own.cells[:, 1])) if len(own.cells) else np.zeros(0, dtype=int)
+    width, facets = mesh.dim, own.facets
+    if len(facets):
+        children, _ = cuts.split(facets[:, :width], _edges_of(width))
+        facets = sorted_corners(np.pad(children, [(0, 0), (0, 4 - width)], constant_values=-1))
+    return NamedSet(np.column_stack([np.zeros_like(cells), cells]), facets, _with_middles(mesh, own.nodes, cuts))
+
+
+def _edges_of(width: int) -> Array:
+    return np.array([(0, 1)]) if width == 2 else np.array([(0, 1), (1, 2), (0, 2)])
+
+
+def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
+    """Nodes, and those in the middle of cut edges of boundary facets whose corners are all among them."""
+    if not len(nodes):
+        return nodes
+    f = mesh.facets
+    corners = f.corners[f.boundary][:, : mesh.dim]
+    inside = corners[np.isin(corners, nodes).all(axis=1)]
+    fresh = [cuts.middle(inside[:, pair]) for pair in _edges_of(mesh.dim)]
+    return np.unique(np.concatenate([nodes, *(own[own >= 0] for own in fresh)]))
+
+
+class _Cuts:
+    """Edges to cut, with their ``ends`` (e, 2) in the order of their new nodes."""
+
+    def __init__(self, points: Array, cells: Array, marked: Array, edges: Array) -> None:
+        self.count = len(points)
+        pairs = np.sort(cells[:, edges], axis=2)
+        keys, of_cell = np.unique(self._keys(pairs).ravel(), return_inverse=True)
+        of_cell = of_cell.reshape(len(cells), len(edges))
+        ends = np.column_stack([keys // self.count, keys % self.count])
+        length = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
+        length = np.round(length / length.max(), 10)  # equal lengths up to round-off go by numbers
+        rank = np.empty(len(keys), dtype=int)
+        rank[np.lexsort((keys, length))] = np.arange(len(keys))
+        longest = of_cell[np.arange(len(cells)), rank[of_cell].argmax(axis=1)]
+        cut = np.zeros(len(keys), dtype=bool)
+        cut[longest[marked]] = True
+        while True:
+            wanted = longest[cut[of_cell].any(axis=1)]
+            if cut[wanted].all():
+                break
+            cut[wanted] = True
+        self.keys, self.rank, self.ends = keys[cut], rank[cut], ends[cut]
+
+    def _keys(self, pairs: Array) -> Array:
+        """Keys of sorted pairs of nodes; those with new nodes lie beyond all others."""
+        beyond = pairs[..., 1] >= self.count
+        return np.where(beyond, np.iinfo(np.int64).max, pairs[..., 0].astype(np.int64) * self.count + pairs[..., 1])
+
+    def places(self, pairs: Array) -> Array:
+        """Numbers of the cut edges of pairs of nodes (…, 2), −1 for other pairs."""
+        keys = self._keys(np.sort(pairs, axis=-1))
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def middle(self, pairs: Array) -> Array:
+        """New nodes of pairs of nodes, −1 where they are not cut."""
+        at = self.places(pairs)
+        return np.where(at < 0, -1, self.count + at)
+
+    def split(self, cells: Array, edges: Array) -> tuple[Array, Array]:
+        """Cells cut until none has an edge to cut, and the numbers of the cells that they come from."""
+        done, owners, own, parents = [], [], cells, np.arange(len(cells))
+        while len(own):
+            at = self.places(own[:, edges])
+            rank = np.where(at < 0, -1, self.rank[at])
+            first = rank.argmax(axis=1)
+            row = np.arange(len(own))
+            whole = rank[row, first] < 0
+            done.append(own[whole])
+            owners.append(parents[whole])
+            cut, row = own[~whole], np.arange(int((~whole).sum()))
+            node = self.count + at[~whole][row, first[~whole]]
+            children = []
+            for end in range(2):
+                child = cut.copy()
+                child[row, edges[first[~whole], end]] = node
+                children.append(child)
+            own, parents = np.vstack(children), np.tile(parents[~whole], 2)
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        return np.vstack(done)[order], np.concatenate(owners)[order]

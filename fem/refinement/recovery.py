@@ -1,0 +1,208 @@
+"""Smooth stresses from patches of cells, and the energy of their difference from those of the mesh.
+
+Polynomials are fitted by least squares to the stresses at the points of all cells around a corner; the smooth stress is
+their mean, weighted by the barycentric coordinates in a cell: O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng
+33 (1992) 1331, 1365. Corners with too few points around them, on the boundary, leave their weight to the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from skfem.element import ElementTetP1, ElementTriP1
+from skfem.quadrature import get_quadrature
+
+from flexph.numerics.arrays import Array
+
+from ..meshes.solid_mesh import SolidMesh
+
+WELL_POSED = 1e-4
+"""Least eigenvalue of the moments of a patch, relative to the largest, from which its polynomial is taken."""
+SPARE = 4.0 / 3.0
+"""Least ratio of the points of a patch to the coefficients of its polynomial."""
+CHUNK = 40_000
+"""Pairs of a point and a corner that are summed at once."""
+INTEGRATED = 4
+"""Degree of polynomials whose integrals over cells are exact."""
+
+
+class Samples(NamedTuple):
+    """Points of integration (s,) of stresses: positions (s, d), volumes, cells, and matrix (s, p) of values there.
+
+    Stress points are where stresses are best, so that errors are integrated at others.
+    """
+
+    positions: Array
+    weights: Array
+    cell: Array
+    values: Any
+
+
+class StressPoints(NamedTuple):
+    """Points of one kind of stress: positions (p, d), volumes and cells (p,), number of components, first coordinate.
+
+    ``degree`` is that of the polynomials of patches.
+    """
+
+    positions: Array
+    weights: Array
+    cell: Array
+    components: int
+    first: int
+    degree: int
+    samples: Samples
+
+    @property
+    def rows(self) -> slice:
+        """Coordinates of these stresses."""
+        return slice(self.first, self.first + self.components * len(self.cell))
+
+
+def stress_points(
+    pieces: Array, points: Array, weights: Array, cell: Array, *, components: int, first: int, degree: int
+) -> StressPoints:
+    """Points (n, q, d) on pieces of cells, simplices (n, d + 1, d), with a polynomial through the q points of each."""
+    n, q, d = points.shape
+    where, shares = get_quadrature(ElementTriP1() if d == 2 else ElementTetP1(), INTEGRATED)
+    barycentric = np.vstack([1.0 - where.sum(axis=0), where]).T
+    edges = np.swapaxes(pieces[:, 1:] - pieces[:, :1], 1, 2)
+    rest = np.einsum("nij,nqj->nqi", np.linalg.inv(edges), points - pieces[:, :1])
+    at_points = _polynomials(np.concatenate([1.0 - rest.sum(axis=2, keepdims=True), rest], axis=2), q)
+    values = np.einsum("sb,nbq->nsq", _polynomials(barycentric, q), np.linalg.inv(at_points))
+    columns = np.broadcast_to(np.arange(n * q).reshape(n, 1, q), values.shape)
+    count = len(barycentric)
+    samples = Samples(
+        np.einsum("sa,nai->nsi", barycentric, pieces).reshape(-1, d),
+        (np.abs(np.linalg.det(edges))[:, None] * shares).ravel(),
+        np.repeat(cell, count),
+        sparse.csr_array((values.ravel(), columns.ravel(), q * np.arange(n * count + 1)), shape=(n * count, n * q)),
+    )
+    owner = np.repeat(cell, q)
+    return StressPoints(points.reshape(-1, d), weights.ravel(), owner, components, first, degree, samples)
+
+
+def _polynomials(barycentric: Array, count: int) -> Array:
+    """Values (..., count) of one constant, d + 1 linear or all quadratic polynomials."""
+    corners = barycentric.shape[-1]
+    if count == 1:
+        return np.ones((*barycentric.shape[:-1], 1))
+    if count == corners:
+        return barycentric
+    i, j = np.triu_indices(corners)
+    assert count == len(i)
+    return barycentric[..., i] * barycentric[..., j]
+
+
+class Errors(NamedTuple):
+    """Energies of the differences of smooth stresses by cells (cells, k), and cells that have no patch of their own."""
+
+    energies: Array
+    bare: Array
+
+
+def stress_errors(mesh: SolidMesh, material: Array, points: StressPoints, *, sigma: Array, compliance: Any) -> Errors:
+    """Energies ∫ (σ* − σ) : S (σ* − σ) of one kind of stress, for all stresses (m, k) of a body with compliance C.
+
+    ``material`` (cells,) numbers the materials, across which stresses may jump.
+    """
+    c, samples, k = points.components, points.samples, sigma.shape[1]
+    values = sigma[points.rows].reshape(len(points.cell), -1)  # components and columns of a point
+    corner, centre, size = _patches(mesh, material)
+    fit = _Fit(points.degree, centre, size)
+    patch = corner[points.cell]
+    well, coefficients = fit.solved(points.positions, patch, values)
+    own = corner[samples.cell]
+    weights = _barycentric(mesh, samples) * well[own]
+    total = weights.sum(axis=1)
+    smooth = fit.blended(samples.positions, own, weights / np.where(total > 0.0, total, 1.0)[:, None], coefficients)
+    difference = np.where((total > 0.0)[:, None], smooth - samples.values @ values, 0.0).reshape(-1, c, k)
+    first = np.flatnonzero(np.diff(points.cell, prepend=-1))  # points are sorted by cell
+    blocks = sparse.bsr_array(sparse.csr_array(compliance)[points.rows, points.rows], blocksize=(c, c))
+    dense = np.zeros((len(points.cell), c, c))
+    rows = np.repeat(np.arange(len(points.cell)), np.diff(blocks.indptr))
+    dense[rows[rows == blocks.indices]] = blocks.data[rows == blocks.indices]
+    unit = dense[first] / points.weights[first, None, None]
+    density = np.einsum("sik,sij,sjk->sk", difference, unit[samples.cell], difference, optimize=True)
+    cells = int(mesh.starts[-1])
+    energies = [np.bincount(samples.cell, samples.weights * column, cells) for column in density.T]
+    return Errors(np.column_stack(energies), np.unique(samples.cell[total <= 0.0]))
+
+
+def _corners(mesh: SolidMesh) -> Array:
+    return np.vstack([block.corners() for block in mesh.blocks])
+
+
+def _patches(mesh: SolidMesh, material: Array) -> tuple[Array, Array, Array]:
+    """Patch number of each corner of each cell (cells, c), centres (g, d) of the patches and their sizes."""
+    nodes, kinds = _corners(mesh), int(material.max()) + 1
+    keys, number = np.unique(nodes * kinds + material[:, None], return_inverse=True)
+    number = number.reshape(nodes.shape)
+    extent = np.linalg.norm(mesh.points[nodes] - mesh.points[nodes].mean(axis=1)[:, None], axis=2).max(axis=1)
+    size = np.zeros(len(keys))
+    np.maximum.at(size, number, 2.0 * extent[:, None])
+    return number, mesh.points[keys // kinds], size
+
+
+def _barycentric(mesh: SolidMesh, samples: Samples) -> Array:
+    """Barycentric coordinates of points in their cells, (s, d + 1)."""
+    at = mesh.points[_corners(mesh)]
+    edges = np.swapaxes(at[:, 1:] - at[:, :1], 1, 2)
+    lever = samples.positions - at[samples.cell, 0]
+    rest = np.einsum("pij,pj->pi", np.linalg.inv(edges)[samples.cell], lever)
+    return np.column_stack([1.0 - rest.sum(axis=1), rest])
+
+
+class _Fit:
+    """Least-squares polynomials of a degree on patches with centres (g, d) and sizes (g,)."""
+
+    def __init__(self, degree: int, centre: Array, size: Array) -> None:
+        self.centre, self.size = centre, size
+        d = centre.shape[1]
+        grids = np.indices((degree + 1,) * d).reshape(d, -1).T
+        self.powers = grids[grids.sum(axis=1) <= degree]
+
+    def _basis(self, positions: Array, patch: Array) -> Array:
+        """Monomials (k, b) at points (k, d) about the centres of patches (k,)."""
+        lever = (positions - self.centre[patch]) / self.size[patch, None]
+        return np.prod(lever[:, None] ** self.powers, axis=2)
+
+    def solved(self, positions: Array, patch: Array, values: Array) -> tuple[Array, Array]:
+        """Mask of the well-posed patches (g,), and coefficients (g, b, v).
+
+        Each of the points (p, d) with values (p, v) belongs to the patches (p, c).
+        """
+        g, b, v = len(self.centre), len(self.powers), values.shape[1]
+        sums, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)
+        for point, own in _pairs(patch):
+            basis = self._basis(positions[point], own)
+            total = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(g, len(own)))
+            sums += total @ (basis[:, :, None] * basis[:, None]).reshape(len(own), -1)
+            right += total @ (basis[:, :, None] * values[point, None]).reshape(len(own), -1)
+        moments = sums.reshape(g, b, b)
+        scale = 1.0 / np.sqrt(np.einsum("gbb->gb", moments))
+        scaled = moments * scale[:, :, None] * scale[:, None]
+        spectrum = np.linalg.eigvalsh(scaled)
+        well = (count >= SPARE * b) & (spectrum[:, 0] > WELL_POSED * spectrum[:, -1])
+        scaled[~well] = np.eye(b)
+        solved = scale[:, :, None] * np.linalg.solve(scaled, scale[:, :, None] * right.reshape(g, b, v))
+        return well, np.where(well[:, None, None], solved, 0.0)
+
+    def blended(self, positions: Array, patch: Array, weights: Array, coefficients: Array) -> Array:
+        """Sums (s, v) of the polynomials of patches (s, c) at points (s, d), with weights (s, c)."""
+        values, flat = np.zeros((len(positions), coefficients.shape[2])), weights.ravel()
+        for k, (point, own) in enumerate(_pairs(patch)):
+            part = np.einsum("kb,kbv->kv", self._basis(positions[point], own), coefficients[own])
+            share = flat[k * CHUNK : k * CHUNK + len(own), None]
+            total = sparse.csr_array((np.ones(len(own)), (point, np.arange(len(own)))), shape=(len(values), len(own)))
+            values += total @ (share * part)
+        return values
+
+
+def _pairs(patch: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield chunks of pairs of a point and one of its patches (p, c)."""
+    point, own = np.repeat(np.arange(len(patch)), patch.shape[1]), patch.ravel()
+    for k in range(0, len(own), CHUNK):
+        yield point[k : k + CHUNK], own[k : k + CHUNK]

@@ -1,0 +1,73 @@
+"""Refinement of the mesh of a solid until the estimated errors of its frequencies or compliances are small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from flexph.bodies.body import Body
+from flexph.meshes.drawings.drawing import CellSizes
+from flexph.numerics.arrays import Array
+
+from ..meshes.solid_mesh import SolidMesh
+from ..refinement.bisection import bisected, simplices_of_degree_one
+from ..refinement.criteria import Refinement
+from ..refinement.loop import Estimate, Meshed, Refined, marked, refined, refuse_many, wanted_sizes
+from ..refinement.recovery import stress_points
+from .model import SolidModel
+
+Build = Callable[[SolidModel], Body]
+Drawn = Callable[[CellSizes], SolidModel]
+
+
+def refined_solid(model: SolidModel, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
+    """Body on a mesh that meets a criterion, by bisection, or by new meshes of a drawing (``drawn``)."""
+    if drawn is None:
+        simplices_of_degree_one(model.mesh)  # refuses others
+    return refined(_meshed(model, build), to, partial(_finer, to=to, build=build, drawn=drawn))
+
+
+def _meshed(model: SolidModel, build: Build) -> Meshed:
+    cells, d = int(model.mesh.starts[-1]), model.dim
+    corners = model.mesh.points[np.vstack([block.corners() for block in model.mesh.blocks])]
+    at, weights = model.positions.reshape(cells, -1, d), model.weights
+    points = stress_points(
+        corners, at, weights, np.arange(cells), components=model.components, first=0, degree=model.mesh.degree
+    )
+    return Meshed(build(model), model.mesh, (points,), model.material_of, model)
+
+
+def _finer(meshed: Meshed, estimate: Estimate, *, to: Refinement, build: Build, drawn: Drawn | None) -> Meshed:
+    """Body on a finer mesh."""
+    model: SolidModel = meshed.model
+    if drawn is None:
+        return _meshed(bisected_model(model, marked(estimate, to.share), to), build)
+    corners = np.vstack([block.corners() for block in model.mesh.blocks])
+    return _meshed(drawn(wanted_sizes(meshed, model.mesh.points[corners], estimate, to)), build)
+
+
+def bisected_model(model: SolidModel, cells: Array, to: Refinement) -> SolidModel:
+    """Model with some cells cut; materials and masses stay."""
+    degree, coarse = model.mesh.degree, simplices_of_degree_one(model.mesh)
+    finer = bisected(coarse, cells)
+    refuse_many(len(finer.parents), to)
+    mesh = finer.mesh.of_degree_two() if degree == 2 else finer.mesh
+    return replace(
+        model,
+        mesh=mesh,
+        material_of=model.material_of[finer.parents],
+        added=None if model.added is None else model.added[finer.parents],
+        lumped=None if model.lumped is None else _lumped(model.mesh, model.lumped, len(mesh.points)),
+    )
+
+
+def _lumped(mesh: SolidMesh, masses: Array, count: int) -> Array:
+    """Masses of the nodes of a finer mesh, whose first nodes are the corners of the cells."""
+    corners = np.unique(mesh.blocks[0].corners())
+    others = np.setdiff1d(np.flatnonzero(masses), corners)
+    if others.size:
+        raise ValueError("masses of the file must be at corners of cells for refine, got some in the middle of edges")
+    return np.concatenate([masses[corners], np.zeros(count - len(corners))])

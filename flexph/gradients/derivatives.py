@@ -1,0 +1,118 @@
+"""Derivatives of functionals of a run by parameters, by sweeps back over its steps and samples of what these change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .coded_steps import MANY, ORDERS, Coded, coded
+from .functionals import Functional
+from .parameters import (
+    FEW,
+    STEP,
+    Origin,
+    Sample,
+    SampledDirection,
+    Samples,
+    SmallSteps,
+    Weights,
+    one_by_one,
+    sampled_direction,
+    sixth_order,
+    small_steps,
+    step_of,
+    varied_by,
+)
+from .runs.back_over import back_over
+from .runs.kept_steps import GradientRun
+from .runs.readings import AGREED
+from .runs.run_inputs import InputWeights
+from .sensed import Sensed, derivatives_by_run
+
+CONSISTENT = 1e-8
+"""Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
+
+
+class Adjoint(NamedTuple):
+    """Value of a functional, its weights, and the largest defect."""
+
+    value: float
+    weights: Weights
+    defect: float
+
+
+Functionals = tuple[Mapping[str, Functional], Mapping[str, "Sensed"]]
+Found = dict[str, tuple["Adjoint", dict[str, float]]]
+
+
+def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
+    """Sweeps back of all functionals, and their derivatives by the parameters, from as few samples as suffice."""
+    found = _by_coded_steps(origin, run, of) if len(origin.parameters) > MANY else None
+    if found is None and len(origin.parameters) > FEW:
+        found = _by_small_steps(origin, run, of, small_steps(origin), sampled_direction(origin))
+    if found is None:
+        samples = one_by_one(origin)
+        adjoints = _adjoints(origin, run, of, samples)
+        found = {name: (adjoint, _one_by_one(origin, adjoint.weights, samples)) for name, adjoint in adjoints.items()}
+    return found
+
+
+def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
+    """Derivatives by coded steps; None where they are refused, or numbers of many parameters matter."""
+    pairs: list[tuple[Sample, Sample]] = []
+    along = None
+    for order in ORDERS:
+        try:
+            steps, along = coded(origin, order, pairs), along or sampled_direction(origin)
+        except ValueError:  # raised again, with its name, for the parameter alone
+            return None
+        if found := _by_small_steps(origin, run, of, steps, along):
+            return found
+    return None
+
+
+def _by_small_steps(
+    origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
+) -> Found | None:
+    """Derivatives by small steps; None if that along all parameters at once is not the sum of those by each."""
+    adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
+    found: Found = {}
+    for name, own in adjoints.items():
+        by = steps.by_parameter(origin, own.weights)
+        if by is None or not _is_sum(origin, along, own, by):
+            return None
+        found[name] = own, by
+    return found
+
+
+def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
+    """True if the derivative along all parameters at once is the sum of those by each."""
+    whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
+    terms = [size * by[key] for key, size in along.direction.items()]
+    return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
+
+
+def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
+    """Derivatives by differences of sixth order; ValueError where they are not smooth."""
+    by = {}
+    for name, value in origin.parameters.items():
+        by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
+        if rough > AGREED * largest:
+            raise ValueError(
+                f"parameter {name!r} does not change mechanism, start or inputs smoothly near {value:g}: "
+                f"the derivative {by[name]:.6g} by steps of {step_of(value):.2g} is uncertain by {rough:.2g}"
+            )
+    return by
+
+
+def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
+    """Sweeps back over the steps, one for each functional."""
+    problem, varied = origin.problem, varied_by(origin.problem, samples)
+    adjoints = {}
+    for name, functional in of[0].items():
+        own = of[1][name]
+        arrays, inputs, defect = back_over(run, *derivatives_by_run(run, functional, own), varied)
+        by_input = InputWeights(problem.sampled, inputs)
+        weights = Weights(name, functional.quantity, functional.component, arrays, by_input, own.slopes)
+        adjoints[name] = Adjoint(own.value, weights, defect)
+    return adjoints

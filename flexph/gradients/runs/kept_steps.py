@@ -1,0 +1,136 @@
+"""Steps of a run, all of them kept, or taken again segment by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...integration.blocks.segments import Segments
+from ...integration.integrate import integrate
+from ...integration.loops.memory.data import Index
+from ...integration.mechanism_run import run_mechanism
+from ...integration.times.options import RunOptions
+from ...numerics.arrays import Array
+from ...sensors.quantities import Quantity
+from .problems import Problem, steps_of
+from .readings import change, panel_of, readings
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+LENGTH = 3.0
+"""Steps of a segment over the root of those of the run: each takes some milliseconds in addition to its steps."""
+
+
+class Piece(NamedTuple):
+    """Steps of a run from the ``first`` one on: flat states (k + 1, n) between them, and their multipliers (k, g)."""
+
+    first: int
+    states: Array
+    multipliers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WholeRun:
+    """Run of which all states are kept."""
+
+    problem: Problem
+    solution: Solution
+
+    @property
+    def times(self) -> Array:
+        """Times of the states [s]."""
+        return self.solution.times
+
+    @property
+    def magnitudes(self) -> Array:
+        """Largest size of each entry of the states."""
+        largest: Array = np.abs(self.solution.states).max(axis=0)
+        return largest
+
+    def readings(self, quantity: Quantity) -> Array:
+        """Readings (N + 1, c) of a sensor."""
+        return readings(self.problem.mechanism, quantity, self.solution.states)
+
+    def states(self, rows: Index) -> Array:
+        """States at some of the times."""
+        return self.solution.states[rows]
+
+    def pieces(self) -> Iterator[Piece]:
+        """All steps at once."""
+        yield Piece(0, *steps_of(self.problem, self.solution))
+
+
+@dataclass(eq=False)
+class SegmentedRun:
+    """Run of which the states at the starts of segments are kept, with the readings of given sensors at all times."""
+
+    problem: Problem
+    solution: Solution
+    segments: Segments
+    times: Array
+    sensed: Mapping[str, Array]
+    magnitudes: Array
+
+    def readings(self, quantity: Quantity) -> Array:
+        """Readings (N + 1, c) of a sensor."""
+        return self.sensed[str(quantity)]
+
+    def states(self, rows: Index) -> Array:
+        """States at some of the times, of segments that are taken again."""
+        of, length = np.minimum(rows // self.segments.length, len(self.segments.starts) - 1), self.segments.length
+        return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
+
+    def pieces(self) -> Iterator[Piece]:
+        """Segments from the last one on."""
+        for k in reversed(range(len(self.segments.starts))):
+            yield Piece(k * self.segments.length, *self.segments.again(k))
+
+
+GradientRun = WholeRun | SegmentedRun
+
+
+def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: bool) -> WholeRun:
+    """Integrate, with all states."""
+    own = integrate(
+        problem.mechanism, problem.start, times, method=problem.method, inputs=problem.inputs, progress=progress
+    )
+    return WholeRun(problem, own)
+
+
+def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
+    """Integrate in segments of 3√N steps, of which the starts are kept."""
+    read = _Readings(problem, {str(own): own for own in quantities})
+    times = problem.table.times
+    segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
+    options = RunOptions(inputs=problem.inputs, progress=progress, segments=segments)
+    own = run_mechanism(problem.mechanism, problem.start, times, method=problem.method, options=options)
+    return SegmentedRun(problem, own, segments, times, read.done(), read.largest)
+
+
+class _Readings:
+    """Readings of sensors along a run, segment by segment, and the largest sizes of the entries of its states."""
+
+    def __init__(self, problem: Problem, quantities: Mapping[str, Quantity]) -> None:
+        self.problem, self.quantities = problem, quantities
+        self.known: dict[str, list[Array]] = {name: [] for name in quantities}
+        self.panels = {name: panel_of(problem.mechanism, quantity) for name, quantity in quantities.items()}
+        self.largest = np.abs(problem.start.x)
+
+    def add(self, states: Array) -> None:
+        """Read the sensors at the states of a segment, which begin with the last one; angles go on from there."""
+        np.maximum(self.largest, np.abs(states).max(axis=0), out=self.largest)
+        for name, quantity in self.quantities.items():
+            known = self.known[name]
+            rows = readings(self.problem.mechanism, quantity, states, self.panels[name])
+            if known:
+                last = known[-1][-1]
+                rows = rows[1:] + (last - rows[0] - change(quantity, last, rows[0]))
+            known.append(rows)
+
+    def done(self) -> dict[str, Array]:
+        """Readings at all times."""
+        return {name: np.concatenate(known) for name, known in self.known.items()}

@@ -1,0 +1,192 @@
+"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops that these change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...integration.blocks.block_stepper import BlockStepper
+from ...integration.blocks.in_blocks import blocks_of
+from ...integration.loops.gauss.scheme import UNKNOWNS
+from ...integration.loops.memory.memory import Memory
+from ...integration.loops.memory.structures import GaussTable, Kinds, Table
+from ...integration.loops.near_pairs import LISTED, NearPairs
+from ...integration.loops.recorded.backward import LARGEST
+from ...integration.loops.workspace import memory_of_single_bodies
+from ...integration.methods.exact import Exact, Exact4, ExactGauss
+from ...integration.schemes.of_method import scheme_from
+from ...kernels.contacts.gap_arrays import FACE
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.model.state import State
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import Tableau, gauss
+from ...numerics.loops.built import are_compiled
+from ...numerics.rotations import entry_count, from_entries, spins
+from ...systems.inputs import Forcing, Input
+from .run_inputs import RunInputs
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+GradientMethod = Exact | Exact4 | ExactGauss
+"""Methods whose steps have derivatives."""
+OF_STEPS = "coefficient", "offset", "moved"
+"""Time-dependent data of steps by which derivatives are taken, apart from inputs."""
+OF_NODES = (
+    *("coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
+    *("factor", "factor_rate", "factor_end"),
+)
+"""Likewise of steps of collocation."""
+EXACT = Exact()
+"""Method of a run by default."""
+REPEATED = 1e-8
+"""Largest gap between states of a run and those of its substeps, taken again, relative to the largest entry."""
+
+
+class Problem(NamedTuple):
+    """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table.
+
+    The inputs are also given as they are sampled in the middles of steps, or at the nodes of collocation.
+    """
+
+    mechanism: Mechanism
+    start: State
+    state: Array
+    inputs: Mapping[str, Input]
+    sampled: RunInputs
+    memory: Memory
+    kinds: Kinds
+    table: Table | GaussTable
+    method: GradientMethod
+
+    @property
+    def tableau(self) -> Tableau | None:
+        """Tableau of Gauss collocation; None for other methods."""
+        return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """Fields of the table that a parameter may change, apart from inputs."""
+        return OF_STEPS if self.tableau is None else OF_NODES
+
+    def arrays(self) -> list[Array]:
+        """Data that a parameter may change, apart from inputs: constants, start and table."""
+        return [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
+
+
+def problem_of(
+    make: Callable[..., Any],
+    parameters: Mapping[str, float],
+    times: Sequence[float] | Array,
+    like: Problem | None = None,
+    method: GradientMethod = EXACT,
+) -> Problem:
+    """Make a mechanism and its start from parameters, and set up the loops for its run.
+
+    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there.
+    """
+    if not are_compiled():
+        raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
+    mechanism, start, inputs = made(make, parameters)
+    known = like if like is not None and mechanism is like.mechanism else None
+    if known is not None and start is known.start:
+        forcing = known.sampled.forcing.with_inputs(inputs)
+        return known._replace(inputs=inputs, sampled=replace(known.sampled, forcing=forcing))
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
+    own = method if like is None else like.method
+    memory = memory_of_single_bodies(mechanism, banded=isinstance(own, ExactGauss)) if known is None else known.memory
+    blocks = blocks_of(scheme)
+    kinds = blocks.compiled.parts.kinds if like is None else like.kinds
+    _refuse(mechanism, kinds, memory)
+    if isinstance(own, ExactGauss):
+        _refuse_many(memory, own.stages)
+    grid = np.asarray(times, dtype=float)
+    grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
+    if grid.size < 2:
+        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
+    table = blocks.table(grid)
+    state = in_loops(mechanism, start.x[None])[0]
+    sampled = RunInputs(forcing, *_points(own, table.times))
+    return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
+
+
+def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
+    """Times at which the inputs of steps are taken, and the ends of runs whose substeps may go beyond them."""
+    if isinstance(method, ExactGauss):
+        return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None
+    return 0.5 * (times[1:] + times[:-1]), (float(times[0]), float(times[-1]))
+
+
+def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
+    """Flat states (N + 1, n) between substeps of a run, and their multipliers (N, g); Exact4 is run again for them."""
+    if len(problem.table.times) - 1 == len(solution.stage_multipliers):
+        return solution.states, solution.stage_multipliers
+    mechanism, start = problem.mechanism, problem.start
+    forcing = Forcing(mechanism.network.input_slices, problem.inputs, mechanism.layout.dim)
+    rows = BlockStepper(scheme_from(mechanism, start, EXACT, forcing)[0]).take(start, problem.table)
+    steps = len(problem.table.times) - 1
+    states = np.vstack([start.x, rows.state[:steps]])
+    each = steps // len(solution.stage_multipliers)
+    gap, size = np.abs(states[::each] - solution.states).max(), np.abs(solution.states).max()
+    if not gap <= REPEATED * size:
+        raise ValueError(
+            f"a second run by the substeps of {problem.method} must reproduce the states of the first, but does not"
+        )
+    return states, rows.stage[:steps]
+
+
+def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
+    """Mechanism, start and inputs of a run, of a function of its parameters."""
+    own = make(**parameters)
+    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
+        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
+    mechanism, start, inputs = (*own, {})[:3]
+    return mechanism, start, inputs
+
+
+def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
+    """Raise ValueError for mechanisms whose steps have no adjoint here."""
+    contacts = mechanism.network.arrays.contacts
+    for of, found in (
+        ("impacts of rigid contacts", contacts.laws.rigid.any()),
+        ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
+        ("contacts with skins", np.isin(contacts.kind, FACE).any()),
+        (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
+        ("dry friction of joints", kinds.friction),
+        ("dependent constraints", kinds.redundant),
+        ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
+        ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
+        ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
+    ):
+        if found:
+            raise ValueError(f"gradients do not support {of}: take differences of runs, flexph.studies.sensitivities")
+
+
+def _refuse_many(m: Memory, stages: int) -> None:
+    """Raise ValueError for steps of collocation with more unknowns than their dense matrix may have."""
+    unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
+    if unknowns > LARGEST:
+        raise ValueError(
+            f"gradients of runs by ExactGauss() are for at most {LARGEST} unknowns of all stages, got {unknowns}: take "
+            "fewer stages or elements, or Exact()"
+        )
+
+
+def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
+    """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
+    layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
+    dim, frames = layout.dim, layout.frames
+    r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))
+    kept = rho.reshape(count, len(turning), entry_count(dim))
+    R = np.tile((not weights) * np.eye(dim), (count, frames, 1, 1))
+    if weights and dim == 2:
+        R[..., 0][:, turning] = kept  # the second column follows from the first
+    else:
+        R[:, turning] = from_entries(kept, dim)
+    spin = np.zeros((count, frames, spins(dim)))
+    spin[:, turning] = omega.reshape(count, len(turning), spins(dim))
+    return np.concatenate([part.reshape(count, -1) for part in (r, R, u, v, spin, du, sigma, spring)], axis=1)

@@ -1,0 +1,88 @@
+"""Inputs of a run at the points where its steps take them, and how a functional changes with them.
+
+A table is linear in the values of its nodes, so derivatives by the inputs of steps are carried back to these once;
+each parameter that changes a table then takes a product of the size of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.memo import Memo, once
+from ...systems.inputs import Forcing
+
+
+@dataclass(frozen=True, eq=False)
+class RunInputs(Memo):
+    """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
+
+    ``ends`` are the first and last time of a run with substeps, which may go beyond these.
+    """
+
+    forcing: Forcing
+    points: Array
+    ends: tuple[float, float] | None = None
+
+    @once
+    def rows(self) -> Array:
+        """Inputs at the points, (k, m)."""
+        rows = self.forcing.at_times(self.points, self.ends)
+        return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
+
+    def nodal_ports(self, *others: RunInputs) -> list[str]:
+        """Ports of which all inputs are tables with the nodes of the first one, each value of which is one input."""
+        tables, parts = self.forcing.tables, self.forcing.slices
+        single = [
+            p for p, own in tables.items() if own.values.size == own.times.size * (parts[p].stop - parts[p].start)
+        ]
+        return [
+            port
+            for port in single
+            if all(
+                (own := other.forcing.tables.get(port)) is not None
+                and own.values.shape == tables[port].values.shape
+                and np.array_equal(own.times, tables[port].times)
+                for other in others
+            )
+        ]
+
+    def numbers(self, nodal: Collection[str]) -> list[Array]:
+        """Values by port, of nodes where they are ``nodal``, else of steps."""
+        tables, parts = self.forcing.tables, self.forcing.slices
+        return [tables[port].values if port in nodal else self.rows[:, part] for port, part in parts.items()]
+
+    def changes(self, before: RunInputs, nodal: Collection[str]) -> list[Array]:
+        """Differences to other inputs of the numbers of each port."""
+        pairs = zip(self.numbers(nodal), before.numbers(nodal), strict=True)
+        return [array_change(last, first) for last, first in pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class InputWeights:
+    """Derivatives of a functional by the inputs of the steps (N, m)."""
+
+    origin: RunInputs
+    by_step: Array
+    _by_node: dict[str, Array] = field(default_factory=dict)
+
+    def by_port(self, nodal: Collection[str]) -> list[Array]:
+        """Derivatives by the numbers of :meth:`RunInputs.numbers`."""
+        parts = self.origin.forcing.slices
+        return [self.by_node(port) if port in nodal else self.by_step[:, part] for port, part in parts.items()]
+
+    def by_node(self, port: str) -> Array:
+        """Derivatives by the values of a table."""
+        if port not in self._by_node:
+            forcing = self.origin.forcing
+            table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]
+            self._by_node[port] = table.by_values(self.origin.points, own).reshape(table.values.shape)
+        return self._by_node[port]
+
+
+def array_change(last: Array, first: Array) -> Array:
+    """Difference of arrays, zero where they are equal, as infinite constants are."""
+    return np.subtract(last, first, out=np.zeros(np.broadcast_shapes(last.shape, first.shape)), where=last != first)

@@ -1,0 +1,69 @@
+"""Readings of sensors in the middles of steps, as forces of joints are, and their derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...sensors.quantities import Quantity
+from .problems import Problem
+from .readings import differences_by_state, readings_apart
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.state import State
+    from ...results.solution import Solution
+
+
+class Steps(NamedTuple):
+    """Steps of a run: times of their middles (k,) and lengths (k,), states (k, n) at their ends, multipliers (k, g)."""
+
+    times: Array
+    lengths: Array
+    states: Array
+    multipliers: Array
+
+    def take(self, rows: Array) -> Steps:
+        """Steps with the given numbers."""
+        return Steps(*(part[rows] for part in self))
+
+
+Places = Array | Steps
+"""States (k, n), or steps, at which a sensor is read."""
+
+
+def steps_of_run(solution: Solution) -> Steps:
+    """All steps of a run, with the multipliers by which they are solved."""
+    times = solution.times
+    return Steps(0.5 * (times[1:] + times[:-1]), np.diff(times), solution.states[1:], solution.stage_multipliers)
+
+
+def read_steps(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
+    """Readings (k, c) of a sensor of steps."""
+    assert quantity.of_steps is not None
+    start: State = problem.start
+    return quantity.of_steps(problem.mechanism, start.anchors)(*steps)
+
+
+def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
+    """Readings (k, c) at states or steps."""
+    if isinstance(places, Steps):
+        return read_steps(problem, quantity, places)
+    return readings_apart(problem.mechanism, quantity, places)
+
+
+def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
+    """Derivatives (k, c, n) by the states at the ends of steps; ValueError where they are not smooth."""
+
+    def read(states: Array) -> Array:
+        return read_steps(problem, quantity, steps._replace(states=states))
+
+    return differences_by_state(read, quantity, np.abs(steps.states).max(axis=0), steps.states)
+
+
+def by_multipliers(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
+    """Derivatives (k, c, g) by the multipliers, in which forces are linear."""
+    count, rows = steps.multipliers.shape
+    units = (np.broadcast_to(unit, (count, rows)) for unit in np.eye(rows))
+    return np.stack([read_steps(problem, quantity, steps._replace(multipliers=own)) for own in units], axis=-1)

@@ -1,0 +1,83 @@
+"""Functionals at the readings of a run: their values, and derivatives by its states and multipliers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..integration.loops.memory.data import Index
+from ..integration.loops.memory.memory import ROW
+from ..integration.methods.exact import Exact
+from ..numerics.arrays import Array
+from ..sensors.quantities import Quantity
+from .functionals import Functional, Peak
+from .runs.kept_steps import GradientRun, SegmentedRun
+from .runs.problems import in_loops
+from .runs.readings import readings_by_state
+from .runs.step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
+
+
+class Sensed(NamedTuple):
+    """Value of a functional; states or steps with nonzero slopes, the slopes there, and the numbers of these rows."""
+
+    value: float
+    places: Places
+    slopes: Array
+    rows: Index
+
+
+def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
+    """Message for a functional that needs more states than checkpoints keep."""
+    if isinstance(functional, Peak):
+        return (
+            f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
+            f"depends on {used} of {count}: take a smaller margin, or leave checkpoints out"
+        )
+    return "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
+
+
+def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
+    """Value and slopes of a functional of a run."""
+    quantity, problem, times = functional.quantity, run.problem, run.times
+    steps = None
+    if quantity.of_steps is None:
+        every = run.readings(quantity)
+    elif not isinstance(problem.method, Exact):
+        raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
+    else:
+        steps = steps_of_run(run.solution)
+        times, every = steps.times, read_steps(problem, quantity, steps)
+    own = component_of(functional.component, quantity, every)
+    slopes = functional.slopes(times, own)
+    rows = np.flatnonzero(slopes)
+    rows = rows if rows.size else np.array([0])
+    if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
+        raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
+    places = run.states(rows) if steps is None else steps.take(rows)
+    return Sensed(functional.value(times, own), places, slopes[rows], rows)
+
+
+def component_of(component: int, quantity: Quantity, values: Array) -> Array:
+    """Readings (k,) of one component; ValueError if there is none."""
+    if not 0 <= component < values.shape[1]:
+        raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {component}")
+    return values[:, component]
+
+
+def derivatives_by_run(
+    run: GradientRun, functional: Functional, own: Sensed
+) -> tuple[tuple[Index, Array], Array | None]:
+    """Derivatives of a functional by states, with the times of these, and by the unknowns of steps, if it has any."""
+    problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
+    if isinstance(own.places, Steps):
+        by_state = by_ends(problem, functional.quantity, own.places)
+        forces = by_multipliers(problem, functional.quantity, own.places)[:, k]
+        velocities = problem.memory.table[ROW["x_lam"], 0] - problem.memory.table[ROW["x_v"], 0]
+        by_unknown = np.zeros((len(run.times) - 1, velocities + forces.shape[1]))
+        by_unknown[rows, velocities:] = own.slopes[:, None] * forces
+        rows = rows + 1
+    else:
+        by_state = readings_by_state(problem.mechanism, functional.quantity, own.places, run.magnitudes)
+    weights = in_loops(problem.mechanism, own.slopes[:, None] * by_state[:, k], weights=True)
+    return (rows, weights), by_unknown

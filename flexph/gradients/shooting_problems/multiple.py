@@ -1,0 +1,379 @@
+"""Multiple shooting: segments of a run whose first states are unknowns, and the gaps between them.
+
+The state between two segments has coordinates z, as many as there are free motions and rates, about a guess of it. A
+segment begins at the consistent state next to the guess that these tell, so that constraints hold everywhere. The gap
+to the end of the segment before is measured in the same coordinates. Derivatives are carried along the steps of each
+segment alone: they do not grow with the length of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...integration.integrate import integrate
+from ...kernels.gradient import Velocities, flatten
+from ...kernels.state import Configuration, lever
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.model.state import State, configuration, flat
+from ...mechanisms.model.time_table import TimeTable
+from ...mechanisms.poses.neighbours import FreeMotions, Variations, between, free_motions, neighbour, turns
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+from ...numerics.rotations import spins
+from ...systems.inputs import Input
+from ..forward import Change, changes_by, derivatives_along
+from ..functionals import Functional
+from ..parameters import one_by_one, origin_of, step_of, varied_by
+from ..runs.problems import EXACT, in_loops, made, problem_of
+from ..runs.problems import Problem as RunProblem
+from ..runs.readings import change, readings, readings_apart, readings_by_state
+from ..sensed import component_of
+from .single import Evaluation, Problem, hats
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+STEP = 1e-5
+"""Step of central differences of a state by its coordinates, in units of the mechanism."""
+
+
+@checked
+@dataclass(frozen=True)
+class MultipleShooting:
+    """Division of a run into segments whose first states are unknowns of an optimal control.
+
+    Derivatives by the first inputs of an unstable motion grow with its length, until no search converges; those of
+    segments do not. The search may begin with segments that do not meet, as along a guessed motion that no input
+    causes, and closes them.
+
+    Attributes
+    ----------
+    segments : int
+        Number of segments, of equally many steps as far as possible.
+    guess : callable, optional
+        Function of time [s] that returns a consistent state of the mechanism there; by default the run under the
+        first guess of the inputs.
+
+    Examples
+    --------
+    >>> from flexph.gradients import MultipleShooting
+    >>> MultipleShooting(8).segments
+    8
+    """
+
+    segments: int
+    guess: Callable[[float], State] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number of segments."""
+        check.count("segments", self.segments, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Coordinates (2k,) of consistent states near a guess: shares of its free motions and of their rates."""
+
+    time: float
+    anchors: Any
+    c: Configuration
+    free: FreeMotions
+
+    def state(self, mechanism: Mechanism, z: Array) -> State:
+        """State with given coordinates, of a mechanism with the same joints."""
+        own = self.free.variations @ z
+        at = self.c, self.time
+        c = neighbour(mechanism, TimeTable(mechanism, self.anchors), at, *own)
+        return State(self.time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
+
+    def gap(self, mechanism: Mechanism, first: Array, last: Array) -> Array:
+        """Distance (2k,) from one flat state to another."""
+        ends = configuration(mechanism, first), configuration(mechanism, last)
+        gap: Array = self.free.coordinates(between(mechanism.network.arrays, *ends))[:, 0]
+        return gap
+
+    def distance(self, mechanism: Mechanism, first: Array, last: Array) -> float:
+        """Largest difference of two flat states, relative to the size of the mechanism and its motion in a segment.
+
+        The velocities at the end of a step, which meet the constraints in its mean only, are made consistent first.
+        """
+        a, c, table = mechanism.network.arrays, configuration(mechanism, first), TimeTable(mechanism, self.anchors)
+        still = np.zeros(mechanism.layout.velocities)
+        d = neighbour(mechanism, table, (configuration(mechanism, last), self.time), still, still)
+        length, pace = lever(a), self.free.pace
+        parts = [(d.r - c.r) / length, d.R - c.R, (d.v - c.v) / (length * pace), (d.omega - c.omega) / pace]
+        return float(max(np.abs(part).max(initial=0.0) for part in parts))
+
+    def moved_gap(self, mechanism: Mechanism, ends: tuple[Array, Array], moves: tuple[Array, Array]) -> Array:
+        """Changes (2k, q) of the gap between flat states along changes of the first, then of the last one.
+
+        The changes (q, n) are those of the states as the loops have them.
+        """
+        first, last = (configuration(mechanism, x) for x in ends)
+        sine, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
+        columns = []
+        for sign, move in zip((-1.0, 1.0), moves, strict=True):
+            for one in move:
+                r, R, u, v, omega, du = _parts(one, (len(first.r), mechanism.layout.dim, self.c.u.size))
+                changed = (R, last.R) if sign < 0.0 else (first.R, R)
+                moved, opened = turns(np.einsum("bji,bjk->bik", *changed))
+                opened = opened - turns(np.zeros_like(R))[1]  # the change alone
+                turn = 2.0 * (moved - sine * (opened / closed)[:, None]) / closed[:, None]
+                parts = Velocities(sign * r, turn, sign * u), Velocities(sign * v, sign * omega, sign * du)
+                own = Variations(*(flatten(mechanism.network.arrays, part)[:, None] for part in parts))
+                columns.append(self.free.coordinates(own)[:, 0])
+        return np.stack(columns, axis=1) if columns else np.zeros((2 * self.free.basis.shape[1], 0))
+
+
+def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
+    """Arrays (r, R, u, v, ω, u̇) of a vector as the loops have states."""
+    frames, dim, flexible = sizes
+    shapes = (frames, dim), (frames, dim, dim), (flexible,), (frames, dim), (frames, spins(dim)), (flexible,)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return tuple(part.reshape(shape) for part, shape in zip(np.split(x, ends)[:-1], shapes, strict=True))
+
+
+class Segment(NamedTuple):
+    """Run over a segment, the numbers of the unknowns that change it, and derivatives of its states by these.
+
+    ``by_state`` (N + 1, q, n) are as the loops have states; ``direct`` has derivatives (N + 1, c) of readings by the
+    parameters at unchanged states.
+    """
+
+    problem: RunProblem
+    solution: Solution
+    columns: Array
+    by_state: Array
+    direct: Mapping[str, Mapping[int, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedProblem:
+    """Shooting problem whose unknowns are those of the ``base``, and the coordinates of the states between segments.
+
+    ``edges`` are the numbers of the times at which segments begin and end. ``guessed`` has the readings of each
+    functional along the guess at the starts of segments, which tell the full turns of angles across gaps.
+    """
+
+    base: Problem
+    edges: Sequence[int]
+    charts: Sequence[Chart]
+    guessed: Mapping[str, Array]
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates of a state."""
+        return 2 * self.charts[0].free.basis.shape[1]
+
+    @property
+    def count(self) -> int:
+        """Number of unknowns."""
+        return self.base.count + len(self.charts) * self.size
+
+    def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
+        """Values of tables and parameters."""
+        return self.base.split(x[: self.base.count])
+
+    def centred(self, x: Array) -> SegmentedProblem:
+        """The same problem with coordinates about its states at unknowns."""
+        mechanism, coordinates = made(self.base.make, self.split(x)[1])[0], x[self.base.count :].reshape(-1, self.size)
+        states = [own.state(mechanism, z) for own, z in zip(self.charts, coordinates, strict=True)]
+        charts = [_chart(mechanism, state, own.free.pace) for own, state in zip(self.charts, states, strict=True)]
+        path, guessed = np.stack([state.x for state in states]), {}
+        for name, own in self.base.functionals.items():
+            rows = readings_apart(mechanism, own.quantity, path)
+            guessed[name] = self.guessed[name] - change(own.quantity, self.guessed[name], rows)
+        return SegmentedProblem(self.base, self.edges, charts, guessed)
+
+    def efforts(self, x: Array) -> tuple[float, Array]:
+        """Effort and its derivatives."""
+        total, slope = self.base.efforts(x[: self.base.count])
+        return total, np.append(slope, np.zeros(self.count - slope.size))
+
+    def evaluated(self, x: Array) -> Evaluation:
+        """Functionals and gaps, with their derivatives."""
+        values, parameters = self.split(x)
+        coordinates = x[self.base.count :].reshape(len(self.charts), self.size)
+        here = made(self.base.make, parameters)
+
+        def beginning(j: int) -> Callable[..., Any]:
+            def make(**own: float) -> Any:
+                mechanism, start, inputs = here if own == parameters else made(self.base.make, own)
+                if j:
+                    start = self.charts[j - 1].state(mechanism, coordinates[j - 1])
+                return mechanism, start, {**inputs, **self.base.driving(values)}
+
+            return make
+
+        segments: list[Segment] = []
+        for j in range(len(self.charts) + 1):
+            times = self.base.times[self.edges[j] : self.edges[j + 1] + 1]
+            like = segments[-1].problem if segments else None
+            problem = problem_of(beginning(j), parameters, times, like)
+            start = (self.charts[j - 1], coordinates[j - 1], j) if j else None
+            segments.append(self._segment(problem, beginning(j), parameters, start))
+        return self._evaluation(segments)
+
+    def _segment(
+        self,
+        problem: RunProblem,
+        make: Callable[..., Any],
+        parameters: Mapping[str, float],
+        start: tuple[Chart, Array, int] | None,
+    ) -> Segment:
+        """Run of a segment and its derivatives; the start is a chart, coordinates in it, and their number."""
+        mechanism, times = problem.mechanism, problem.table.times
+        solution = integrate(mechanism, problem.start, times, method=EXACT, inputs=problem.inputs, progress=False)
+        zero, none = [np.zeros_like(part) for part in problem.arrays()], np.zeros_like(problem.sampled.rows)
+        nodes = self._by_nodes(problem)
+        changes, columns = [Change(zero, inputs, {}) for _, inputs in nodes], [column for column, _ in nodes]
+        direct: dict[str, dict[int, Array]] = {name: {} for name in self.base.functionals}
+        varied = np.zeros(0, dtype=int)
+        if parameters:
+            own, varied = self._by_parameters(problem, make, parameters, solution)
+            first = self.base.count - len(parameters)
+            changes += own
+            columns += range(first, self.base.count)
+            for name, found in direct.items():
+                found.update({first + k: one.sensed[name] for k, one in enumerate(own)})
+        if start is not None:
+            chart, z, number = start
+            ends = [chart.state(mechanism, z + by * unit).x for unit in np.eye(z.size) for by in (STEP, -STEP)]
+            moved = in_loops(mechanism, np.stack(ends))
+            slopes = (moved[::2] - moved[1::2]) / (2.0 * STEP)
+            changes += [Change([zero[0], slope, *zero[2:]], none, {}) for slope in slopes]
+            begin = self.base.count + (number - 1) * z.size
+            columns += range(begin, begin + z.size)
+        by_state = np.zeros((len(times), 0, problem.state.size))
+        if changes:
+            by_state = derivatives_along(problem, solution, changes, varied)[0]
+        return Segment(problem, solution, np.array(columns, dtype=int), by_state, direct)
+
+    def _by_parameters(
+        self, problem: RunProblem, make: Callable[..., Any], parameters: Mapping[str, float], solution: Solution
+    ) -> tuple[list[Change], Array]:
+        """Changes of a segment by each parameter, and the constants that these vary."""
+        quantities = {name: own.quantity for name, own in self.base.functionals.items()}
+        sensors = {name: (own, solution.states) for name, own in quantities.items()}
+        origin = origin_of(make, parameters, problem.table.times, problem, sensors)
+        samples = one_by_one(origin)
+        changes = [
+            changes_by(quantities, step_of(value), samples[name], origin.sample)[0]
+            for name, value in parameters.items()
+        ]
+        return changes, varied_by(problem, samples)
+
+    def distances(self, found: Evaluation) -> dict[str, float]:
+        """Distances between segments, relative to the size of the mechanism, by the name of the gap."""
+        nodes = zip(found.gaps, self.charts, found.runs[1:], found.runs[:-1], strict=True)
+        return {
+            name: chart.distance(after.mechanism, after.states[0], before.states[-1])
+            for name, chart, after, before in nodes
+        }
+
+    def _by_nodes(self, problem: RunProblem) -> list[tuple[int, Array]]:
+        """Unknowns of nodes that act in a segment, and derivatives (N, m) of its inputs by them."""
+        found, start = [], 0
+        for port, own in self.base.tables.items():
+            shares, part = hats(own.times, problem.sampled.points), problem.sampled.forcing.slices[port]
+            width = own.values[0].size
+            for node in np.flatnonzero(shares.any(axis=0)):
+                for k in range(width):
+                    moved = np.zeros_like(problem.sampled.rows)
+                    moved[:, part.start + k] = shares[:, node]
+                    found.append((start + int(node) * width + k, moved))
+            start += own.values.size
+        return found
+
+    def _evaluation(self, segments: Sequence[Segment]) -> Evaluation:
+        """Values and gaps of segments, with derivatives by all unknowns."""
+        values, slopes = {}, {}
+        for name, functional in self.base.functionals.items():
+            values[name], slopes[name] = self._functional(name, functional, segments)
+        gaps = {}
+        for j, chart in enumerate(self.charts):
+            before, after = segments[j], segments[j + 1]
+            mechanism = after.problem.mechanism
+            ends = after.solution.states[0], before.solution.states[-1]
+            moves = after.by_state[0], before.by_state[-1]
+            slope = np.zeros((self.size, self.count))
+            moved = chart.moved_gap(mechanism, ends, moves)
+            slope[:, after.columns] += moved[:, : after.columns.size]
+            slope[:, before.columns] += moved[:, after.columns.size :]  # both have nodes and parameters
+            gaps[f"gap at {chart.time:.6g} s"] = chart.gap(mechanism, *ends), slope
+        return Evaluation(values, slopes, gaps, [own.solution for own in segments])
+
+    def _functional(self, name: str, functional: Functional, segments: Sequence[Segment]) -> tuple[float, Array]:
+        """Value of a functional along all segments, and its derivatives."""
+        quantity, mechanism = functional.quantity, segments[0].problem.mechanism
+        states = np.vstack([own.solution.states for own in segments])
+        rows_of = []
+        for j, own in enumerate(segments):
+            rows = readings(mechanism, quantity, own.solution.states)
+            if j:
+                turned = self.guessed[name][j - 1] - rows[0]
+                rows = rows[1:] + (turned - change(quantity, self.guessed[name][j - 1], rows[0]))
+            rows_of.append(rows)
+        every = component_of(functional.component, quantity, np.vstack(rows_of))
+        weights, magnitudes = functional.slopes(self.base.times, every), np.abs(states).max(axis=0)
+        total = np.zeros(self.count)
+        for j, own in enumerate(segments):
+            of_segment = weights[self.edges[j] : self.edges[j + 1] + 1].copy()
+            of_segment[0] *= float(j == 0)  # which the segment before has
+            rows = np.flatnonzero(of_segment)
+            if not rows.size:
+                continue
+            by_state = readings_by_state(own.problem.mechanism, quantity, own.solution.states[rows], magnitudes)
+            inner = in_loops(mechanism, by_state[:, functional.component], weights=True)
+            total[own.columns] += np.einsum("k,kn,kqn->q", of_segment[rows], inner, own.by_state[rows])
+            for column, direct in own.direct[name].items():
+                total[column] += float(of_segment @ direct[:, functional.component])
+        return functional.value(self.base.times, every), total
+
+
+def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
+    """Problem with the states between segments about their guesses."""
+    steps = len(base.times) - 1
+    if shooting.segments > steps:
+        raise ValueError(f"segments must be at most {steps}, the number of steps, got {shooting.segments}")
+    edges = np.round(np.linspace(0, steps, shooting.segments + 1)).astype(int).tolist()
+    mechanism, start, inputs = made(base.make, base.parameters)
+    guess = shooting.guess or _run_guess(base, (mechanism, start, inputs))
+    states = [start, *map(guess, base.times[1:].tolist())]
+    for time, state in zip(base.times, states, strict=True):
+        if not isinstance(state, State) or state.x.shape != start.x.shape:
+            raise ValueError(f"guess must return a state of the mechanism, at {time:g} s it returned {state!r:.100}")
+    path, pace = np.stack([state.x for state in states]), shooting.segments / float(base.times[-1] - base.times[0])
+    begun = [State(float(base.times[k]), path[k], np.zeros(0), start.anchors) for k in edges[1:-1]]
+    charts = [_chart(mechanism, state, pace) for state in begun]
+    along = {name: readings(mechanism, own.quantity, path) for name, own in base.functionals.items()}
+    return SegmentedProblem(base, edges, charts, {name: rows[edges[1:-1]] for name, rows in along.items()})
+
+
+def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
+    """Coordinates about a state."""
+    c, table = configuration(mechanism, state.x), TimeTable(mechanism, state.anchors)
+    return Chart(state.time, state.anchors, c, free_motions(mechanism, table, (c, state.time), pace=pace))
+
+
+def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
+    """Run over all segments at once under given tables."""
+    mechanism, start, inputs = made(base.make, parameters)
+    driven: dict[str, Input] = {**inputs, **base.driving(values)}
+    return integrate(mechanism, start, base.times, method=EXACT, inputs=driven, progress=False)
+
+
+def _run_guess(base: Problem, given: tuple[Mechanism, State, Mapping[str, Input]]) -> Callable[[float], State]:
+    """States of the run under the first guess of the tables."""
+    mechanism, start, _ = given
+    run = whole_solution(base, {port: own.values for port, own in base.tables.items()}, base.parameters)
+    zero = np.zeros(mechanism.layout.multipliers)
+
+    def guess(time: float) -> State:
+        return State(time, run.states[int(np.argmin(np.abs(run.times - time)))], zero, start.anchors)
+
+    return guess

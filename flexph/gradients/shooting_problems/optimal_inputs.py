@@ -1,0 +1,313 @@
+"""Optimal inputs of a mechanism by direct shooting, single or multiple, with the gradients of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import Bounds, OptimizeResult, minimize
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+from ...numerics.memo import NamedFields
+from ...results.consecutive_runs import joined
+from ...systems.inputs import Table
+from ..functionals import Functional
+from .multiple import MultipleShooting, SegmentedProblem, segmented
+from .search import Closed, Condition, Search
+from .single import Ends, Limits, Problem, end_of, limit_of
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+
+CENTRED = 5
+"""Largest number of searches, each with coordinates about the states that the one before has found."""
+
+
+@dataclass(frozen=True)
+class OptimalControl(NamedFields):
+    """Optimal inputs, the parameters that were optimised with them, and the run.
+
+    Attributes
+    ----------
+    inputs : mapping
+        Table of each port, times (k,) [s] and values (k, m), as :func:`flexph.integrate` takes it.
+    parameters : mapping
+        Parameters by name.
+    cost : float
+        Cost: functional and effort.
+    end_errors : mapping
+        Readings at the end less those that were asked for, by name.
+    values : mapping
+        Functionals that are limited, by name.
+    solution : Solution
+        The run; of multiple shooting the segments one behind the other. Where a segment begins, velocities are made
+        consistent, so that a run without segments differs by this much, and by what an unstable motion makes of it.
+    evaluations : int
+        Number of runs.
+    gaps : mapping
+        Of multiple shooting: distances between segments, relative to the size of the mechanism, by name with the time.
+    """
+
+    inputs: Mapping[str, tuple[Array, Array]]
+    parameters: Mapping[str, float]
+    cost: float
+    end_errors: Mapping[str, Array]
+    values: Mapping[str, float]
+    solution: Solution
+    evaluations: int
+    gaps: Mapping[str, float] = field(default_factory=dict)
+
+
+@checked
+def optimal_control(
+    make: Callable[..., Any],
+    times: Sequence[float] | Array,
+    inputs: Mapping[str, Any],
+    *,
+    cost: Functional | None = None,
+    effort: Mapping[str, float] | None = None,
+    ends: Ends | None = None,
+    limits: Limits | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    shooting: MultipleShooting | None = None,
+    tolerance: float = 1e-8,
+    most: int = 100,
+) -> OptimalControl:
+    """Minimise ``Φ + Σ w ∫ |u|² dt`` over tables of inputs, with end conditions, limits and bounds.
+
+    The unknowns are the values u of piecewise linear tables at their nodes. The run and the gradients of cost, end
+    conditions and limits by all nodes are those of :func:`gradients`: direct single shooting, solved by sequential
+    quadratic programming (SLSQP of scipy). So the optimum is that of the discrete run, with its exact balances. For
+    unstable motions, ``shooting=MultipleShooting(…)`` makes the states between segments of the run unknowns, too.
+
+    Parameters
+    ----------
+    make : callable
+        Function of the named ``parameters``, of nothing by default, that returns mechanism and start, as of
+        :func:`gradient`.
+    times : array
+        Times of the run [s].
+    inputs : dict
+        First guess of the table of each port that is optimised: (times (k,) [s], values (k,) or (k, m)), from the
+        first to the last time of the run.
+    cost : Functional, optional
+        Functional Φ of the run.
+    effort : dict, optional
+        Weight w of ∫ |u|² dt by port.
+    ends : dict, optional
+        By name a sensor and the reading that it has at the end.
+    limits : dict, optional
+        By name a functional with its least and largest value, None for no limit; :class:`Peak` for limits at all times.
+    bounds : dict, optional
+        (lower, upper) of the inputs by port, and of parameters by name.
+    parameters : dict, optional
+        First guess of parameters of ``make`` that are optimised as well.
+    shooting : MultipleShooting, optional
+        Segments of the run; by default it is one. Functionals must then be of sensors of states.
+    tolerance : float
+        Change of the cost, relative to its first value, and violation of a condition, relative to its first one, at
+        which the search ends.
+    most : int
+        Largest number of iterations.
+
+    Returns
+    -------
+    OptimalControl
+        Tables, parameters, cost, errors of the end conditions, and the run.
+
+    Raises
+    ------
+    ValueError
+        For ports or parameters that are unknown, no cost, and what :func:`gradient` refuses.
+    ArithmeticError
+        If the search does not converge.
+
+    Examples
+    --------
+    A cart of 1 kg goes 1 m in 1 s from rest to rest: the least ∫ u² dt is 12.
+
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import connect
+    >>> from flexph.gradients import optimal_control
+    >>> from flexph.joints import force
+    >>> from flexph.sensors import position, velocity
+    >>> def cart():
+    ...     mechanism = connect({"cart": rigid.point(1.0)}, [force("cart.point", name="drive")])
+    ...     return mechanism, mechanism.consistent_state(mechanism.assemble({"cart": (0.0, 0.0, 0.0)}))
+    >>> times = np.linspace(0.0, 1.0, 101)
+    >>> best = optimal_control(cart, times, {"drive": (times[::5], np.zeros((21, 2)))}, effort={"drive": 1.0},
+    ...                        ends={"place": (position("cart.point"), (1.0, 0.0)),
+    ...                              "speed": (velocity("cart.point"), (0.0, 0.0))})
+    >>> round(best.cost, 2)
+    12.0
+    """
+    own = dict(parameters or {})
+    if cost is None and not effort:
+        raise ValueError("cost or effort must be given, got neither")
+    if cost is None and not ends and not limits:
+        raise ValueError("ends, limits or cost must be given, got none: without them zero inputs are optimal")
+    check.positive("tolerance", tolerance), check.count("most", most)
+    tables = {port: _table(port, given, times) for port, given in inputs.items()}
+    for port, weight in (effort or {}).items():
+        check.lookup("input", port, tables, "inputs")
+        check.not_negative(f"effort[{port!r}]", weight)
+    for name, ends_of in (bounds or {}).items():
+        check.lookup("input or parameter", name, {**tables, **own}, "inputs and parameters")
+        _refuse_reversed(f"bounds[{name!r}]", *ends_of)
+    for name, (_, least, largest) in (limits or {}).items():
+        _refuse_reversed(f"limits[{name!r}]", least, largest)
+    problem = Problem(
+        make,
+        np.asarray(times, dtype=float),
+        tables,
+        own,
+        cost,
+        dict(effort or {}),
+        dict(ends or {}),
+        dict(limits or {}),
+    )
+    whole = problem if shooting is None else segmented(problem, shooting)
+    return _solved(whole, dict(bounds or {}), tolerance, most)
+
+
+def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
+    """Raise ValueError if a range is empty."""
+    if lower is not None and upper is not None and lower > upper:
+        raise ValueError(f"{name} must have the lower value first, got {lower:g} and {upper:g}")
+
+
+def _table(port: str, given: Any, times: Any) -> Table:
+    """Table of a port over the run."""
+    if not (isinstance(given, tuple) and len(given) == 2):
+        raise ValueError(f"inputs[{port!r}] must be a table (times, values), got {check.shown(given)}")
+    own = Table(*given, f"inputs[{port!r}]")
+    if own.times[0] > min(times) or own.times[-1] < max(times):
+        raise ValueError(
+            f"inputs[{port!r}] must cover {min(times)} to {max(times)} s, got {own.times[0]} to {own.times[-1]} s"
+        )
+    own.values = own.values.reshape(len(own.times), -1)
+    return own
+
+
+def _solved(
+    problem: Problem | SegmentedProblem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int
+) -> OptimalControl:
+    """Solve a shooting problem; ArithmeticError if the search does not converge."""
+    base = problem.base
+    first = base.joined({port: own.values for port, own in base.tables.items()}, base.parameters)
+    free = (-np.inf, np.inf)
+    ends = [
+        base.joined(
+            {port: np.full(own.values.shape, bounds.get(port, free)[i]) for port, own in base.tables.items()},
+            {name: bounds.get(name, free)[i] for name in base.parameters},
+        )
+        for i in (0, 1)
+    ]
+    size = np.append(_sizes(base, first, ends), np.ones(problem.count - base.count))
+    whole = [np.append(own, np.full(problem.count - base.count, free[i])) for i, own in enumerate(ends)]
+    z = np.clip(np.append(first, np.zeros(problem.count - base.count)) / size, whole[0] / size, whole[1] / size)
+    evaluations = 0
+    for _ in range(CENTRED):
+        search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
+        conditions = search.conditions(z)
+        result = _minimised(search, conditions, z, (tolerance, most))
+        evaluations = search.evaluations
+        apart = problem.distances(search.asked(result.x))
+        if not result.success or max(apart.values(), default=0.0) <= 1e3 * tolerance or isinstance(problem, Problem):
+            break
+        problem = problem.centred(result.x * size)  # far from the guess its coordinates may miss a gap
+        z = np.append(result.x[: base.count], np.zeros(problem.count - base.count))
+    z = result.x
+    violations = [_violation(own, search, z) for own in conditions]
+    worst = max(violations, default=0.0)
+    if worst <= 1e3 * tolerance < max(apart.values(), default=0.0):
+        name = max(apart, key=lambda own: apart[own])
+        raise ArithmeticError(
+            f"the segments of multiple shooting met in their coordinates only, there is a {name} of {apart[name]:.2g} "
+            "of the size of the mechanism: give a guess nearer to the motion"
+        )
+    if not result.success or worst > 1e3 * tolerance:
+        name = conditions[int(np.argmax(violations))].name if conditions else "none"
+        raise ArithmeticError(
+            f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
+            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
+            "more iterations"
+        )
+    return _optimum(search.problem, search, z)
+
+
+def _minimised(
+    search: Search, conditions: Sequence[Condition | Closed], z: Array, ends: tuple[float, int]
+) -> OptimizeResult:
+    """Result of sequential quadratic programming from scaled unknowns."""
+    scale, (tolerance, most) = _scale(search.problem.base, search, z), ends
+    return minimize(
+        lambda z: tuple(part / scale for part in search.cost(z)),
+        z,
+        jac=True,
+        method="SLSQP",
+        bounds=Bounds(*search.sides),
+        constraints=[
+            {"type": own.kind, "fun": partial(own.residual, search), "jac": partial(own.slope, search)}
+            for own in conditions
+        ],
+        options={"maxiter": most, "ftol": tolerance},
+    )
+
+
+def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
+    """Largest violation of a condition at scaled unknowns."""
+    miss = np.atleast_1d(condition.residual(search, z))
+    return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())
+
+
+def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
+    """Result at scaled unknowns."""
+    found, base = search.asked(z), problem.base
+    values, parameters = problem.split(z * search.size)
+    end_errors = {
+        name: np.array([found.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])
+        for name, (_, wanted) in base.ends.items()
+    }
+    return OptimalControl(
+        {port: (own.times, values[port]) for port, own in base.tables.items()},
+        parameters,
+        search.cost(z)[0],
+        end_errors,
+        {name: found.values[limit_of(name)] for name in base.limits},
+        found.runs[0] if len(found.runs) == 1 else joined(found.runs, found.runs[0].mechanism),
+        search.evaluations,
+        problem.distances(found),
+    )
+
+
+def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
+    """Size of each unknown: of its bounds, else of the guess of its table, else one."""
+    values, parameters = problem.split(first)
+    guess = problem.joined(
+        {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},
+        {name: abs(value) for name, value in parameters.items()},
+    )
+    bound = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in ends))
+    size = np.where(bound > 0.0, bound, guess)
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _scale(problem: Problem, search: Search, z: Array) -> float:
+    """Divisor of the cost: the curvature of the effort by scaled unknowns, else the cost of the first guess."""
+    curvature = 0.0
+    start = 0
+    for port, own in problem.tables.items():
+        curvature = max(
+            curvature, 2.0 * problem.effort.get(port, 0.0) * problem.masses[port].max() * search.size[start] ** 2
+        )
+        start += own.values.size
+    return curvature or abs(search.cost(z)[0]) or 1.0

@@ -1,0 +1,146 @@
+"""Single shooting: functionals of a run as functions of the nodes of its input tables, with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.memo import once
+from ...sensors.quantities import Quantity
+from ...systems.inputs import Table
+from ..adjoint import Gradient, gradients
+from ..functionals import Functional, Last
+from ..runs.problems import made
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+COST, END = "the cost", "end"
+Ends = Mapping[str, tuple[Quantity, float | Sequence[float]]]
+Limits = Mapping[str, tuple[Functional, float | None, float | None]]
+
+
+class Evaluation(NamedTuple):
+    """Functionals at unknowns: values and derivatives (n,) by name, gaps between segments, and the runs.
+
+    ``gaps`` have for each node between segments the gap (2k,) in coordinates of its state and its derivatives (2k, n).
+    """
+
+    values: Mapping[str, float]
+    slopes: Mapping[str, Array]
+    gaps: Mapping[str, tuple[Array, Array]]
+    runs: Sequence[Solution]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Shooting problem in the values of all nodes, one table behind the other, and the parameters behind them."""
+
+    make: Callable[..., Any]
+    times: Array
+    tables: Mapping[str, Table]
+    parameters: Mapping[str, float]
+    cost: Functional | None
+    effort: Mapping[str, float]
+    ends: Ends
+    limits: Limits
+
+    @once
+    def functionals(self) -> dict[str, Functional]:
+        """Cost, components of end conditions, and limits."""
+        own = {} if self.cost is None else {COST: self.cost}
+        for name, (quantity, values) in self.ends.items():
+            own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
+        return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
+
+    def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
+        """Values of tables and parameters."""
+        values, start = {}, 0
+        for port, own in self.tables.items():
+            values[port] = x[start : start + own.values.size].reshape(own.values.shape)
+            start += own.values.size
+        return values, dict(zip(self.parameters, x[start:].tolist(), strict=True))
+
+    def joined(self, values: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
+        """Vector of values of tables and parameters."""
+        return np.concatenate([*(np.ravel(values[port]) for port in self.tables), [*parameters.values()]])
+
+    @property
+    def base(self) -> Problem:
+        """This problem: its unknowns are those of tables and parameters alone."""
+        return self
+
+    @property
+    def count(self) -> int:
+        """Number of unknowns."""
+        return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
+
+    def evaluated(self, x: Array) -> Evaluation:
+        """Functionals with their gradients."""
+        values, parameters = self.split(x)
+
+        def driven(**own: float) -> Any:
+            mechanism, start, inputs = made(self.make, own)
+            return mechanism, start, {**inputs, **self.driving(values)}
+
+        found = gradients(driven, parameters, self.times, self.functionals)
+        run = next(iter(found.values())).solution
+        slopes = {name: self.by_unknowns(own) for name, own in found.items()}
+        return Evaluation({name: own.value for name, own in found.items()}, slopes, {}, [run])
+
+    def distances(self, found: Evaluation) -> dict[str, float]:
+        """Distances between segments: none."""
+        return {}
+
+    def driving(self, values: Mapping[str, Array]) -> dict[str, Any]:
+        """Tables of inputs with given values."""
+        return {port: (own.times, values[port]) for port, own in self.tables.items()}
+
+    def by_unknowns(self, own: Gradient) -> Array:
+        """Derivatives of a functional by all unknowns: those by the inputs of steps, which nodes share."""
+        values = {port: self.shares[port].T @ own.by_input[port] for port in self.tables}
+        return self.joined(values, own.by)
+
+    @once
+    def shares(self) -> dict[str, Array]:
+        """Shares (N, k) of the nodes of each table in the inputs of steps, which are those in their middle."""
+        middles = 0.5 * (self.times[1:] + self.times[:-1])
+        return {port: hats(own.times, middles) for port, own in self.tables.items()}
+
+    @once
+    def masses(self) -> dict[str, Array]:
+        """Matrices (k, k) of ∫ u² dt of each table."""
+        return {port: _mass(own.times) for port, own in self.tables.items()}
+
+    def efforts(self, x: Array) -> tuple[float, Array]:
+        """Effort and its derivatives."""
+        values, parameters = self.split(x)
+        moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ own for port, own in values.items()}
+        total = sum(float(np.sum(own * moved[port])) for port, own in values.items())
+        return total, 2.0 * self.joined(moved, dict.fromkeys(parameters, 0.0))
+
+
+def end_of(name: str, i: int) -> str:
+    """Name of the functional of a component of an end condition."""
+    return f"{END} {i} of {name}"
+
+
+def limit_of(name: str) -> str:
+    """Name of the functional of a limit."""
+    return f"limit of {name}"
+
+
+def hats(nodes: Array, times: Array) -> Array:
+    """Piecewise linear functions (times, k) that are one at a node each."""
+    return np.stack([np.interp(times, nodes, row) for row in np.eye(nodes.size)], axis=1)
+
+
+def _mass(nodes: Array) -> Array:
+    """Integrals (k, k) of products of the piecewise linear functions."""
+    spans = np.diff(nodes)
+    mass = np.diag(np.append(spans, 0.0) + np.append(0.0, spans)) / 3.0
+    return mass + (np.diag(spans, 1) + np.diag(spans, -1)) / 6.0

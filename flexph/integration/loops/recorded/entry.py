@@ -1,0 +1,66 @@
+"""Python entry point of the sweeps over the steps of a run."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import cython
+
+from .backward import BACK as _BACK
+from .backward import BACK_BY_NODES as _BACK_BY_NODES
+
+if not cython.compiled:
+    from ....numerics.loops.recorded import forget_programs
+    from ....numerics.loops.views import bind
+    from ..memory.memory import Memory
+    from .backward import Backward
+    from .collocation import go_back_by_nodes
+    from .forward import Forward
+    from .nodes import Collocated
+    from .sweeps import go_back
+    from .tangents import go_forward
+
+    RecordedMemory: TypeAlias = Any
+
+BACK = cython.declare(cython.Py_ssize_t, _BACK)
+BACK_BY_NODES = cython.declare(cython.Py_ssize_t, _BACK_BY_NODES)
+
+
+def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: int, last: int) -> int:
+    """Sweep over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1.
+
+    ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers; ``arrays`` are
+    those of the ``kind`` (see backward.py): Backward, Collocated or Forward. Programs of steps are kept for other steps
+    of the same mechanism, until :func:`forget`.
+    """
+    m = cython.declare(cython.pointer(Memory))
+    r = cython.declare(cython.pointer(RecordedMemory))
+    backward = cython.declare(Backward)
+    by_nodes = cython.declare(Collocated)
+    along = cython.declare(Forward)
+    which = cython.declare(cython.Py_ssize_t, kind)
+    begin_at = cython.declare(cython.Py_ssize_t, first)
+    end_at = cython.declare(cython.Py_ssize_t, last)
+    axes = cython.declare(cython.Py_ssize_t, dim)
+    failed = cython.declare(cython.Py_ssize_t)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))
+    r = cython.cast(cython.pointer(RecordedMemory), cython.cast(cython.Py_ssize_t, recorded))
+    if which == BACK:
+        bind(backward, arrays)
+        with cython.nogil:
+            failed = go_back(m, r, axes, backward, begin_at, end_at)
+    elif which == BACK_BY_NODES:
+        bind(by_nodes, arrays)
+        with cython.nogil:
+            failed = go_back_by_nodes(m, r, axes, by_nodes, begin_at, end_at)
+    else:
+        bind(along, arrays)
+        with cython.nogil:
+            failed = go_forward(m, r, axes, along, begin_at, end_at)
+    return failed
+
+
+def forget() -> None:
+    """Forget the programs that steps have recorded."""
+    with cython.nogil:
+        forget_programs()

@@ -1,0 +1,60 @@
+"""Laws of strains in general equations, whose states are strains where other rows have stresses."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels.arrays import Arrays, Index
+from ...kernels.strains import strains
+from ...numerics.arrays import Array
+
+
+class StrainLaws:
+    """Strain rows with a law of the stored energy ψ: states ε with ε̇ = D v, costates ∂H/∂ε = S(ε), H = Σ volume ψ."""
+
+    def __init__(self, a: Arrays) -> None:
+        self.a, self.stress = a, a.strains.stress
+
+    @cached_property
+    def entries(self) -> Index:
+        """Their entries among all stresses."""
+        rows = [part.rows.ravel() for part in self.a.strains.laws]
+        entries: Index = self.stress[np.concatenate([np.zeros(0, dtype=int), *rows])]
+        return entries
+
+    def sample(self, stresses: Array, product: Array) -> Array:
+        """Stresses (m,) of a state with the strains of these rows in their place."""
+        if not self.a.strains.laws:
+            return stresses
+        values, own = stresses.copy(), np.zeros(stresses.size)
+        own[self.stress] = strains(self.a.strains, product)
+        values[self.entries] = own[self.entries]
+        return values
+
+    def costate(self, values: Array) -> Array:
+        """Stresses (m,), of these rows by their laws."""
+        stresses = values.copy()
+        for part in self.a.strains.laws:
+            stresses[self.stress[part.rows]] = part.law.at(part.strain(values[self.stress])).stress
+        return stresses
+
+    def slopes(self, values: Array) -> Array:
+        """Derivatives (m, m) of the stresses with respect to the states: ones, and tangents of the laws."""
+        slopes = np.eye(values.size)
+        for part in self.a.strains.laws:
+            own = self.stress[part.rows]
+            tangent = part.law.at(part.strain(values[self.stress])).tangent / part.volume[:, None, None]
+            slopes[own[:, :, None], own[:, None, :]] = tangent
+        return slopes
+
+    def energy(self, values: Array) -> float:
+        """Elastic energy ½ σᵀCσ, of these rows Σ volume ψ(ε) [J]."""
+        plain, stored = values, 0.0
+        if self.a.strains.laws:
+            plain = values.copy()
+            plain[self.entries] = 0.0
+            for part in self.a.strains.laws:
+                stored += float(part.volume @ part.law.at(part.strain(values[self.stress])).energy)
+        return 0.5 * float(plain @ (self.a.compliance @ plain)) + stored

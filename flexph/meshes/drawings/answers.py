@@ -1,0 +1,76 @@
+"""Answers of gmsh kept beside their drawing, so that a model of a drawing is loaded again without gmsh."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...files.durable import staged
+from ...numerics.arrays import Array
+
+FOLDER = ".flexph-meshes"
+"""Folder beside a drawing with its answers; it may be removed at any time."""
+MOST = 40
+"""Number of files there, above which the oldest are removed."""
+TEXT = "answer"
+
+Found = tuple[dict[str, Any], dict[str, Array]]
+
+
+def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
+    """Answer to a request, with its arrays: the kept one of the same file, request and program, or a new one.
+
+    A kept file that is damaged counts as none. Folders that cannot be written to keep nothing.
+    """
+    file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
+    with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return _read(file)
+    answer, found = ask()
+    with suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        with staged(file) as part:
+            held: dict[str, Any] = {f"array {name}": value for name, value in found.items()}
+            held[TEXT] = np.frombuffer(json.dumps(answer).encode(), dtype=np.uint8)
+            np.savez(part, **held)
+        files = sorted(file.parent.glob("*.npz"), key=lambda own: own.stat().st_mtime_ns)
+        for old in files[:-MOST]:
+            old.unlink()
+    return answer, found
+
+
+def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
+    """Hash of the content of a file, a request without paths, its arrays, and the programs that answer."""
+    held = hashlib.sha256(beside.read_bytes())
+    held.update(_programs())
+    asked = {name: value for name, value in request.items() if name != "file"}
+    held.update(json.dumps(asked, sort_keys=True).encode())
+    for name, values in arrays.items():
+        held.update(name.encode() + np.ascontiguousarray(values).tobytes())
+    return held.hexdigest()[:32]
+
+
+@cache
+def _programs() -> bytes:
+    """Content of the programs of this folder: after a change answers are made again."""
+    return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
+
+
+def _read(file: Path) -> Found:
+    """Kept answer; OSError or ValueError without one, and for one that is larger than its file."""
+    with zipfile.ZipFile(file) as parts:
+        if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
+            raise ValueError("it must not be compressed")
+    with np.load(file, allow_pickle=False) as held:
+        answer = json.loads(held[TEXT].tobytes())
+        arrays = {name.removeprefix("array "): held[name] for name in held.files if name != TEXT}
+    if not isinstance(answer, dict):
+        raise ValueError("it must hold an answer")
+    return answer, arrays

@@ -1,0 +1,8 @@
+from ..loops.views cimport IVec, Mat, Vec
+
+cdef struct End:
+    Mat matrix
+    IVec pivot
+    Py_ssize_t half
+    Py_ssize_t eliminated
+    Vec x

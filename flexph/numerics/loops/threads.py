@@ -1,0 +1,24 @@
+"""Threads of loops: how many a run may have, and two parts of a computation at once (see threads.hpp)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+LIMIT = "OMP_NUM_THREADS"
+"""Variable of the environment by which numerical libraries are told their number of threads."""
+
+
+def allowed_threads() -> int:
+    """Number of threads that a run may have: that of the environment, or of the processors of this process."""
+    given = os.environ.get(LIMIT, "").partition(",")[0].strip()
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_both(task: Callable[[Any], None], first: Any, second: Any, apart: bool) -> None:
+    """Run a task on two parts, one after the other."""
+    task(first)
+    task(second)

@@ -1,0 +1,70 @@
+"""Linear systems along their parameters, and the steps of differences by these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import null_space
+
+from ...numerics import checks as check
+from ...numerics.arrays import Array, dense
+from ...numerics.differences import central_of_order_four
+from ...systems.linear import LinearPHDAE
+
+
+def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
+    """Step of each parameter, from one relative step or one step for each."""
+    if not at:
+        raise ValueError("at must have at least one parameter, got none")
+    if not isinstance(steps, Mapping):
+        for name, value in at.items():
+            if value == 0.0:
+                raise ValueError(f"steps must be a dict with a step of {name!r}, which is zero and sets no scale")
+        return {name: check.positive("steps", steps) * abs(value) for name, value in at.items()}
+    return {name: check.positive(f"steps[{name!r}]", check.lookup("step", name, steps)) for name in at}
+
+
+def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
+    """System at given parameters, without lift, so that its modes are in its states."""
+    own = check.asked("system", lambda parameters: system(**parameters), dict(at))
+    if not isinstance(own, LinearPHDAE):
+        raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
+    return replace(own, lift=None, parts={})
+
+
+class Matrices(NamedTuple):
+    """E, A = J − R and B on the kernel of the constraints."""
+
+    E: Array
+    A: Array
+    B: Array
+
+
+class Along:
+    """Matrices of a system along its parameters, on a basis of the kernel of G that moves with it smoothly."""
+
+    def __init__(self, system: Callable[..., Any], at: Mapping[str, float]) -> None:
+        self.system, self.at = system, dict(at)
+        here = plain_system(system, self.at)
+        self.basis = null_space(dense(here.G)) if here.G.shape[0] else np.eye(here.E.shape[0])
+        self.matrices = self._of(here)
+
+    def change(self, name: str, step: float) -> Matrices:
+        """Derivatives of the matrices by a parameter."""
+
+        def at(value: float) -> Array:
+            stacked = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
+            stacked[:] = self._of(plain_system(self.system, {**self.at, name: value}))
+            return stacked
+
+        return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
+
+    def _of(self, own: LinearPHDAE) -> Matrices:
+        """Matrices on the basis, projected onto the kernel of G."""
+        Z, G = self.basis, dense(own.G)
+        if G.shape[0]:
+            Z = Z - np.linalg.pinv(G) @ (G @ Z)
+        return Matrices(Z.T @ dense(own.E) @ Z, Z.T @ (dense(own.J) - dense(own.R)) @ Z, Z.T @ dense(own.B))

@@ -1,0 +1,175 @@
+"""Derivatives of buckling factors by parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigvals
+
+from ...kernels.state import Configuration
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.model.state import State, configuration
+from ...mechanisms.statics.balance import Problem
+from ...mechanisms.statics.buckling import buckling_point, equilibrium_point, equilibrium_problem
+from ...mechanisms.statics.stability import free_stiffness, softest_motions
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+from ...numerics.differences import central_of_order_four
+from ...numerics.memo import NamedFields
+from ...systems.inputs import Input
+from .along_parameters import stated_steps
+
+MOST = 6
+"""Largest number of modes that are looked at for a repeated factor."""
+REPEATED = 1e-5
+"""Relative distance between the factors of two modes up to which they count as one."""
+CORRECTIONS = 3
+"""Corrections of the factor at which the stiffness vanishes, by its slope."""
+LOADS = 1e-3
+"""Step of differences by the factor, relative to it."""
+
+
+@dataclass(frozen=True)
+class BucklingSensitivities(NamedFields):
+    """Buckling factor, and its ``derivatives`` by parameter.
+
+    Attributes
+    ----------
+    factor : float
+        Factor of all loads at which the equilibrium loses its stability.
+    derivatives : mapping
+        Derivatives (m,) by parameter, ascending, of the m modes that share the factor.
+    """
+
+    factor: float
+    derivatives: Mapping[str, Array]
+
+
+@checked
+def buckling_sensitivities(
+    loaded: Callable[..., Any], at: Mapping[str, float], *, steps: float | Mapping[str, float] = 1e-3
+) -> BucklingSensitivities:
+    """Derivatives of the buckling factor of a loaded mechanism (:meth:`flexph.Mechanism.buckling`).
+
+    At a bifurcation the tangent stiffness has ``K φ = 0`` at the equilibrium q(λ, p) under λ times the loads. With
+    k(λ, p) = φᵀK(q(λ, p), λ, p) φ the derivative is ``dλ/dp = −k_p/k_λ``: the geometric stiffness and the deformation
+    before buckling are both in K. Factors that several modes share have the eigenvalues of this form on these modes. k
+    is differentiated by differences of fourth order along the equilibria.
+
+    Parameters
+    ----------
+    loaded : callable
+        Function of named parameters that returns a mechanism, its stable equilibrium, and inputs if there are any.
+    at : dict
+        Parameter values.
+    steps : float or dict
+        Steps of the differences by parameter; one number is the step relative to the size of each parameter.
+
+    Returns
+    -------
+    BucklingSensitivities
+        Buckling factor, and its derivatives by parameter.
+
+    Raises
+    ------
+    ValueError
+        For what :meth:`flexph.Mechanism.buckling` refuses, and at limit points, as of a snap-through: its factor has
+        differences only.
+    ArithmeticError
+        If nothing buckles, or no equilibrium is found next to the buckling load.
+
+    Examples
+    --------
+    Euler's column, λ F = π²EI/4L²:
+
+    >>> import fem
+    >>> from flexph import GROUND, connect, force, weld
+    >>> from flexph.studies import buckling_sensitivities
+    >>> def column(length, young):
+    ...     section, material = fem.Section(area=1.0, second_moment=1e-6), fem.Material(young=young, density=1.0)
+    ...     beam = fem.beam(length, material, section, elements=4, strain="von_karman")
+    ...     mechanism = connect({"column": beam}, [weld("column.root", GROUND), force("column.tip", name="F")])
+    ...     push = {"F": (-1.0, 0.0)}
+    ...     pose = mechanism.assemble({"column": (0.0, 0.0, 0.0)})
+    ...     return mechanism, mechanism.equilibrium(pose, inputs=push), push
+    >>> found = buckling_sensitivities(column, {"length": 1.0, "young": 1e6})
+    >>> round(found.factor, 3), found.derivatives["length"].round(3)  # −2 λ/L
+    (2.467, array([-4.935]))
+    """
+    own = stated_steps(at, steps)
+    start = _loaded(loaded, at)
+    point, is_limit = buckling_point(start.problem, start.c)
+    if is_limit:
+        raise ValueError(
+            f"loads must end at a bifurcation, {point.factor:.6g} times the loads are a limit point: take differences "
+            "of mechanism.buckling, flexph.studies.sensitivities"
+        )
+    factor, c = point.factor, point.c
+    for _ in range(CORRECTIONS):
+        c = _equilibrium(start.problem.under(factor), factor, c)
+        squares, noise, shapes = softest_motions(start.problem.under(factor), c, MOST)
+        by_load = central_of_order_four(partial(_stiffness, start, (start.c, c), shapes), factor, LOADS * factor)
+        by_load /= LOADS * factor
+        if abs(squares[0]) <= noise[0]:
+            break
+        factor -= float(squares[0] / by_load[0, 0])
+    shared = np.abs(squares) <= REPEATED * abs(factor * by_load[0, 0]) + noise
+    shared[0] = True
+    if shared.all() and shared.size == MOST:
+        raise ValueError(f"at most {MOST - 1} modes may buckle at once, at {factor:.6g} times the loads")
+    modes, by_load = shapes[:, shared], by_load[np.ix_(shared, shared)]
+    derivatives = {}
+    for name, step in own.items():
+
+        def along(value: float, name: str = name) -> Array:
+            return _stiffness(_loaded(loaded, {**at, name: value}), (start.c, c), modes, factor)
+
+        moved = central_of_order_four(along, at[name], step) / step
+        derivatives[name] = np.sort(eigvals(-moved, by_load).real)
+    return BucklingSensitivities(factor, derivatives)
+
+
+class _Loaded(NamedTuple):
+    """Equilibrium problem, and the configuration of its equilibrium under the given loads."""
+
+    problem: Problem
+    c: Configuration
+
+
+def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
+    """Problem and equilibrium that a function returns."""
+    own = check.asked("loaded", lambda parameters: loaded(**parameters), dict(at))
+    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
+        raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {own!r:.100}")
+    given: tuple[Mechanism, State, Mapping[str, Input]] = (*own, {})[:3]
+    mechanism, state, inputs = given
+    return _Loaded(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
+
+
+def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes: Array, factor: float) -> Array:
+    """Form φᵀK φ (m, m) of modes at the equilibrium under a factor of the loads.
+
+    ``here`` are the equilibrium under the given loads and that which buckles, at the parameters of the modes.
+    """
+    first, buckled = here
+    turned = np.einsum("bij,bkj->bik", there.c.R, first.R)
+    near = there.c._replace(
+        r=there.c.r + (buckled.r - first.r),
+        R=np.einsum("bij,bjk->bik", turned, buckled.R),
+        u=there.c.u + (buckled.u - first.u),
+    )
+    problem = there.problem.under(factor)
+    return free_stiffness(problem, _equilibrium(problem, factor, near), modes)
+
+
+def _equilibrium(problem: Problem, factor: float, near: Configuration) -> Configuration:
+    """Equilibrium near a configuration; ArithmeticError if there is none."""
+    point = equilibrium_point(problem, factor, near)
+    if point is None:
+        raise ArithmeticError(f"no equilibrium was found under {factor:.9g} times the loads, next to where they buckle")
+    return point.c
