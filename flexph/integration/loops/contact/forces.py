@@ -9,7 +9,7 @@ from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from math import sqrt
+    from math import fabs, sqrt
 
     from ....numerics.loops.views import fill, larger
     from ..memory.memory import Memory
@@ -18,6 +18,8 @@ if not cython.compiled:
     from .rubbing import moment, set_contact_slip, set_friction
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+EVEN = cython.declare(cython.double, 1e-14)
+"""Round-off of the gap to a face, over the sizes of its vectors and of the position of the ball."""
 FACE = cython.declare(cython.Py_ssize_t, _FACE)
 
 
@@ -73,14 +75,22 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     other = cython.declare(cython.Py_ssize_t)
     one = first
     other = first
+    even = 0.0
     for c in range(first, m.contacts_kind.size):
         if m.contacts_kind[c] != FACE or m.contacts_skin[c] != m.contacts_skin[first]:
             break
         place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+        if c == first:
+            even = _gap_resolution(m, dim, c)
         m.touch_after[c] = gap_of(m, dim, c, m.touch_last)
         _clear_contact(m, dim, c)
-        one = c if m.touch_before[c] < m.touch_before[one] else one
-        other = c if m.touch_after[c] < m.touch_after[other] else other
+        m.touch_partner[c] = -1
+        one = c if m.touch_before[c] < m.touch_before[one] - even else one
+        other = c if m.touch_after[c] < m.touch_after[other] - even else other
+    way = larger(m.touch_before[other] - m.touch_before[one], 0.0)
+    both = way + larger(m.touch_after[one] - m.touch_after[other], 0.0)
+    if both <= even:  # on an edge or corner that both have, where the share would be one of round-off
+        other = one
     before = m.touch_before[one]
     after = m.touch_after[other]
     if before >= 0.0 and after >= 0.0:
@@ -88,11 +98,27 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     if one == other:
         _press_face(m, dim, one, h, before, after, 1.0)
         return
-    way = m.touch_before[other] - before
-    both = way + m.touch_after[one] - after
-    share = way / both if both > 0.0 else 0.5
+    share = way / both
     _press_face(m, dim, one, h, before, after, share)
     _press_face(m, dim, other, h, before, after, 1.0 - share)
+    turning = m.touch_force[one] / both  # dθ = θ (dg_B − dg_A)/both at the end of the step
+    m.touch_partner[one] = other
+    m.touch_partner[other] = one
+    m.touch_partner_slope[one] = m.touch_slope[one] + turning
+    m.touch_slope[one] = -turning
+    m.touch_partner_slope[other] = turning
+    m.touch_slope[other] -= turning
+
+
+def _gap_resolution(m: Memory, dim: int, c: int) -> float:
+    """Round-off of the gap to a face, from the vectors at the end of the step in ``touch.last``."""
+    size = m.contacts_offset[c]
+    for i in range(dim):
+        for k in range(3):
+            size += fabs(m.touch_last[k][i])
+        if m.contacts_node[c][0] >= 0:
+            size += fabs(m.end_r[m.nodes_body[m.contacts_node[c][0]]][i])
+    return EVEN * size
 
 
 def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:

@@ -18,6 +18,8 @@ cdef Py_ssize_t SHAPE
 cdef double TINY
 
 cdef void add_contacts(Memory* m, Py_ssize_t dim, int contact, double h) noexcept nogil
+cdef void _store_rate(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
+cdef void _add_partner(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _add_coupling(Memory* m, int contact, Py_ssize_t c, Py_ssize_t i, Py_ssize_t j, double value) noexcept nogil
 cdef Py_ssize_t _first_row(Memory* m) noexcept nogil
 cdef void differentiate_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil

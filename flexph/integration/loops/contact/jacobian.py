@@ -49,11 +49,42 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
         if is_active(m, c) and not m.contacts_rigid[c]:
             if contact > 1:
                 fill(part(m.touch_apart, 2 * c, 2 * c + 2), 0.0)
+            if m.contacts_kind[c] == FACE and m.touch_partner[c] >= 0:
+                _store_rate(m, dim, m.touch_partner[c], h)
             differentiate_contact(m, dim, c, h)
             slope = m.touch_slope[c] - _add_turning(m, dim, contact, c, h)
             if m.contacts_friction[c] > 0.0:
                 _add_friction(m, dim, contact, c, h)
             _add_outer(m, contact, c, -h * slope, m.touch_normal, m.touch_rate)
+            if m.contacts_kind[c] == FACE and m.touch_partner[c] >= 0:
+                _add_partner(m, dim, contact, c, h)
+
+
+def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
+    """Keep the gradient of the gap of a contact at the end of the step, with its columns."""
+    differentiate_contact(m, dim, c, h)
+    count = m.touch_begin[5]
+    m.touch_begin[6] = count
+    for i in range(count):
+        m.touch_partner_column[i] = m.touch_column[i]
+        m.touch_partner_rate[i] = m.touch_rate[i]
+
+
+def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
+    """Add the change of the force at a face by the gap of the other face with which it shares the force of a ball."""
+    change = m.touch_along[0]
+    for i in range(m.touch_begin[5]):
+        change[i] = m.touch_normal[i]
+        if m.contacts_friction[c] > 0.0:
+            for t in range(dim - 1):
+                change[i] += m.touch_by_normal[c][t] * m.touch_slide[t][i]
+    for i in range(m.touch_begin[5]):
+        value = -h * m.touch_partner_slope[c] * change[i]
+        if value != 0.0 and m.touch_column[i] >= 0:
+            for j in range(m.touch_begin[6]):
+                if m.touch_partner_rate[j] != 0.0 and m.touch_partner_column[j] >= 0:
+                    column = m.touch_partner_column[j]
+                    _add_coupling(m, contact, c, m.touch_column[i], column, value * m.touch_partner_rate[j])
 
 
 def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:

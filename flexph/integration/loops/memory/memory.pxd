@@ -596,6 +596,10 @@ cdef struct Memory:
     Vec touch_held
     IVec touch_begin
     Mat touch_part
+    IVec touch_partner
+    Vec touch_partner_slope
+    IVec touch_partner_column
+    Vec touch_partner_rate
     Mat touch_place
     Mat touch_near
     Mat touch_bent

@@ -597,6 +597,10 @@ cdef struct RecordedMemory:
     RVec touch_held
     IVec touch_begin
     RMat touch_part
+    IVec touch_partner
+    RVec touch_partner_slope
+    IVec touch_partner_column
+    RVec touch_partner_rate
     RMat touch_place
     RMat touch_near
     RMat touch_bent
