@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,9 +29,9 @@ class Skin(Shape):
     """Faces between ports of bodies that deform: the surface of a solid, or segments along a cable.
 
     Corners of the faces are ports, such as nodes of a solid (:func:`fem.surface_ports`) or of a cable. A ball touches
-    the closest face, whose corners share the force. Faces are touched from both sides, and half as thick as the
-    ``radius``: balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin by its corners, and by
-    round corners of their own; so do two skins. Laws are compliant, without ``holding``.
+    the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``:
+    balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin by its corners, and by round
+    corners of their own; so do two skins. Laws are compliant, without ``tangential_stiffness``.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Skin(Shape):
     'sheet'
     """
 
-    port: str | Ground = field(init=False, repr=False)
+    port: ClassVar[str]  # type: ignore[misc]  # the first of the ports, no argument
     ports: Sequence[str]
     cells: Sequence[Sequence[int]]
     radius: float = 0.0
@@ -106,7 +107,7 @@ class Skin(Shape):
         if not isinstance(law, Compliant):
             raise ValueError(f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}")
         if getattr(law, "holding", 0.0):
-            raise ValueError("a Skin takes laws without holding: take slip_velocity= for its friction")
+            raise ValueError("a Skin takes laws without tangential_stiffness: give slip_velocity= for its friction")
         offset = ball.reach + self.radius
         if offset == 0.0:
             raise ValueError("a point passes through a skin: give it a radius, Sphere(port, radius), or the skin one")
