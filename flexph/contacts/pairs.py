@@ -101,8 +101,7 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
         if not isinstance(shape, Shape):
             raise ValueError(
                 f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule, Mesh or Skin, "
-                f"got "
-                f"{check.shown(shape)}"
+                f"got {check.shown(shape)}"
             )
     if not shapes:
         raise ValueError(f"{argument} must not be empty")
@@ -136,8 +135,10 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
         gaps: list[Gap] = []
         for pair in ordered:
             for a, b in parts_of(*pair):
-                skin = isinstance(b, Skin) and isinstance(a, Sphere)
-                gaps += b.gaps(a, law, _centre(a), len(gaps)) if skin else [_gap(a, b, dim, law)]
+                if isinstance(a, Sphere) and isinstance(b, Skin):
+                    gaps += b.gaps(a, law, _centre(a), len(gaps))
+                else:
+                    gaps.append(_gap(a, b, dim, law))
         return Form(gaps=tuple(gaps), signs=_signs(ordered, dim))
 
     ports = tuple(dict.fromkeys(port for pair in ordered for shape in pair for port in _ports_of(shape)))

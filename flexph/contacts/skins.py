@@ -10,7 +10,7 @@ import numpy as np
 
 from ..joints.rows.connection import Gap
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import BodyVector, Ground, Vector
+from ..joints.rows.vectors import BodyVector, Vector
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
@@ -31,7 +31,7 @@ class Skin(Shape):
     Corners of the faces are ports, such as nodes of a solid (:func:`fem.surface_ports`) or of a cable. A ball touches
     the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``:
     balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin by its corners, and by round
-    corners of their own; so do two skins. Laws are compliant, without ``tangential_stiffness``.
+    corners of their own; so do two skins. Laws are compliant, with ``slip_velocity`` if they have friction.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Skin(Shape):
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
         """See :class:`Shape`."""
-        return Ball(self.port, self.radius, dim)
+        return Ball(self.ports[0], self.radius, dim)
 
     def gaps(
         self, ball: Sphere, law: ContactLaw, centre: tuple[BodyVector | None, tuple[float, ...] | None], number: int
@@ -107,7 +107,7 @@ class Skin(Shape):
         if not isinstance(law, Compliant):
             raise ValueError(f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}")
         if getattr(law, "holding", 0.0):
-            raise ValueError("a Skin takes laws without tangential_stiffness: give slip_velocity= for its friction")
+            raise ValueError("a Skin takes friction with slip_velocity= only, not by a tangential stiffness")
         offset = ball.reach + self.radius
         if offset == 0.0:
             raise ValueError("a point passes through a skin: give it a radius, Sphere(port, radius), or the skin one")
@@ -115,7 +115,7 @@ class Skin(Shape):
         gaps = []
         for cell in self.cells:
             first, *others = (BodyVector(self.ports[k]) for k in cell)
-            if ball.port in (self.ports[k] for k in cell):
+            if any(self.ports[k] == ball.port for k in cell):
                 continue
             sides = (Vector(plus=other, minus=first) for other in others)
             apart = Vector(plus=place, minus=first, fixed=fixed)

@@ -211,7 +211,7 @@ def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tup
     near[:, BASE : BASE + 2] = near[:, 1:3]  # base points at the start of the step
     s, t = near[::2, BASE : BASE + 2].T[:, :, None]
     shifted = [np.array([v[0] - s * v[1] - t * v[2], *v[1:3]]) for v in (before, after)]
-    face_squares(corners, _products(*shifted, OF_FACES), near, bent)
+    face_squares(corners, _products(shifted[0], shifted[1], OF_FACES), near, bent)
     near[:, 0] = np.maximum(near[:, 0], TINY)
     return near.reshape(count, 2, PLACES), bent.reshape(count, 7, 6)
 
@@ -253,7 +253,7 @@ def _segments(before: Array, after: Array) -> tuple[Array, Array]:
     near[:, BASE : BASE + 2] = near[:, 1:3]  # base points at the start of the step
     s, t = near[::2, BASE : BASE + 2].T[:, :, None]
     shifted = [np.array([v[0] + s * v[1] - t * v[2], *v[1:3]]) for v in (before, after)]
-    squares(_products(*shifted, OF_SEGMENTS), near, bent)
+    squares(_products(shifted[0], shifted[1], OF_SEGMENTS), near, bent)
     near[:, 0] = np.maximum(near[:, 0], TINY)
     return near.reshape(count, 2, PLACES), bent.reshape(count, 5, 4)
 

@@ -102,6 +102,10 @@ def test_a_ball_lies_on_a_face_with_its_weight_on_the_corners():
         (lambda: Skin(["a.x", "a.x"], [(0, 1)]), "two or more different ports"),
         (lambda: contact("b.x", Skin(["a.x", "a.y"], [(0, 1)]), RUBBING).formed(3), "passes through a skin"),
         (lambda: contact(Sphere("b.x", 0.1), Skin(["a.x", "a.y"], [(0, 1)]), Rigid()).formed(3), "compliant laws"),
+        (
+            lambda: contact(Sphere("b.x", 0.1), Skin(["a.x", "a.y"], [(0, 1)]), Hertz(1e3, friction=0.3)).formed(3),
+            "slip_velocity= only",
+        ),
     ],
 )
 def test_bad_skins_are_refused(call, message):

@@ -233,6 +233,7 @@ def test_a_model_file_has_them(tmp_path):
         f"  - {{kind: contact, first: {{kind: sphere, port: ball.c, radius: 10 mm}}, second: {own}, law: {law}}}"
         for own in shapes
     ]
+    lines[-1] = lines[-1].replace("friction: 0.3", "friction: 0.3, slip_velocity: 1 mm/s")
     text = "bodies:\n  ball: {kind: rigid_body, mass: 1.0, inertia: [0.1, 0.1, 0.1], ports: {c: [0, 0, 0]}}\n"
     corners = "{a: [0, 0, 0], b: [1, 0, 0], c: [0, 1, 0]}"
     text += f"  sheet: {{kind: rigid_body, mass: 1.0, inertia: [0.1, 0.1, 0.1], ports: {corners}}}\n"
