@@ -12,6 +12,7 @@ from .materials.materials import Material as Material
 from .materials.materials import Section as Section
 from .materials.strain_laws import StoredEnergy as StoredEnergy
 from .meshes.solid_mesh import box_mesh as box_mesh
+from .meshes.surface_nodes import surface_ports as surface_ports
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support
 from .refinement.criteria import Refinement as Refinement

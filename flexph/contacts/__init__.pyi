@@ -12,6 +12,7 @@ from .shapes import Hole as Hole
 from .shapes import Plane as Plane
 from .shapes import Rim as Rim
 from .shapes import Sphere as Sphere
+from .skins import Skin as Skin
 from .stops import stop as stop
 from .surfaces import Box as Box
 from .surfaces import Capsule as Capsule

@@ -19,6 +19,7 @@ from ..kernels.contacts.gap_arrays import (
     ANGLE,
     AXIAL,
     DISTANCE,
+    FACE,
     OFFSET,
     RIM,
     SEGMENTS,
@@ -33,7 +34,7 @@ from .laws import Hertz, KelvinVoigt, Rigid
 
 KINDS = {
     "offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM, "shape": SHAPE,
-    "segments": SEGMENTS,
+    "segments": SEGMENTS, "face": FACE,
 }  # fmt: skip
 
 HOLDING = {2: 4, 3: 10}
@@ -139,7 +140,15 @@ def _arrays(
         ),
         shape=shapes,
         blend=np.array([gap.blend for _, _, gap in gaps]),
+        skin=_skins(gaps),
     )
+
+
+def _skins(gaps: list[Owned]) -> Array:
+    """Numbers (c,) of the pairs of a ball and a skin to which faces belong, −1 for other gaps."""
+    keys = [(i, gap.skin) if gap.kind == "face" else None for i, _, gap in gaps]
+    number = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+    return np.array([-1 if key is None else number[key] for key in keys], dtype=int)
 
 
 def _group(

@@ -15,6 +15,7 @@ from .laws import Compliant, ContactLaw
 from .parts import check_slender, parts_of
 from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
+from .skins import Skin
 from .surfaces import Surface
 
 POINTS = "two points have no side from which they touch: give one of them a radius"
@@ -26,7 +27,7 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
     Parameters
     ----------
-    first, second : str, Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule, Mesh, or a list of them
+    first, second : str, Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule, Mesh, Skin, or a list of them
         Shapes at ports; the name of a port is a point. Supported are a point or sphere against a point, sphere, plane,
         cylinder, hole, box, capsule or mesh, a cylinder (a pin) in a hole, and the rim of a disc on a plane. In space
         the contact acts at the port of the pin, so that a clearance joint takes one contact at each end. With lists,
@@ -34,7 +35,8 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
         Boxes, capsules and meshes touch planes, cylinders, holes and each other, too: by the corners of boxes, the ends
         of capsules and the nodes of meshes, and in space by the edges of boxes and capsules, of which one has a radius.
-        Their forces add up where several of them touch.
+        Their forces add up where several of them touch. A skin is touched by balls on its faces, and touches all these
+        shapes by its corners.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -98,8 +100,8 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
     for shape in shapes:
         if not isinstance(shape, Shape):
             raise ValueError(
-                f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule or Mesh, got "
-                f"{check.shown(shape)}"
+                f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder, Hole, Box, Capsule, Mesh or Skin, "
+                f"got {check.shown(shape)}"
             )
     if not shapes:
         raise ValueError(f"{argument} must not be empty")
@@ -130,15 +132,25 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     ordered = [_ordered(*pair) for pair in pairs]
 
     def make(dim: int) -> Form:
-        gaps = tuple(_gap(a, b, dim, law) for pair in ordered for a, b in parts_of(*pair))
-        return Form(gaps=gaps, signs=_signs(ordered, dim))
+        gaps: list[Gap] = []
+        for pair in ordered:
+            for a, b in parts_of(*pair):
+                if isinstance(a, Sphere) and isinstance(b, Skin):
+                    gaps += b.gaps(a, law, _centre(a), len(gaps))
+                else:
+                    gaps.append(_gap(a, b, dim, law))
+        return Form(gaps=tuple(gaps), signs=_signs(ordered, dim))
 
-    ports = tuple(dict.fromkeys(shape.port for pair in ordered for shape in pair))
+    ports = tuple(dict.fromkeys(port for pair in ordered for shape in pair for port in _ports_of(shape)))
     label = name if name is not None or len(pairs) == 1 else f"contact of {len(ports)}"
-    if len(pairs) == 1:
+    if len(pairs) == 1 and not any(isinstance(shape, Skin) for shape in ordered[0]):
         ports = (ordered[0][0].port, ordered[0][1].port)
     ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # moving ports first
     return Connection("contact", ports, make, _speed_of(ordered, law), label=label)
+
+
+def _ports_of(shape: Shape) -> Sequence[Any]:
+    return shape.ports if isinstance(shape, Skin) else (shape.port,)
 
 
 def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None:
@@ -155,13 +167,16 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
     for pair in pairs:
         for first, other in (pair, pair[::-1]):
             touching.setdefault(first, []).append(Touching(other.port, other.reach))
-    return tuple(shape.sign(dim, tuple(others)) for shape, others in touching.items())
+    drawn = {shape: others for shape, others in touching.items() if not isinstance(shape, Skin)}  # bodies show it
+    return tuple(shape.sign(dim, tuple(others)) for shape, others in drawn.items())
 
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     """Pair of shapes with the round one first; raises ValueError for pairs that are not supported."""
     if isinstance(first, Rim) or isinstance(second, Rim):
         return _ordered_rim(first, second)
+    if isinstance(first, Skin) or isinstance(second, Skin):
+        return (second, first) if isinstance(first, Skin) and isinstance(second, Sphere) else (first, second)
     if _are_bodies(first, second):
         if isinstance(first.port, Ground) and isinstance(second.port, Ground):
             raise ValueError("at least one shape of a contact must be on a body, got both on the ground")

@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 
 from ..numerics.arguments import warn
-from .shapes import Edge, Shape
+from .shapes import Edge, Shape, Sphere
+from .skins import Skin
 from .surfaces import Box, Capsule, Surface
 
 SHARP = 0.01
@@ -23,6 +24,8 @@ APART = 0.75
 
 def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
     """Pairs of balls, edges and others by which two shapes of an ordered pair touch."""
+    if isinstance(first, Skin) or isinstance(second, Skin):
+        return _parts_of_skins(first, second)
     if not isinstance(first, Surface):
         return [(first, second)]
     if not isinstance(second, Surface):
@@ -39,6 +42,19 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
         if not (isinstance(other, Capsule) and own.edges()):  # whose edges touch it with their ends
             pairs += [(spot, other) for spot in own.spots()]
     return pairs + lines
+
+
+def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
+    """Balls at faces of skins, and corners of skins at other shapes."""
+    pairs: list[tuple[Shape, Shape]] = []
+    for one, other in ((first, second), (second, first)):
+        if isinstance(other, Skin):
+            balls = [one] if isinstance(one, Sphere) else []
+            balls += one.spots() if isinstance(one, Surface) else one.corners() if isinstance(one, Skin) else []
+            pairs += [(ball, other) for ball in balls if ball.reach + other.radius > 0.0 or ball is one]
+        elif isinstance(one, Skin) and not isinstance(other, Sphere):
+            pairs += [(corner, other) for corner in one.corners()]
+    return pairs
 
 
 def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
+from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, FACE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
 from ..kernels.state import Configuration, Derived, coordinate_size, lever, touching_points
@@ -74,6 +74,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
     flat = np.isin(c.kind, (OFFSET, SHAPE))
     radius = np.where(flat | (c.sign < 0.0), np.abs(c.share[0] * np.where(flat, 1.0, c.offset)), c.offset)
     radius = np.where(np.isin(c.kind, (RIM, SEGMENTS)), c.share.sum(axis=0), radius)
+    radius = np.where(c.kind == FACE, c.offset, radius)
     radius = np.where(c.kind == ANGLE, 1.0, radius)
     return np.where(radius > 0.0, radius, lever(a))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from flexph.bodies.body import Body
+from flexph.contacts.skins import Skin
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.connected_bodies import connect
@@ -55,13 +56,17 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
 def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
     """Yield the ends of a connection one by one, with their positions in the file.
 
-    They are the port of a contact shape, or the items of a list.
+    They are the port or ports of a contact shape, or the items of a list.
     """
     if isinstance(given, list):
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
     elif isinstance(given, SHAPES):
-        yield cast("Any", given).port, here.at("port")
+        own = cast("Any", given)
+        if own.makes is Skin:
+            yield from _places(own.ports, here.at("ports"))
+        else:
+            yield own.port, here.at("port")
     else:
         yield given, here
 

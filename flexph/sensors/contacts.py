@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..kernels.contacts.gap_arrays import Contacts
-from ..kernels.contacts.gaps import TOUCHING, Gaps, carried, gaps_between, rates_of, slips, tangents, vectors_of
+from ..kernels.contacts.gaps import (
+    TOUCHING,
+    Gaps,
+    carried,
+    gaps_between,
+    moved_at,
+    rates_of,
+    slips,
+    tangents,
+    vectors_of,
+)
 from ..kernels.contacts.laws import forces_at, friction_at
 from ..kernels.state import coordinate_size, node_arms, touching_points, touching_velocities
 from ..mechanisms.model.model import Model
@@ -156,7 +166,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
     slip = np.zeros((a.dim - 1, normal.size))
     if not (own.anchor >= 0).all():  # anchors determine their friction force
         tangent, lever = tangents(own, gaps)
-        slip = slips(own, tangent, lever, moved[0], turned_spins(c.R, c.omega))
+        slip = slips(own, tangent, lever, moved_at(own, gaps, moved), turned_spins(c.R, c.omega))
         slip -= carried(own, tangent, gaps.vectors[1])
     return friction_at(own, normal, slip, c.spring)
 

@@ -18,6 +18,7 @@ from ...integration.loops.recorded.backward import LARGEST
 from ...integration.loops.workspace import memory_of_single_bodies
 from ...integration.methods.exact import Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
+from ...kernels.contacts.gap_arrays import FACE
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
@@ -154,6 +155,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     for of, found in (
         ("impacts of rigid contacts", contacts.laws.rigid.any()),
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
+        ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
         ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),

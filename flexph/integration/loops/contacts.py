@@ -67,6 +67,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         wheel=_wheels(mechanism, c),
         shape=_shapes(mechanism, c),
         blend=c.blend,
+        skin=c.skin,
     )
 
 
@@ -174,9 +175,12 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """Unknowns that each compliant contact couples, some −1, from those of bodies and coordinates (``numbers``)."""
+    """Unknowns that each compliant contact couples, some −1, from those of bodies and coordinates (``numbers``).
+
+    Two faces of a skin may share the force of a ball, so that the first face has the unknowns of all of them.
+    """
     v, w, c, m = numbers
-    return [
+    own = [
         np.concatenate(
             [np.zeros(0, dtype=np.int64)]
             + [
@@ -191,6 +195,11 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
         )
         for contact_nodes in contacts.node[~contacts.rigid]
     ]
+    skin = contacts.skin[~contacts.rigid]
+    for k in np.unique(skin[skin >= 0]).tolist():
+        faces = np.flatnonzero(skin == k).tolist()
+        own[faces[0]] = np.unique(np.concatenate([own[face] for face in faces]))
+    return own
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
@@ -215,8 +224,9 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *(z(c) for _ in range(5)),
         *(z((c, VECTORS, dim)), z((c, VECTORS, dim)), z((c, t, dim)), z((c, 2, dim))),
         *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z((c, t)), z((c, t)), z(connections)),
-        *(z((VECTORS, dim)), z((VECTORS, dim)), z((2, dim)), z(t), z(t), z(2 + VECTORS)),
-        *(z((2, 6)), z((2, PLACES)), z((5, 4)), z(entries)),
+        *(z((VECTORS, dim)), z((VECTORS, dim)), z((2, dim)), z(t), z(t), z(3 + VECTORS)),
+        *(z((c, VECTORS)), z(c), z(c), z(entries), z(entries)),
+        *(z((2, 6)), z((2, PLACES)), z((7, 6)), z(entries)),
         *(z(entries), z(entries), z((4, entries)), z((t, entries))),
         *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),

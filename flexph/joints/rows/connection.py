@@ -41,7 +41,7 @@ from .vectors import (
     turned_by,
 )
 
-GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape", "segments"]
+GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape", "segments", "face"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class Gap:
     addition.
 
     ``shape`` is the distance to a surface ``shape`` at the coordinates V·W, V·U, V·D, with blends of width ``blend``
-    between its faces.
+    between its faces. ``face`` is the distance to a face of moving corners with the sides W and U; of the faces of one
+    ball with the same number ``skin`` the closest one counts.
     """
 
     kind: GapKind
@@ -73,6 +74,7 @@ class Gap:
     driven: bool = False
     shape: Surfaces | None = field(default=None, compare=False)
     blend: float = 0.0
+    skin: int = -1
 
     @property
     def is_carried(self) -> bool:

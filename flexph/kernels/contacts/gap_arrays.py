@@ -15,7 +15,7 @@ import scipy
 from ...numerics.arrays import Array
 
 Index = np.ndarray
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS = range(7)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS, FACE = range(8)
 VECTORS = 4
 """Number of world vectors of a gap: V, W, U, D."""
 
@@ -123,6 +123,7 @@ class Contacts(NamedTuple):
     rubbing: Index  # (c,): number of the factor of time of the friction, −1 for none
     shape: np.ndarray  # (c,) of Surfaces: the one whose distance is the gap, None for others
     blend: Array  # (c,): width of the blends between its faces [m]
+    skin: Index  # (c,): number of the ball and skin whose closest face the gap is, −1 for others
     groups: tuple[Group, ...] = ()
 
     @property
@@ -204,5 +205,5 @@ def no_contacts(dim: int) -> Contacts:
     return Contacts(
         nowhere, none, none, ends, ends, np.zeros((VECTORS, 0, dim)), ends[:2], pair, nowhere,
         np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere, nowhere, nowhere, none,
-        nowhere, nowhere, nowhere, none.astype(object), none,
+        nowhere, nowhere, nowhere, none.astype(object), none, nowhere,
     )  # fmt: skip

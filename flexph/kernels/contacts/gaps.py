@@ -23,16 +23,20 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
 from ..surfaces.closest import distance
+from ..surfaces.faces import face_squares
 from ..surfaces.segments import squares
 from ..surfaces.surfaces import GRADIENT, PLACES, VALUE
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, FACE, OFFSET, RIM, SEGMENTS, SHAPE, Contacts
 
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6
 """Sine of the angle between the normal and the axis of a rim, below which it lies flat."""
 CLEARLY = 1e-3
 """Difference of the entries of a unit normal up to which they count as equal in the choice of its tangents."""
-BASE = 23
+OF_SEGMENTS = (0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2)
+OF_FACES = (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)
+"""Pairs of the vectors V, W, U whose products determine the distances of segments and of faces."""
+BASE = 45
 """Place of the base points in the results of squares."""
 TOUCHING = 1e-11
 """Gap, relative to the size of the mechanism, below which bodies touch."""
@@ -64,7 +68,7 @@ def rates_of(c: Contacts, velocities: Array) -> Array:
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     """Gaps from the vectors (4, c, d) at both ends of a step."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
-    if len(kinds) == 1 and SHAPE not in kinds:
+    if len(kinds) == 1 and not kinds & {SHAPE, FACE}:
         return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
@@ -73,6 +77,10 @@ def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
         if kind == SHAPE:
             for k in numbers.tolist():
                 first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
+            continue
+        if kind == FACE:
+            own = _faces(c, numbers, before[:, numbers], after[:, numbers])
+            first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = own
             continue
         at = (before[:, numbers], after[:, numbers]), (c.sign[numbers], c.offset[numbers], c.share[0, numbers])
         first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = _of_kind(kind, *at)
@@ -168,6 +176,59 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
     return near[0, VALUE] - c.offset[k], near[1, VALUE] - c.offset[k], mean, end
 
 
+def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured:
+    """Gaps to faces at both ends, and their gradients; only the closest face of a skin has a negative gap."""
+    near, bent = _near_faces(c, numbers, before, after)
+    d0, d1 = np.sqrt(near[:, :, 0]).T
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    s, t = near[:, 1, BASE : BASE + 2].T[:, :, None]
+    for out, n, (v, w, u, _), total in (
+        (mean, bent[:, 0], 0.5 * (before + after), d0 + d1),
+        (end, near[:, 1, 3:9], after, 2.0 * d1),
+    ):
+        n0, n1, n2, n3, n4, n5 = (n / total[:, None]).T[:, :, None]
+        v = v - s * w - t * u
+        out[0] = 2.0 * n0 * v + n1 * w + n2 * u
+        out[1], out[2] = n1 * v + 2.0 * n3 * w + n4 * u - s * out[0], n2 * v + n4 * w + 2.0 * n5 * u - t * out[0]
+    gaps = []
+    for distance_ in (d0, d1):
+        gap = distance_ - c.offset[numbers]
+        least = np.full(int(c.skin.max()) + 1, np.inf)
+        np.minimum.at(least, c.skin[numbers], gap)
+        first = np.zeros(gap.size, dtype=bool)
+        closest = np.flatnonzero(gap == least[c.skin[numbers]])
+        first[closest[np.unique(c.skin[numbers][closest], return_index=True)[1]]] = True
+        gaps.append(np.where(first, gap, np.maximum(gap, 0.0)))
+    return gaps[0], gaps[1], mean, end
+
+
+def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tuple[Array, Array]:
+    """Squares of distances to faces with their derivatives (c, 2, entries), and mean slopes (c, 7, 6)."""
+    count = before.shape[1]
+    corners = np.where(c.plus[2, numbers] >= 0, 3.0, 2.0)[:, None]
+    near, bent = np.zeros((2 * count, PLACES)), np.zeros((7 * count, 6))
+    face_squares(corners, _products(before, before, OF_FACES), near, bent)
+    near[:, BASE : BASE + 2] = near[:, 1:3]  # base points at the start of the step
+    s, t = near[::2, BASE : BASE + 2].T[:, :, None]
+    shifted = [np.array([v[0] - s * v[1] - t * v[2], *v[1:3]]) for v in (before, after)]
+    face_squares(corners, _products(shifted[0], shifted[1], OF_FACES), near, bent)
+    near[:, 0] = np.maximum(near[:, 0], TINY)
+    return near.reshape(count, 2, PLACES), bent.reshape(count, 7, 6)
+
+
+def moved_at(c: Contacts, gaps: Gaps, moved: Array) -> Array:
+    """Increments or rates (c, d) along which bodies slip, from those of V, W, U, D: at faces of V − s W − t U."""
+    numbers = np.flatnonzero(c.kind == FACE)
+    if not numbers.size:
+        first: Array = moved[0]
+        return first
+    before, after = gaps.vectors[:, :, numbers]
+    s, t = _near_faces(c, numbers, before, after)[0][:, 0, 1:3].T[:, :, None]
+    along = moved[0].copy()
+    along[numbers] -= s * moved[1, numbers] + t * moved[2, numbers]
+    return along
+
+
 def _crossing(before: Array, after: Array, offset: Array) -> Measured:
     near, bent = _segments(before, after)
     d0, d1 = np.sqrt(near[:, :, 0]).T
@@ -188,18 +249,17 @@ def _segments(before: Array, after: Array) -> tuple[Array, Array]:
     """Squares of distances with their derivatives (c, 2, entries), and mean slopes (c, 5, 4), of (4, c, d)."""
     count = before.shape[1]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
-    squares(_products_of_segments(before, before), near, bent)
+    squares(_products(before, before, OF_SEGMENTS), near, bent)
     near[:, BASE : BASE + 2] = near[:, 1:3]  # base points at the start of the step
     s, t = near[::2, BASE : BASE + 2].T[:, :, None]
     shifted = [np.array([v[0] + s * v[1] - t * v[2], *v[1:3]]) for v in (before, after)]
-    squares(_products_of_segments(*shifted), near, bent)
+    squares(_products(shifted[0], shifted[1], OF_SEGMENTS), near, bent)
     near[:, 0] = np.maximum(near[:, 0], TINY)
     return near.reshape(count, 2, PLACES), bent.reshape(count, 5, 4)
 
 
-def _products_of_segments(before: Array, after: Array) -> Array:
-    """Products V·V, V·W, V·U, W·U, W·W, U·U (2 c, 6) at both ends of a step, one after the other for each gap."""
-    pairs = ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2))
+def _products(before: Array, after: Array, pairs: tuple[tuple[int, int], ...]) -> Array:
+    """Products (2 c, 6) of pairs of V, W, U at both ends of a step, one after the other for each gap."""
     products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in (before, after)])
     return np.ascontiguousarray(products.transpose(2, 0, 1).reshape(-1, 6))
 
@@ -251,6 +311,10 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
         place = _segments(before, after)[0][:, :, 1].mean(axis=1)
         arm[0][numbers] = c.share[0, numbers, None] * normal[numbers] - 0.5 * place[:, None] * (before[1] + after[1])
         arm[1][numbers] = middle[numbers] - arm[0][numbers]
+    numbers = np.flatnonzero(c.kind == FACE)
+    if numbers.size:
+        arm[0][numbers] = moved_at(c, gaps, 0.5 * (gaps.vectors[0] + gaps.vectors[1]))[numbers]
+        arm[1][numbers] = 0.0
     return tangent * (c.friction > 0.0)[:, None], arm
 
 

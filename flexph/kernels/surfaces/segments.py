@@ -37,7 +37,7 @@ FIRST_SQUARE = cython.declare(cython.Py_ssize_t, 4)
 SECOND_SQUARE = cython.declare(cython.Py_ssize_t, 5)
 """Places of |W|² and |U|² after the products π."""
 SLOPE = cython.declare(cython.Py_ssize_t, 3)
-BASE = cython.declare(cython.Py_ssize_t, 23)
+BASE = cython.declare(cython.Py_ssize_t, 45)
 """Places s₀ and t₀ of the base points, on the segments."""
 BEND = cython.declare(cython.Py_ssize_t, 7)
 """Gradient (4,) and second derivatives (4, 4) by the products."""
@@ -137,42 +137,44 @@ def _bend(a: float, b: float, x: Array, out: Array) -> None:
         out[BEND + 12 + j] = -2.0 * (along * t + s * across)
 
 
-def mean_slopes(x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
-    """Write the discrete gradient of D from the products x to y into the first row of ``out`` (5, 4), then ∂/∂y.
+def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
+    """Write the discrete gradient of D from ``count`` products x to y into the first row of ``out``, then ∂/∂y.
 
     It is that of O. Gonzalez with the mean of the gradients at both ends (J. Nonlinear Sci. 6 (1996) 449).
     """
     defect = last[SQUARE] - first[SQUARE]
-    noise = NOISE * (_terms(x, first) + _terms(y, last))
+    bend = SLOPE + count
+    noise = NOISE * (_terms(count, x, first) + _terms(count, y, last))
     square = 0.0
     size = 0.0
-    for i in range(4):
+    for i in range(count):
         way = y[i] - x[i]
         out[0][i] = 0.5 * (first[SLOPE + i] + last[SLOPE + i])
         defect -= out[0][i] * way
         square += way * way
         size = larger(size, larger(fabs(x[i]), fabs(y[i])))
-        for j in range(4):
-            out[1 + i][j] = 0.5 * last[BEND + 4 * i + j]
+        for j in range(count):
+            out[1 + i][j] = 0.5 * last[bend + count * i + j]
     if fabs(defect) <= noise or square <= (SAME * size) ** 2:
         return
     weight = defect / square
-    for j in range(4):
+    for j in range(count):
         by = 0.5 * (last[SLOPE + j] - first[SLOPE + j]) - 2.0 * weight * (y[j] - x[j])
-        for i in range(4):
-            by -= 0.5 * last[BEND + 4 * i + j] * (y[i] - x[i])
+        for i in range(count):
+            by -= 0.5 * last[bend + count * i + j] * (y[i] - x[i])
         by /= square
-        for i in range(4):
+        for i in range(count):
             out[1 + i][j] += (y[i] - x[i]) * by + (weight if i == j else 0.0)
-    for i in range(4):
+    for i in range(count):
         out[0][i] += weight * (y[i] - x[i])
 
 
-def _terms(x: Array, near: Array) -> float:
+def _terms(count: int, x: Array, near: Array) -> float:
     """Sum of the terms of D without their signs."""
-    s = fabs(near[FIRST] - near[BASE])
-    t = fabs(near[SECOND] - near[BASE + 1])
-    return x[0] + 2.0 * s * fabs(x[1]) + 2.0 * t * fabs(x[2]) + 2.0 * s * t * fabs(x[3])
+    total = 0.0
+    for i in range(count):
+        total += fabs(near[SLOPE + i] * x[i])
+    return total
 
 
 def squares(products: Any, out: Any, bent: Any) -> None:
@@ -186,7 +188,7 @@ def squares(products: Any, out: Any, bent: Any) -> None:
             closest_points(products[i], out[i])
         for k in range(pairs):
             both = products[2 * k : 2 * k + 2], out[2 * k : 2 * k + 2]
-            mean_slopes(both[0][0], both[0][1], both[1][0], both[1][1], bent[5 * k : 5 * k + 5])
+            mean_slopes(4, both[0][0], both[0][1], both[1][0], both[1][1], bent[5 * k : 5 * k + 5])
         return
     x = cython.declare(Mat)
     near = cython.declare(Mat)
@@ -197,4 +199,4 @@ def squares(products: Any, out: Any, bent: Any) -> None:
     for i in range(2 * pairs):
         closest_points(x[i], near[i])
     for k in range(pairs):
-        mean_slopes(x[2 * k], x[2 * k + 1], near[2 * k], near[2 * k + 1], part(gradient, 5 * k, 5 * k + 5))
+        mean_slopes(4, x[2 * k], x[2 * k + 1], near[2 * k], near[2 * k + 1], part(gradient, 5 * k, 5 * k + 5))

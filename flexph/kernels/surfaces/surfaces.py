@@ -9,7 +9,7 @@ import numpy as np
 from ...numerics.arrays import Array
 
 Index = np.ndarray
-VALUE, GRADIENT, PLACES = 0, 5, 31
+VALUE, GRADIENT, PLACES = 0, 5, 48
 """Places of the value and of the gradient, and number of entries, of the results of :mod:`.closest`."""
 
 

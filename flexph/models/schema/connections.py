@@ -23,6 +23,7 @@ MADE = {name: getattr(contacts, name) for name in dir(contacts)}
 OF_SHAPES: dict[str, dict[str, Any]] = {
     "Plane": {"speed": SpeedFunction},
     "Mesh": {"mesh": File, "closed": bool | None},
+    "Skin": {"ports": list[Port], "cells": list[list[int]]},
 }
 """Field types of arguments of shapes by the name of the shape."""
 SHAPES = tuple(

@@ -226,19 +226,23 @@ def test_a_model_file_has_them(tmp_path):
         "{kind: box, port: {ground: [0, 0, -0.3]}, size: [1 m, 10 cm, 0]}",
         "{kind: capsule, port: {ground: [1, 0, 0]}, length: 10 cm, radius: 1 cm, axis: [1, 0, 0]}",
         "{kind: plane, port: {ground: [0, 0, -1]}, normal: [0, 0, 1], speed: 1 + sin(t), direction: [1, 0, 0]}",
+        "{kind: skin, ports: [sheet.a, sheet.b, sheet.c], cells: [[0, 1, 2]], radius: 5 mm}",
     ]
     law = "{kind: hertz, stiffness: 1e5, restitution: 0.6, speed: 1 m/s, friction: 0.3}"
     lines = [
         f"  - {{kind: contact, first: {{kind: sphere, port: ball.c, radius: 10 mm}}, second: {own}, law: {law}}}"
         for own in shapes
     ]
+    lines[-1] = lines[-1].replace("friction: 0.3", "friction: 0.3, slip_velocity: 1 mm/s")
     text = "bodies:\n  ball: {kind: rigid_body, mass: 1.0, inertia: [0.1, 0.1, 0.1], ports: {c: [0, 0, 0]}}\n"
+    corners = "{a: [0, 0, 0], b: [1, 0, 0], c: [0, 1, 0]}"
+    text += f"  sheet: {{kind: rigid_body, mass: 1.0, inertia: [0.1, 0.1, 0.1], ports: {corners}}}\n"
     (tmp_path / "model.yaml").write_text(f"{text}gravity: [0, 0, -9.81]\nconnections:\n" + "\n".join(lines) + "\n")
     mechanism = load_model(tmp_path / "model.yaml").mechanism
     own = mechanism.network.arrays.contacts
-    assert own.offset.tolist() == [0.01, 0.01, 0.02, 0.01]
-    assert own.loss == pytest.approx(np.full(4, Hertz(1e5, restitution=0.6, speed=1.0).loss))
-    assert own.timed.tolist() == [-1, -1, -1, 0]
+    assert own.offset.tolist() == pytest.approx([0.01, 0.01, 0.02, 0.01, 0.015])
+    assert own.loss == pytest.approx(np.full(5, Hertz(1e5, restitution=0.6, speed=1.0).loss))
+    assert own.timed.tolist() == [-1, -1, -1, 0, -1]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -19,6 +19,7 @@ from oracle_kinds import (
     RIGID_SHAPES,
     ROUGH,
     SKEW,
+    SKINS,
     SLIPPERY,
     SOFT,
     SOFT_GROUND,
@@ -60,9 +61,9 @@ CASES = [pytest.param(2, make, id=f"plane: {name}") for name, make in PLANE.item
 CASES += [pytest.param(3, make, id=f"space: {name}") for name, make in SPACE.items()]
 
 
-def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, whole=False, **kinds):
+def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, whole=False, seed=0, **kinds):
     """The loops come from a random iterate to the residual, the end and the Jacobian of the oracle."""
-    own, y = random_step(mechanism, size=size, radius=radius)
+    own, y = random_step(mechanism, size=size, radius=radius, seed=seed)
     loops = StepOfLoops(mechanism, own.start, own.given, **kinds)
     missed, end = own.residual(y), own.end(y)
     np.testing.assert_allclose(loops.residual(y), missed, rtol=0, atol=residual * np.abs(missed).max())
@@ -124,6 +125,15 @@ def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
     """The Jacobian of the loops holds the tangents and the levers of friction."""
     dim, own = RIGID_SHAPES[shapes]
     agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("law", SLIPPERY | {"smooth friction": ROUGH["smooth friction"]})
+@pytest.mark.parametrize("dim, own, seed", SKINS.values(), ids=SKINS)
+def test_loops_and_oracle_agree_on_skins(dim, own, seed, law):
+    """Balls also pass from face to face, which share the force over this step."""
+    mechanism = joined(dim, *touching(own, (SLIPPERY | ROUGH)[law]), c=block(dim), d=block(dim))
+    agree(mechanism, jacobian=NEARLY if law in ROUGH else JACOBIAN, seed=seed, contact=1)
 
 
 @pytest.mark.parametrize("dim, make", SOFT_GROUND.values(), ids=SOFT_GROUND)

@@ -4,9 +4,11 @@
     axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
     rim       g = V·W − r √(1 − (W·U)²) − c   shape  g = G(V·W, V·U, V·D) − c, the distance to a surface
     segments  g = √D(V′·V′, V′·W, V′·U, W·U) − c, D the least |V + s W − t U|² + ε (s² |W|² + t² |U|²), |s|, |t| ≤ 1
+    face      g = √D(V′·V′, V′·W, V′·U, W·W, W·U, U·U) − c, D the least |V − s W − t U|², s, t ≥ 0, s + t ≤ 1
 
 with q = V·W/|W|, as directions of sections that bend are longer than one, and V′ = V + s W − t U between the closest
-points of segments at the start of the step.
+points of segments, V′ = V − s W − t U from that of a face, at the start of the step. Of the faces of a skin the closest
+one counts, A before and B after a step; they share the force by Δg = θ Δg_A + (1 − θ) Δg_B.
 
 A force F on a gap acts with its exact gradient, so that its work is F Δg; friction along t̄ ⟂ the gradient by V, with
 torques −ρ × t̄ on the bodies.
@@ -20,7 +22,7 @@ from .kinematics import Ends
 from .numbers import cross, dot, norm, turn
 from .surfaces import closest, mean_gradient
 
-OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS = range(7)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM, SHAPE, SEGMENTS, FACE = range(8)
 EVEN = 1e-6
 CLEARLY = 1e-3
 """Kinds of gaps, as the model numbers them; difference of entries of a unit normal that counts in choosing tangents."""
@@ -38,13 +40,13 @@ def contact_forces(system, way, spring):
     c, spring = system.contacts, spring.astype(way.velocity.dtype)
     force, normals = np.zeros_like(way.velocity), np.zeros(c.kind.size, dtype=way.velocity.dtype)
     places, rate = _touching(system, way)
-    for k in np.flatnonzero(~c.rigid):
+    for k, own, value, share in _pressed(c, places):
         vector, vector_rate = _vectors(c, k, places), _difference(c, k, rate)
-        own = gap(c, k, vector)
-        normal = normals[k] = press(c, k, way.h, own.value)
+        normal = normals[k] = share * press(c, k, way.h, value)
         force = force + normal * np.einsum("vi,vin->n", own.gradient, vector_rate)
         if c.friction[k] > 0.0:
-            slip_rate, tangent = _slip_rates(system, way, (k, own, vector), vector_rate[0])
+            along = _along_face(vector, vector_rate) if c.kind[k] == FACE else vector_rate[0]
+            slip_rate, tangent = _slip_rates(system, way, (k, own, vector), along)
             slip = way.h * (slip_rate @ way.velocity - c.speed[k] * tangent @ vector.mean[2])
             held = slice(c.anchor[k], c.anchor[k] + system.dim)
             if c.anchor[k] < 0:
@@ -53,6 +55,35 @@ def contact_forces(system, way, spring):
                 rub, spring[held] = anchored(c, k, (normal, own.value), slip, (spring[held], tangent))
             force = force + slip_rate.T @ rub
     return force, spring, normals
+
+
+def _pressed(c, places):
+    """Compliant contacts with their gaps, the values that determine the force, and their shares of it."""
+    for k in np.flatnonzero(~c.rigid):
+        if c.kind[k] != FACE:
+            own = gap(c, k, _vectors(c, k, places))
+            yield k, own, own.value, 1.0
+        elif k == 0 or c.skin[k - 1] != c.skin[k]:
+            faces = {f: gap(c, f, _vectors(c, f, places)) for f in np.flatnonzero(c.skin == c.skin[k])}
+            even = 1e-14 * (1.0 + np.abs(places.after).max())
+            first, last = (
+                next(f for f, own in faces.items() if own.value[end].real <= least + even)
+                for end, least in enumerate(min(own.value[end].real for own in faces.values()) for end in range(2))
+            )
+            A, B = faces[first].value, faces[last].value
+            way, back = B.before - A.before, A.after - B.after
+            if first == last or (way + back).real <= even:  # both on their common edge
+                yield first, faces[first], faces[first].value, 1.0
+            else:
+                share = way / (way + back)
+                yield first, faces[first], Ends(A.before, B.after), share
+                yield last, faces[last], Ends(A.before, B.after), 1.0 - share
+
+
+def _along_face(vector, rate):
+    """V − s W − t U, or its rates, with the places of the closest point of a face at the start of the step."""
+    s, t = least_on_face(vector.before, (0.0, 0.0))[1]
+    return rate[0] - s * rate[1] - t * rate[2]
 
 
 def _touching(system, way):
@@ -111,6 +142,19 @@ def gap(c, k, vector):
         n = n / (2.0 * value.mean)
         gradient[:3] = np.array([2.0 * n[0] * V + n[1] * W + n[2] * U, n[1] * V + n[3] * U, n[2] * V + n[3] * W])
         gradient[1:3] += np.array([s * gradient[0], -t * gradient[0]])
+    elif kind == FACE:
+        s, t = least_on_face(vector.before, (0.0, 0.0))[1]
+        joined = Ends(*(np.array([v[0] - s * v[1] - t * v[2], *v[1:3]]) for v in vector))
+        pi = Ends(*(np.array([dot(v[i], v[j]) for i, j in OF_FACE]) for v in joined))
+        near = [least_on_face(v, (s, t)) for v in joined]
+        value = Ends(*(np.sqrt(own[0]) for own in near))
+        slopes = [np.array([1.0 + 0.0 * a, -2.0 * a, -2.0 * b, a * a, 2.0 * a * b, b * b]) for _, (a, b) in near]
+        slope, way = 0.5 * (slopes[0] + slopes[1]), pi.change
+        n = slope + (near[1][0] - near[0][0] - dot(slope, way)) / dot(way, way) * way if np.any(way != 0.0) else slope
+        n, V = n / (2.0 * value.mean), joined.mean[0]
+        gradient[0] = 2.0 * n[0] * V + n[1] * W + n[2] * U
+        gradient[1] = n[1] * V + 2.0 * n[3] * W + n[4] * U - s * gradient[0]
+        gradient[2] = n[2] * V + n[4] * W + 2.0 * n[5] * U - t * gradient[0]
     elif kind == RIM:
         r, tilt = c.share[0, k], Ends(*(dot(v[1], v[2]) for v in vector))
         up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
@@ -124,6 +168,34 @@ def gap(c, k, vector):
         value = Ends(start, start + change)
         gradient[:3] = kappa * np.array([c_.mean * W - s.mean * U, c_.mean * V, -s.mean * V])
     return Gap(Ends(*(sign * g - offset for g in value)), sign * gradient)
+
+
+OF_FACE = (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)
+
+
+def least_on_face(v, base):
+    """D from V′ (or V, with base 0, 0), and the places s and t from the base: inside, on an edge or at a corner."""
+    V, W, U = v[:3]
+    low, high, rest = -base[0], -base[1], 1.0 - base[0] - base[1]
+    tries = [(low, high), (low + 1.0, high), (low, high + 1.0), ((dot(V, W) - high * dot(W, U)) / dot(W, W), high)]
+    if np.any(U != 0.0):
+        tries += [(low, (dot(V, U) - low * dot(W, U)) / dot(U, U))]
+        s = dot(V - rest * U, W - U) / dot(W - U, W - U)
+        tries += [(s, rest - s)]
+        area = dot(W, W) * dot(U, U) - dot(W, U) ** 2
+        s, t = (dot(V, W) * dot(U, U) - dot(V, U) * dot(W, U)), (dot(V, U) * dot(W, W) - dot(V, W) * dot(W, U))
+        tries += [(s / area, t / area)]
+    else:
+        tries.pop(2)
+    small = -1e-13
+    tries = [
+        (s, t)
+        for s, t in tries
+        if np.real(s - low) > small and np.real(t - high) > small and np.real(rest - s - t) > small
+    ]
+    apart = [V - s * W - t * U for s, t in tries]
+    k = int(np.argmin([dot(a, a).real for a in apart]))
+    return dot(apart[k], apart[k]), tries[k]
 
 
 def segments(v):
@@ -202,6 +274,8 @@ def _slip_rates(system, way, at, rate):
         places = [base_points(v)[0] for v in vector]
         first = c.share[0, k] * normal - 0.5 * (places[0] + places[1]) * vector.mean[1]
         second = middle - first
+    if c.kind[k] == FACE:
+        first, second = _along_face(vector, vector.mean), 0.0 * middle
     if c.kind[k] == RIM:
         _, W, U, _ = vector.mean
         tilt = Ends(*(dot(v[1], v[2]) for v in vector))

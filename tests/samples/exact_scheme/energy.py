@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .contacts import gap_at, stored
+from .contacts import FACE, gap_at, stored
 from .curves import all_on_curves, curve_forces
 from .flows import flow_energies, work_of_flows
 from .inertia import mass_matrix
@@ -85,6 +85,11 @@ def _of_contacts(system, state):
     c, place = system.contacts, points(system, state.r, arms(system, state.R, state.u))
     place, total = place + system.nodes.means @ place, 0.0
     for k in np.flatnonzero(~c.rigid):
+        if c.kind[k] == FACE:
+            faces = np.flatnonzero(c.skin == c.skin[k])
+            gaps = [gap_at(c, f, place) for f in faces]
+            total = total + (stored(c, k, min(gaps, key=np.real)) if k == faces[0] else 0.0)
+            continue
         total = total + stored(c, k, gap_at(c, k, place))
         if c.anchor[k] >= 0:
             force = state.spring[c.anchor[k] : c.anchor[k] + system.dim]

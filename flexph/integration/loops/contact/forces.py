@@ -5,10 +5,11 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from math import sqrt
+    from math import fabs, sqrt
 
     from ....numerics.loops.views import fill, larger
     from ..memory.memory import Memory
@@ -17,6 +18,9 @@ if not cython.compiled:
     from .rubbing import moment, set_contact_slip, set_friction
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+EVEN = cython.declare(cython.double, 1e-14)
+"""Round-off of the gap to a face, over the sizes of its vectors and of the position of the ball."""
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 
 
 def begin_contacts(m: Memory, dim: int) -> None:
@@ -32,6 +36,10 @@ def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
+            continue
+        if m.contacts_kind[c] == FACE:
+            if _begins_skin(m, c):
+                _evaluate_skin(m, dim, c, h)
             continue
         before = m.touch_before[c]
         is_angle = m.contacts_kind[c] == ANGLE
@@ -50,6 +58,98 @@ def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
         if m.contacts_friction[c] > 0.0:
             set_contact_slip(m, dim, c, h)
             set_friction(m, dim, c, h)
+
+
+def _begins_skin(m: Memory, c: int) -> bool:
+    """True for the first of the faces of a skin that a ball may touch."""
+    return c == 0 or m.contacts_skin[c] != m.contacts_skin[c - 1]
+
+
+def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
+    """Set gaps and forces of a ball at the faces of a skin, the first of which is given.
+
+    The gap g is that of the closest face: A at the start of the step, B at its end. Since Δg lies between those of both
+    faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and the force P of the law acts by θP on A and (1 − θ)P on B.
+    """
+    one = cython.declare(cython.Py_ssize_t)
+    other = cython.declare(cython.Py_ssize_t)
+    one = first
+    other = first
+    even = 0.0
+    for c in range(first, m.contacts_kind.size):
+        if m.contacts_kind[c] != FACE or m.contacts_skin[c] != m.contacts_skin[first]:
+            break
+        place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+        if c == first:
+            even = _gap_resolution(m, dim, c)
+        m.touch_after[c] = gap_of(m, dim, c, m.touch_last)
+        _clear_contact(m, dim, c)
+        m.touch_partner[c] = -1
+        one = c if m.touch_before[c] < m.touch_before[one] - even else one
+        other = c if m.touch_after[c] < m.touch_after[other] - even else other
+    way = larger(m.touch_before[other] - m.touch_before[one], 0.0)
+    both = way + larger(m.touch_after[one] - m.touch_after[other], 0.0)
+    if both <= even:  # on an edge or corner that both have, where the share would be one of round-off
+        other = one
+    before = m.touch_before[one]
+    after = m.touch_after[other]
+    if before >= 0.0 and after >= 0.0:
+        return
+    if one == other:
+        _press_face(m, dim, one, h, before, after, 1.0)
+        return
+    share = way / both
+    _press_face(m, dim, one, h, before, after, share)
+    _press_face(m, dim, other, h, before, after, 1.0 - share)
+    turning = m.touch_force[one] / both  # dθ = θ (dg_B − dg_A)/both at the end of the step
+    m.touch_partner[one] = other
+    m.touch_partner[other] = one
+    m.touch_partner_slope[one] = m.touch_slope[one] + turning
+    m.touch_slope[one] = -turning
+    m.touch_partner_slope[other] = turning
+    m.touch_slope[other] -= turning
+
+
+def _gap_resolution(m: Memory, dim: int, c: int) -> float:
+    """Round-off of the gap to a face, from the vectors at the end of the step in ``touch.last``."""
+    size = m.contacts_offset[c]
+    for i in range(dim):
+        for k in range(3):
+            size += fabs(m.touch_last[k][i])
+        if m.contacts_node[c][0] >= 0:
+            size += fabs(m.end_r[m.nodes_body[m.contacts_node[c][0]]][i])
+    return EVEN * size
+
+
+def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
+    """Set the share of the force on a ball that a face of a skin carries, from the gaps of the skin at both ends."""
+    own_before = m.touch_before[c]
+    own_after = m.touch_after[c]
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+    differentiate_gap(m, dim, c)
+    m.touch_before[c] = before
+    m.touch_after[c] = after
+    set_normal_force(m, c, h)
+    m.touch_before[c] = own_before
+    m.touch_after[c] = own_after
+    m.touch_force[c] *= share
+    m.touch_elastic[c] *= share
+    m.touch_slope[c] *= share
+    if m.contacts_friction[c] > 0.0:
+        set_contact_slip(m, dim, c, h)
+        set_friction(m, dim, c, h)
+
+
+def _store_skin(m: Memory, dim: int, first: int) -> None:
+    """Add the energy of a ball at the closest face of a skin to ``touch.stored``."""
+    depth = 0.0
+    for c in range(first, m.contacts_kind.size):
+        if m.contacts_kind[c] != FACE or m.contacts_skin[c] != m.contacts_skin[first]:
+            break
+        place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
+        depth = larger(depth, -gap_of(m, dim, c, m.touch_last))
+    m.touch_stored[m.contacts_stored[first]] += potential(m, first, depth)
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
@@ -85,6 +185,7 @@ def is_active(m: Memory, c: int) -> bool:
 
 def add_contact_forces(m: Memory, dim: int) -> None:
     """Add the forces of contacts to those on nodes."""
+    ends = cython.declare(cython.Py_ssize_t)
     for c in range(m.contacts_kind.size):
         if not is_active(m, c):
             continue
@@ -94,14 +195,20 @@ def add_contact_forces(m: Memory, dim: int) -> None:
                 force = m.touch_force[c] if end % 2 == 0 else -m.touch_force[c]
                 for i in range(dim):
                     m.trial_on_node[n][i] += force * m.touch_mean[c][end // 2][i]
+        ends = 2
+        if m.contacts_kind[c] == FACE:
+            ends = 6  # friction acts on the corners, too
         if m.contacts_friction[c] > 0.0:
             for t in range(dim - 1):
-                for side in range(2):
-                    n = m.contacts_node[c][side]
+                for end in range(ends):
+                    n = m.contacts_node[c][end]
                     friction = m.touch_friction[c][t]
+                    if m.contacts_kind[c] == FACE:
+                        friction = m.touch_part[c][end // 2] * friction
                     if n >= 0:
                         for i in range(dim):
-                            m.trial_on_node[n][i] += (friction if side == 0 else -friction) * m.touch_tangent[c][t][i]
+                            on_plus = friction if end % 2 == 0 else -friction
+                            m.trial_on_node[n][i] += on_plus * m.touch_tangent[c][t][i]
 
 
 def add_contact_torques(m: Memory, dim: int) -> None:
@@ -123,6 +230,10 @@ def store_contacts(m: Memory, dim: int) -> None:
     fill(m.touch_stored, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
+            continue
+        if m.contacts_kind[c] == FACE:
+            if _begins_skin(m, c):
+                _store_skin(m, dim, c)
             continue
         place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
         depth = larger(-gap_of(m, dim, c, m.touch_last), 0.0)

@@ -1,4 +1,5 @@
 from ....kernels.surfaces.closest cimport GRADIENT, VALUE, mean_gradient, nearest
+from ....kernels.surfaces.faces cimport PRODUCTS, closest_on_face
 from ....kernels.surfaces.segments cimport BASE, FIRST, SECOND, SLOPE, SQUARE, closest_points, mean_slopes
 from ....kernels.surfaces.surfaces cimport Surfaces
 from ....numerics.loops.views cimport Mat, Vec, fill, larger
@@ -8,6 +9,7 @@ from libc.math cimport atan2, sqrt
 
 cdef Py_ssize_t AXIAL
 cdef Py_ssize_t DISTANCE
+cdef Py_ssize_t FACE
 cdef double FLAT
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
@@ -20,6 +22,8 @@ cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm,
 cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
 cdef double find_surface(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end) noexcept nogil
 cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end, double first, double second) noexcept nogil
+cdef double find_face(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end, double first, double second) noexcept nogil
+cdef void _differentiate_face(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_segments(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_shape(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double distance_along(Py_ssize_t dim, Mat vector, double along) noexcept nogil

@@ -6,6 +6,7 @@ import cython
 
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
@@ -18,6 +19,7 @@ if not cython.compiled:
     from math import atan2, sqrt
 
     from ....kernels.surfaces.closest import GRADIENT, VALUE, mean_gradient, nearest
+    from ....kernels.surfaces.faces import PRODUCTS, closest_on_face
     from ....kernels.surfaces.segments import BASE, FIRST, SECOND, SLOPE, SQUARE, closest_points, mean_slopes
     from ....kernels.surfaces.surfaces import Surfaces
     from ....numerics.loops.views import fill, larger
@@ -26,6 +28,7 @@ if not cython.compiled:
 
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 FLAT = cython.declare(cython.double, _FLAT)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
@@ -68,6 +71,9 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     if kind == SEGMENTS:
         find_segments(m, dim, vector, 1, 0.0, 0.0)
         return find_segments(m, dim, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
+    if kind == FACE:
+        find_face(m, dim, c, vector, 1, 0.0, 0.0)
+        return find_face(m, dim, c, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -121,6 +127,64 @@ def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, se
     return sqrt(larger(m.touch_near[end][SQUARE], TINY))
 
 
+def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float, second: float) -> float:
+    """Distance of a point to a face of moving corners, from the base point at the places ``first`` and ``second``.
+
+    Sets ``touch.place``, the products of V from the base point, W and U, and ``touch.near`` at an end of a step.
+    """
+    place = m.touch_place[end]
+    fill(place, 0.0)
+    for i in range(dim):
+        w = vector[1][i]
+        u = vector[2][i]
+        v = vector[0][i] - first * w - second * u
+        place[0] += v * v
+        place[1] += v * w
+        place[2] += v * u
+        place[3] += w * w
+        place[4] += w * u
+        place[5] += u * u
+    m.touch_near[end][BASE] = first
+    m.touch_near[end][BASE + 1] = second
+    closest_on_face(3 if m.contacts_node[c][4] >= 0 else 2, place, m.touch_near[end])
+    return sqrt(larger(m.touch_near[end][SQUARE], TINY))
+
+
+def _differentiate_face(m: Memory, dim: int, c: int) -> None:
+    """Set the gradients of the distance d to a face: of d² by its products, over d₀ + d₁, and at the end.
+
+    The base point is the closest point at the start of the step; there bodies slip (``touch.part``).
+    """
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    find_face(m, dim, c, v0, 0, 0.0, 0.0)
+    s = m.touch_near[0][FIRST]
+    t = m.touch_near[0][SECOND]
+    d0 = find_face(m, dim, c, v0, 0, s, t)
+    d1 = find_face(m, dim, c, v1, 1, s, t)
+    mean_slopes(PRODUCTS, m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
+    m.touch_part[c][0] = 1.0
+    m.touch_part[c][1] = -s
+    m.touch_part[c][2] = -t
+    n = m.touch_bent[0]
+    e = m.touch_near[1]
+    for i in range(dim):
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        u = 0.5 * (v0[2][i] + v1[2][i])
+        v = 0.5 * (v0[0][i] + v1[0][i]) - s * w - t * u
+        mean[0][i] = (2.0 * n[0] * v + n[1] * w + n[2] * u) / (d0 + d1)
+        mean[1][i] = (n[1] * v + 2.0 * n[3] * w + n[4] * u) / (d0 + d1) - s * mean[0][i]
+        mean[2][i] = (n[2] * v + n[4] * w + 2.0 * n[5] * u) / (d0 + d1) - t * mean[0][i]
+        w = v1[1][i]
+        u = v1[2][i]
+        v = v1[0][i] - s * w - t * u
+        end[0][i] = (2.0 * e[SLOPE] * v + e[SLOPE + 1] * w + e[SLOPE + 2] * u) / (2.0 * d1)
+        end[1][i] = (e[SLOPE + 1] * v + 2.0 * e[SLOPE + 3] * w + e[SLOPE + 4] * u) / (2.0 * d1) - s * end[0][i]
+        end[2][i] = (e[SLOPE + 2] * v + e[SLOPE + 4] * w + 2.0 * e[SLOPE + 5] * u) / (2.0 * d1) - t * end[0][i]
+
+
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
     """Set the gradients of the distance d of two segments: of d² by its products, over d₀ + d₁, and at the end.
 
@@ -135,7 +199,7 @@ def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
     t = m.touch_near[0][SECOND]
     d0 = find_segments(m, dim, v0, 0, s, t)
     d1 = find_segments(m, dim, v1, 1, s, t)
-    mean_slopes(m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
+    mean_slopes(4, m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
     n = m.touch_bent[0]
     e = m.touch_near[1]
     for i in range(dim):
@@ -225,6 +289,8 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
         _differentiate_shape(m, dim, c)
     elif kind == SEGMENTS:
         _differentiate_segments(m, dim, c)
+    elif kind == FACE:
+        _differentiate_face(m, dim, c)
     else:
         _differentiate_angle(m, dim, c)
 

@@ -13,6 +13,7 @@ import cython
 
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
@@ -34,6 +35,7 @@ if not cython.compiled:
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
 SEGMENTS = cython.declare(cython.Py_ssize_t, _SEGMENTS)
@@ -47,11 +49,42 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
         if is_active(m, c) and not m.contacts_rigid[c]:
             if contact > 1:
                 fill(part(m.touch_apart, 2 * c, 2 * c + 2), 0.0)
+            if m.contacts_kind[c] == FACE and m.touch_partner[c] >= 0:
+                _store_rate(m, dim, m.touch_partner[c], h)
             differentiate_contact(m, dim, c, h)
             slope = m.touch_slope[c] - _add_turning(m, dim, contact, c, h)
             if m.contacts_friction[c] > 0.0:
                 _add_friction(m, dim, contact, c, h)
             _add_outer(m, contact, c, -h * slope, m.touch_normal, m.touch_rate)
+            if m.contacts_kind[c] == FACE and m.touch_partner[c] >= 0:
+                _add_partner(m, dim, contact, c, h)
+
+
+def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
+    """Keep the gradient of the gap of a contact at the end of the step, with its columns."""
+    differentiate_contact(m, dim, c, h)
+    count = m.touch_begin[5]
+    m.touch_begin[6] = count
+    for i in range(count):
+        m.touch_partner_column[i] = m.touch_column[i]
+        m.touch_partner_rate[i] = m.touch_rate[i]
+
+
+def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
+    """Add the change of the force at a face by the gap of the other face with which it shares the force of a ball."""
+    change = m.touch_along[0]
+    for i in range(m.touch_begin[5]):
+        change[i] = m.touch_normal[i]
+        if m.contacts_friction[c] > 0.0:
+            for t in range(dim - 1):
+                change[i] += m.touch_by_normal[c][t] * m.touch_slide[t][i]
+    for i in range(m.touch_begin[5]):
+        value = -h * m.touch_partner_slope[c] * change[i]
+        if value != 0.0 and m.touch_column[i] >= 0:
+            for j in range(m.touch_begin[6]):
+                if m.touch_partner_rate[j] != 0.0 and m.touch_partner_column[j] >= 0:
+                    column = m.touch_partner_column[j]
+                    _add_coupling(m, contact, c, m.touch_column[i], column, value * m.touch_partner_rate[j])
 
 
 def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
@@ -158,9 +191,9 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         _add_rim_direction(m, dim, contact, c, h * force)
     if kind == SHAPE:
         _add_surface_direction(m, dim, contact, c, h)
-    if kind == SEGMENTS:
+    if kind in (SEGMENTS, FACE):
         _add_segment_direction(m, dim, contact, c, h * m.touch_force[c])
-    if kind in (OFFSET, ANGLE, RIM, SHAPE, SEGMENTS):
+    if kind in (OFFSET, ANGLE, RIM, SHAPE, SEGMENTS, FACE):
         return 0.0
     p0 = 0.0
     p1 = 0.0
@@ -214,71 +247,88 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
 
 
 def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the direction of the force on two segments; ``push`` is the force times h.
+    """Add the change of the direction of the force on two segments, or at a face; ``push`` is the force times h.
 
-    The discrete gradient n of d² by the products of V′ = V + s₀ W − t₀ U, W, U has the derivatives ``touch.bent``;
+    The discrete gradient n of d² by the products of V′ = V ± s₀ W − t₀ U, W, U has the derivatives ``touch.bent``;
     that of d is n/(d₀ + d₁).
     """
+    count = cython.declare(cython.Py_ssize_t, 6 if m.contacts_kind[c] == FACE else 4)
     first = _first_row(m)
     v0 = m.touch_first
     v1 = m.touch_last
     differentiate_gap(m, dim, c)
-    for j in range(dim):  # V′ in place of D, which segments do not have
+    for j in range(dim):  # V′ in place of D, which they do not have
         v0[3][j] = 0.0
         v1[3][j] = 0.0
         for vector in range(3):
-            v0[3][j] += _part_of_base(m, vector) * v0[vector][j]
-            v1[3][j] += _part_of_base(m, vector) * v1[vector][j]
+            v0[3][j] += _part_of_base(m, c, vector) * v0[vector][j]
+            v1[3][j] += _part_of_base(m, c, vector) * v1[vector][j]
     d1 = sqrt(larger(m.touch_near[1][SQUARE], TINY))
     total = sqrt(larger(m.touch_near[0][SQUARE], TINY)) + d1
     n = m.touch_bent[0]
     gain = push / total
     for k in range(3):
-        own = _part_of_base(m, k)
         for l in range(3):
-            turned = n[0] * own * _part_of_base(m, l)
-            if k > 0:
-                turned += 0.5 * n[k] * _part_of_base(m, l)
-            if l > 0:
-                turned += 0.5 * n[l] * own
-            if k + l == 3:
-                turned += 0.5 * n[3]
+            turned = 0.0
+            for p in range(count):
+                one = _first_of(p)
+                other = _second_of(p, count)
+                turned += 0.5 * n[p] * _part_of(m, c, k, one) * _part_of(m, c, l, other)
+                turned += 0.5 * n[p] * _part_of(m, c, k, other) * _part_of(m, c, l, one)
             _add_block(m, dim, contact, c, -gain * turned, k, l)
-    for k in range(4):
-        one = 3 if k < 3 else 1  # vectors of product k
-        other = 3 if k == 0 else k if k < 3 else 2
+    for k in range(count):
+        one = _first_of(k)
+        other = _second_of(k, count)
         for i in range(m.touch_begin[4]):
             vector = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
             acting = 0.0
             moved = 0.0
             for j in range(dim):
                 B = 0.5 * m.system_B[first + i][j]
-                acting += B * _part_of(m, vector, one) * (v0[other][j] + v1[other][j])
-                acting += B * _part_of(m, vector, other) * (v0[one][j] + v1[one][j])
-            for l in range(4):
+                acting += B * _part_of(m, c, vector, one) * (v0[other][j] + v1[other][j])
+                acting += B * _part_of(m, c, vector, other) * (v0[one][j] + v1[one][j])
+            for l in range(count):
                 slope = m.touch_bent[1 + k][l] - 0.5 * n[k] * m.touch_near[1][SLOPE + l] / (total * d1)
-                left = 3 if l < 3 else 1
-                right = 3 if l == 0 else l if l < 3 else 2
+                left = _first_of(l)
+                right = _second_of(l, count)
                 for j in range(dim):
                     W = slope * m.system_W[first + i][j]
-                    moved += W * _part_of(m, vector, left) * v1[right][j]
-                    moved += W * _part_of(m, vector, right) * v1[left][j]
+                    moved += W * _part_of(m, c, vector, left) * v1[right][j]
+                    moved += W * _part_of(m, c, vector, right) * v1[left][j]
             m.touch_along[0][i] = acting
             m.touch_along[1][i] = moved
         _add_outer(m, contact, c, -gain, m.touch_along[0], m.touch_along[1])
 
 
-def _part_of_base(m: Memory, vector: int) -> float:
-    """Part of V, W or U in the vector V′ = V + s₀ W − t₀ U between the base points of two segments."""
+def _first_of(k: int) -> int:
+    """First vector of product k of segments or faces: V′ (3), W (1) or U (2)."""
+    if k < 3:
+        return 3
+    return 1 if k < 5 else 2
+
+
+def _second_of(k: int, count: int) -> int:
+    """Second vector of product k of segments, which have 4 products, or faces."""
+    if k == 0:
+        return 3
+    if k < 3:
+        return k
+    return 1 if k == 3 and count > 4 else 2
+
+
+def _part_of_base(m: Memory, c: int, vector: int) -> float:
+    """Part of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points, − for a face."""
     if vector == 0:
         return 1.0
-    return m.touch_near[1][BASE] if vector == 1 else -m.touch_near[1][BASE + 1]
+    if vector == 1 and m.contacts_kind[c] != FACE:
+        return m.touch_near[1][BASE]
+    return -m.touch_near[1][BASE + vector - 1]
 
 
-def _part_of(m: Memory, vector: int, other: int) -> float:
+def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
     """Part of V, W or U in W (``other`` = 1), U (2) or V′ (3)."""
     if other == 3:
-        return _part_of_base(m, vector)
+        return _part_of_base(m, c, vector)
     return 1.0 if vector == other else 0.0
 
 
@@ -381,6 +431,9 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
     for i in range(m.touch_begin[4]):
         for t in range(dim - 1):
             moved = dot(dim, m.system_B[first + i], m.touch_tangent[c][t]) if i < m.touch_begin[1] else 0.0
+            if m.contacts_kind[c] == FACE:
+                vector = 0 if i < m.touch_begin[1] else 1 if i < m.touch_begin[2] else 2
+                moved = m.touch_part[c][vector] * dot(dim, m.system_B[first + i], m.touch_tangent[c][t])
             m.touch_slide[t][i] = moved
 
 

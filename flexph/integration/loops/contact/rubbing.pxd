@@ -6,6 +6,7 @@ from .gaps cimport dot, sine_of_tilt
 from libc.math cimport fabs, sqrt
 
 cdef double CLEARLY
+cdef Py_ssize_t FACE
 cdef Py_ssize_t FRICTIONS
 cdef Py_ssize_t OFFSET
 cdef Py_ssize_t RIM
@@ -18,6 +19,7 @@ cdef void set_contact_slip(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) no
 cdef void _set_surface_velocity(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _set_rim_arms(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _set_segment_arms(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _set_face_arms(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _tangents(Vec normal, Mat tangent) noexcept nogil
 cdef void _set_rotation(Memory* m, Py_ssize_t dim, Py_ssize_t b, double h, Vec out) noexcept nogil
 cdef double moment(Py_ssize_t dim, Vec arm, Vec force, Py_ssize_t i) noexcept nogil

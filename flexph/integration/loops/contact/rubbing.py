@@ -6,6 +6,7 @@ import cython
 
 from ....kernels.arrays import FRICTIONS as _FRICTIONS
 from ....kernels.arrays import SURFACES as _SURFACES
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
 from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gap_arrays import SEGMENTS as _SEGMENTS
@@ -24,6 +25,7 @@ if not cython.compiled:
     from .gaps import dot, sine_of_tilt
 
 CLEARLY = cython.declare(cython.double, _CLEARLY)
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 FRICTIONS = cython.declare(cython.Py_ssize_t, _FRICTIONS)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 RIM = cython.declare(cython.Py_ssize_t, _RIM)
@@ -53,6 +55,8 @@ def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
         _set_rim_arms(m, dim, c)
     elif m.contacts_kind[c] == SEGMENTS:
         _set_segment_arms(m, dim, c)
+    elif m.contacts_kind[c] == FACE:
+        _set_face_arms(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _set_rotation(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
@@ -62,6 +66,9 @@ def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
         slip = 0.0
         for i in range(dim):
             slip += tangent[t][i] * (m.touch_last[0][i] - m.touch_first[0][i])
+            if m.contacts_kind[c] == FACE:
+                for k in range(1, 3):
+                    slip += m.touch_part[c][k] * tangent[t][i] * (m.touch_last[k][i] - m.touch_first[k][i])
         for side in range(2):
             if m.contacts_body[c][side] >= 0:
                 for i in range(m.trial_torque.shape[1]):
@@ -109,6 +116,16 @@ def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
         way = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
         m.touch_arm[c][0][i] = m.contacts_share[c][0] * m.touch_mean[c][0][i] - way
         m.touch_arm[c][1][i] = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i]) - m.touch_arm[c][0][i]
+
+
+def _set_face_arms(m: Memory, dim: int, c: int) -> None:
+    """Set the arms of a ball at a face: the ball takes the whole moment of friction, the corners share the force."""
+    for i in range(dim):
+        arm = 0.0
+        for k in range(3):
+            arm += m.touch_part[c][k] * 0.5 * (m.touch_first[k][i] + m.touch_last[k][i])
+        m.touch_arm[c][0][i] = arm
+        m.touch_arm[c][1][i] = 0.0
 
 
 def _tangents(normal: Array, tangent: Array) -> None:

@@ -222,6 +222,7 @@ class Contacts(NamedTuple):
     wheel: Index  # (c,), slip of the wheel that it loads, −1 for none
     shape: Index  # (c,), number of the surface whose distance is the gap, −1 for none
     blend: Vector  # width of the blends between its faces [m]
+    skin: Index  # (c,), number of the ball and skin whose closest face the gap is, −1 for none
 
 
 class Surfaces(NamedTuple):

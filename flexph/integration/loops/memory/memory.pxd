@@ -255,6 +255,7 @@ cdef struct Memory:
     IVec contacts_wheel
     IVec contacts_shape
     Vec contacts_blend
+    IVec contacts_skin
     IMat bearings_spring
     Mat bearings_lever
     Vec bearings_friction
@@ -594,6 +595,11 @@ cdef struct Memory:
     Vec touch_trial
     Vec touch_held
     IVec touch_begin
+    Mat touch_part
+    IVec touch_partner
+    Vec touch_partner_slope
+    IVec touch_partner_column
+    Vec touch_partner_rate
     Mat touch_place
     Mat touch_near
     Mat touch_bent

@@ -256,6 +256,7 @@ cdef struct RecordedMemory:
     IVec contacts_wheel
     IVec contacts_shape
     RVec contacts_blend
+    IVec contacts_skin
     IMat bearings_spring
     RMat bearings_lever
     RVec bearings_friction
@@ -595,6 +596,11 @@ cdef struct RecordedMemory:
     RVec touch_trial
     RVec touch_held
     IVec touch_begin
+    RMat touch_part
+    IVec touch_partner
+    RVec touch_partner_slope
+    IVec touch_partner_column
+    RVec touch_partner_rate
     RMat touch_place
     RMat touch_near
     RMat touch_bent

@@ -251,10 +251,15 @@ class TouchSpace(NamedTuple):
     turn: Matrix  # (2, d), world rotations of the bodies
     trial: Vector  # (t,), trial force of an anchor, and its force before the step
     held: Vector
-    begin: Index  # (6,), where the entries of V, W, U, D and of spins begin
-    place: Matrix  # (2, 4), of a ball in the axes of a surface, or products of segments, at both ends of the step
+    begin: Index  # (7,), where the entries of V, W, U, D and of spins begin, and the number of those of a partner
+    part: Matrix  # (c, 4), parts of V, W and U in the vector along which bodies slip at faces
+    partner: Index  # (c,), other face with which a face shares the force of a ball over the step, −1 for none,
+    partner_slope: Vector  # change of the force by its gap,
+    partner_column: Index  # (entries,), and columns and change of this gap
+    partner_rate: Vector
+    place: Matrix  # (2, 6), of a ball in the axes of a surface, or products of segments, at both ends of the step
     near: Matrix  # (2, entries), distance there, see kernels.surfaces.closest and kernels.surfaces.segments
-    bent: Matrix  # (5, 4), discrete gradient of this distance, and its derivatives
+    bent: Matrix  # (7, 6), discrete gradient of this distance, and its derivatives
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), change of the gap by the unknowns: discrete gradient over the step, and at its end
     rate: Vector
