@@ -24,7 +24,7 @@ MEASURED: Mapping[str, Callable[..., Quantity]] = {**OF_CONTACTS, **OF_JOINTS}
 """Sensors by the words of readings that are measured by them."""
 SENSORS = {**MEASURED, "position": make.position, "velocity": make.velocity}
 """Sensors by the words of readings that have one."""
-UNITS = {"mass": "kg", "displacement": "m"}
+UNITS = {"mass": ("kg",), "displacement": ("m",), "spin": ("rad/s",), "reaction": ("N", "N*m")}
 """Units of readings that are no sensors."""
 SIDES: Mapping[str, Literal["largest", "least", "size"]] = {"max": "largest", "min": "least", "max_abs": "size"}
 """Sides of smooth bounds by the extreme that they replace."""
@@ -106,19 +106,19 @@ def quantity_of(reading: Reading | Entry) -> Quantity | None:
     return SENSORS[reading.what](reading.of) if reading.what in SENSORS else None
 
 
-def unit_of(reading: Reading | Entry) -> str:
-    """Unit of a reading; empty if it is not known, as those of resultants, reactions and parts of the state."""
+def units_of(reading: Reading | Entry) -> tuple[str, ...]:
+    """Units of a reading; none if they are not known, as those of resultants and parts of the state."""
     if isinstance(reading, Reading) and reading.what in UNITS:
         return UNITS[reading.what]
     if isinstance(reading, BodySensor) and reading.measure == "stress" and _is_stress(reading.field):
-        return "Pa"
+        return ("Pa",)
     quantity = quantity_of(reading)
     unit = "" if quantity is None else quantity.unit
     try:
         read_quantity(f"1 {unit}", unit)
     except ValueError:
-        return ""
-    return unit
+        return ()
+    return (unit,) if unit else ()
 
 
 def _is_stress(field: str) -> bool:
@@ -128,8 +128,8 @@ def _is_stress(field: str) -> bool:
 
 def level_of(measure: Measure, given: float | str) -> float:
     """Target or margin of a measure in SI units. Raises ValueError for the unit of another quantity."""
-    unit = unit_of(measure.of) if isinstance(given, str) else ""
-    return read_quantity(given, unit) if unit else read_size(given)
+    units = units_of(measure.of) if isinstance(given, str) else ()
+    return read_quantity(given, *units) if units else read_size(given)
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..units.quantities import read_quantity, read_size
 from ..units.words import nearest
-from .measures import unit_of
+from .measures import units_of
 from .reading.tree import ModelError, Tree, read_text
 from .schema.entry import Builder
 from .schema.runs import Frequencies, InverseDynamicsRun, Measure
@@ -66,17 +66,17 @@ def _check_units(search: Optimisation, tree: Tree, run: Any, here: Builder) -> N
     """Raise Misfit for limits with the unit of another quantity than the sensor of their measure."""
     given = tree.data["optimisations"][here.path[-1]].get("constraints") or {}
     for name in () if isinstance(run, Frequencies) else search.constraints:
-        unit = _unit_of(run.outputs.measures.get(name))
-        for k, limit in enumerate(given[name] if unit else ()):
+        units = _units_of(run.outputs.measures.get(name))
+        for k, limit in enumerate(given[name] if units else ()):
             if isinstance(limit, str):
                 with here.at("constraints", name, k).refusals():
-                    read_quantity(limit, unit)
+                    read_quantity(limit, *units)
 
 
-def _unit_of(measure: Measure | None) -> str:
-    """Unit of a measure; empty if it is not known, as those of resultants, reactions and parts of the state."""
-    unit = "" if measure is None else unit_of(measure.of)
-    return f"{unit} s" if unit and measure is not None and measure.take == "integral" else unit
+def _units_of(measure: Measure | None) -> tuple[str, ...]:
+    """Units that a measure may have; none if they are not known."""
+    units = () if measure is None else units_of(measure.of)
+    return tuple(f"{unit} s" for unit in units) if measure is not None and measure.take == "integral" else units
 
 
 def _figures(run: Any) -> list[str]:

@@ -227,12 +227,14 @@ def test_limits_have_the_unit_of_their_measure(limit, message, tmp_path):
         ("stress: {of: {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}, margin: 1 mm}", "margin"),
         ("place: {of: position of rod.tip, take: rms, target: 2 MPa}", "place.target: got '2 MPa', which measures a"),
         ("weight: {of: mass of rod, target: 1 m}", "weight.target: got '1 m', which measures a length"),
+        ("spin: {of: spin of rod, target: 1 m}", "spin.target: got '1 m', which measures a length"),
+        ("pull: {of: reaction of hinge rod.root–GROUND, target: 1 kg}", "pull.target: got '1 kg', which measures"),
         ("way: {of: displacement of rod.tip, target: 1 deg}", "way.target: got '1 deg', which measures an angle"),
     ],
 )
 def test_targets_and_margins_have_the_unit_of_their_reading(measure, message, tmp_path):
     text = BENT[: BENT.index("optimisations")]
-    (tmp_path / "m.yaml").write_text(text + f"        {measure}\n")
+    (tmp_path / "m.yaml").write_text(text + f"        {measure}\n", encoding="utf-8")
     with pytest.raises(ModelError, match=r"m\.yaml:\d+:\d+: ") as error:
         load_model(tmp_path / "m.yaml").check()
     assert message in str(error.value)
@@ -241,10 +243,14 @@ def test_targets_and_margins_have_the_unit_of_their_reading(measure, message, tm
 def test_targets_and_margins_are_converted(tmp_path):
     angle = "{of: {measure: angle, port: rod.root}"
     own = f"        plain: {angle}}}\n        less: {angle}, target: 30 deg}}\n"
+    own += "        pull: {of: reaction of hinge rod.root–GROUND, target: 1 kN}\n"
+    own += "        twist: {of: spin of rod, target: 60 rpm}\n        turn: {of: spin of rod}\n"
     own += f"        bound: {angle}, margin: 0.01 deg}}\n        same: {angle}, margin: {np.radians(0.01)}}}\n"
-    (tmp_path / "m.yaml").write_text(BENT[: BENT.index("optimisations")] + own)
+    (tmp_path / "m.yaml").write_text(BENT[: BENT.index("optimisations")] + own, encoding="utf-8")
     found = load_model(tmp_path / "m.yaml").run("go").figures()
     np.testing.assert_allclose(found["plain"] - found["less"], np.radians(30.0), rtol=1e-14)
+    np.testing.assert_allclose(found["turn"] - found["twist"], 2.0 * np.pi, rtol=1e-14)
+    assert -1010.0 < found["pull"] < -990.0
     np.testing.assert_allclose(found["bound"], found["same"], rtol=1e-14)
     assert 0.0 < found["bound"] - found["plain"] <= np.radians(0.01)
 
