@@ -92,7 +92,7 @@ def draw_rod(solution: Solution, instant: int, path: Path) -> None:
 
 
 class Side(NamedTuple):
-    """Corners of triangles [mm], the stress there within their cell [MPa], and outlines of the facets."""
+    """Picture of one side of the rod: triangles (corners in mm), stress at their corners [MPa], outlines of facets."""
 
     x: Array
     y: Array

@@ -70,11 +70,11 @@ class Network(NamedTuple):
         return cls(w[: 3 * h].reshape(h, 3), w[3 * h : 4 * h], w[4 * h : 5 * h], float(w[5 * h]))
 
     def torque(self, angle: float, before: float) -> float:
-        """Torque at an angle, from that of the period before [rad]."""
+        """Torque [N m] for an angle [rad] and that of the previous period."""
         return LARGEST * math.tanh(self.v @ np.tanh(self.W @ seen(angle, before) + self.b) + self.c)
 
     def back(self, angle: float, before: float, weight: float) -> tuple[Array, float, float]:
-        """Derivatives of weight·torque by all weights, and by both angles."""
+        """Derivatives of weight·torque with respect to all weights and both angles."""
         s = seen(angle, before)
         hidden = np.tanh(self.W @ s + self.b)
         output = math.tanh(self.v @ hidden + self.c)

@@ -25,7 +25,7 @@ from .reports.refinements import refinement_report, refinement_words
 @click.option("--ports", is_flag=True, help="list the bores, pins and plane faces of a drawing, without a mesh")
 @click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
 @click.option("--plate", is_flag=True, help="mesh a flat part of a drawing, or shells, as a plate")
-@click.option("--tolerance", metavar="SHARE", help="refine until the estimated errors are below it, such as 1%")
+@click.option("--tolerance", metavar="SHARE", help="refine until errors, on the safe side, are below it, such as 1%")
 @click.option("--material", help="for --tolerance: YOUNG,DENSITY,POISSON in SI units, or a name in the file")
 @click.option("--modes", type=click.IntRange(min=0), help="number of modes that --tolerance is for; 6 without it")
 @click.option("--held", metavar="REGION", help="region that is held for --tolerance; the body is free without it")

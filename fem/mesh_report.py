@@ -181,10 +181,10 @@ def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
         raise ValueError(
-            f"a plane mesh must have no masses, as its mass is per thickness, got {names}: leave them out by omit="
+            f"a plane mesh must have no masses, as its mass is per thickness, got {names}: omit them by omit="
         )
     if mixed:
-        raise ValueError(f"density must be left to the file if unit is not 1 and the file has masses: {names}")
+        raise ValueError(f"density must not be given if unit is not 1 and the file has masses, got {names}")
 
 
 def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:

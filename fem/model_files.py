@@ -29,7 +29,7 @@ from flexph.models.schema.fields import (
     by_shape,
     name_in,
 )
-from flexph.models.schema.functions import FORMULA, FunctionMapping, as_function, formula_of
+from flexph.models.schema.functions import FORMULA, as_function, formula_of, mapping_of
 from flexph.models.schema.laws import SectionLaws
 
 from .beams.beam import beam
@@ -177,7 +177,7 @@ class FlowEntry(Entry):
 
     makes: ClassVar = Flow
     mass_per_length: LineDensity
-    speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=FunctionMapping)
+    speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=mapping_of("m/s"))
 
     def arguments(self, builder: Any) -> dict[str, Any]:
         """Arguments of the call, with a speed that changes as a function."""

@@ -18,8 +18,9 @@ from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
 
-from .command_options import material_of, unit_of
+from .command_options import material_of, share, unit_of
 from .distributed.ranks import launched
+from .refinement.criteria import Refinement
 from .solids.solid import solid
 
 SHOWN = 12
@@ -36,6 +37,11 @@ SHOWN = 12
 @click.option("--ports", required=True, metavar="NAME[=REGION],…", help="ports, and their regions of the mesh")
 @click.option("--modes", default=12, show_default=True, help="lowest modes that are kept")
 @click.option("--static", default="", metavar="PORT,…", help="ports whose static responses are kept, too")
+@click.option(
+    "--tolerance",
+    metavar="SHARE",
+    help="refine until errors of the modes and static compliances, on the safe side, are below it, such as 1%",
+)
 @click.option("--inertia", is_flag=True, help="keep the static responses to accelerations and spins")
 @click.option("--reference", default="mean_axis", show_default=True, help="a port that is held, or mean_axis")
 @click.option("--degree", type=click.IntRange(1, 2), help="2 gives cells of degree 1 nodes on their edges")
@@ -75,11 +81,16 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
     shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness", "omit", "select")}
     shape |= {"unit": unit_of(options.pop("unit")), "temperature": options.pop("temperature")}
     fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")
+    tolerance = share("--tolerance", options.pop("tolerance"))
+    if tolerance is not None and distributed:
+        raise click.UsageError("--tolerance is for reductions in one process: refine before --petsc, or leave it out")
     if solver and not distributed:
         raise click.UsageError("--solver is for reductions under MPI: start it with mpiexec, or add --petsc")
     given = {"ports": named, **shape}
     kept = {"static": _names(static), **options}
     try:
+        if tolerance is not None:
+            given["refine"] = Refinement(tolerance, kept["modes"], kept["static"])
         if distributed:
             lines = _distributed(mesh, material, out, given, {**kept, "fields": fields, "solver": solver})
         else:

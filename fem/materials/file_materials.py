@@ -18,7 +18,7 @@ from .materials import Material
 
 
 def file_materials(contents: MeshContents) -> dict[str, Elastic]:
-    """Materials of a mesh file by the names of the regions of cells to which it assigns them.
+    """Read the materials of a mesh file, by the regions of cells to which they are assigned.
 
     Raises ValueError if the file assigns none, or one without density or moduli.
     """
@@ -36,9 +36,10 @@ NO_AXES = np.eye(3)
 
 
 def file_material(name: str, contents: MeshContents, axes: Array | str = NO_AXES) -> Elastic:
-    """Material of a mesh file with a name; ``axes`` (3, 3) are those of one that is not isotropic.
+    """Read a material of a mesh file by its name.
 
-    Raises ValueError if it is missing or cannot be read.
+    ``axes`` (3, 3) are the material axes of an anisotropic one, or the reason why they are unknown. Raises ValueError
+    if the material is missing or cannot be read.
     """
     given = _found(name, contents)
     if given.refused:
@@ -62,7 +63,7 @@ def file_material(name: str, contents: MeshContents, axes: Array | str = NO_AXES
 
 
 def file_damping(contents: MeshContents) -> Damping:
-    """Rayleigh damping of a mesh file, of the whole or of all of its materials.
+    """Read the Rayleigh damping of a mesh file, given for the whole or equal in all materials.
 
     Warns if the materials differ: the body is then undamped.
     """

@@ -63,7 +63,7 @@ def _parts(given: meshio.Mesh) -> list[Part]:
 
 
 def _points(given: Any, plane: bool, used: Array) -> Array:
-    """Points of a mesh (N, d), of which those in use must lie in a plane z = constant for a plane body."""
+    """Read the points of a mesh (N, d); for a plane body those in use must lie in a plane z = constant."""
     lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
     if lost.size:
         raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
@@ -133,7 +133,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
         _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
         if np.any(count > 1):
             twins = listed(np.sort(first[count > 1]))
-            raise ValueError(f"mesh must have every cell once, got {block.kind.name} cells again: {twins}")
+            raise ValueError(f"mesh must have no duplicate cells, got {block.kind.name} cells of equal nodes: {twins}")
 
 
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:

@@ -99,7 +99,7 @@ class SolidMesh(Memo):
         return shapes.T.copy(), np.linalg.det(jacobians(self.points, self.blocks[block], slopes)) * weights
 
     def of_degree_two(self) -> SolidMesh:
-        """The mesh with cells of degree 2, whose new nodes are the means of corners on edges, on faces and in cells."""
+        """Mesh with cells of degree 2; new nodes are the means of the corners of their edge, face or cell."""
         count, wanted = len(self.points), []
         prisms = any(b.kind.shape in ("wedge", "pyramid") for b in self.blocks)
         kinds = [CELLS[(BESIDE_PRISMS if prisms else ELEVATED)[b.kind.name]] for b in self.blocks]
@@ -120,9 +120,10 @@ class SolidMesh(Memo):
 
 
 class Facets(NamedTuple):
-    """All facets of all cells: sorted corners padded by −1, places (block, cell, side), number of the distinct facet.
+    """Facets of the cells of a mesh, each once for every cell that has it.
 
-    ``label`` numbers the distinct facets, ``cells`` counts the cells of each.
+    ``corners`` are sorted nodes, padded by −1; ``places`` are (block, cell, side). ``label`` numbers the distinct
+    facets, ``cells`` counts the cells of each.
     """
 
     corners: Array  # (f, 4)

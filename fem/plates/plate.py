@@ -101,7 +101,7 @@ def plate(
         One material, or one for each region of cells by its name, in axes of the plate; None takes those of a deck.
     thickness : float or mapping, optional
         t [m], one value or one for each region of cells by its name; None takes that of the drawing, or of the
-        sections of the deck (``*SHELL SECTION``, PSHELL, SECDATA).
+        sections of the deck (``*SHELL SECTION``, PSHELL, SECDATA, or real constants).
     theory : str, optional
         ``kirchhoff`` or ``reissner_mindlin``.
     ports : mapping, optional

@@ -105,6 +105,6 @@ def _materials(held: MeshContents, plane: PlaneAxes) -> dict[str, Elastic]:
     for name, material in materials.items():
         if not isinstance(material, Material) and np.any(plane.axes != np.eye(3)):
             raise ValueError(
-                f"material of {name!r} must be isotropic in a plane that is not z = 0, or be given in axes of the plate"
+                f"material of {name!r} must be isotropic, or given in axes of the plate: its plane is not z = 0"
             )
     return materials

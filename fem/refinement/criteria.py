@@ -20,14 +20,15 @@ MOST_ROUNDS = 30
 class Round:
     """Round of a refinement: numbers of cells and unknowns, and criteria with values and estimated errors.
 
-    ``names``: criteria in words; ``values`` (k,): frequencies [Hz], or compliances [m/N, 1/(N m)]; ``errors`` (k,):
-    relative, inf on a mesh that is too coarse for an estimate.
+    ``names``: criteria in words; ``values`` (k,): frequencies [Hz], or compliances [m/N, 1/(N m)]; ``estimates`` (k,):
+    relative errors by smooth stresses alone; ``errors`` (k,): on the safe side. inf on a mesh that is too coarse.
     """
 
     cells: int
     unknowns: int
     names: tuple[str, ...]
     values: Array
+    estimates: Array
     errors: Array
 
     @property
@@ -44,19 +45,21 @@ class Round:
 @checked
 @dataclass(frozen=True)
 class Refinement:
-    """Refinement of a mesh until frequencies or compliances have an estimated relative error.
+    """Refinement of a mesh until frequencies or compliances are within a relative tolerance.
 
-        |ω_h − ω| / ω ≈ ½ η²/a(u, u),  |c_h − c| / c ≈ η²/a(u, u),  η² = ∫ (σ* − σ_h) : S (σ* − σ_h)
+        |ω_h − ω| / ω ≈ ½ κη²/a(u, u),  |c_h − c| / c ≈ κη²/a(u, u),  η² = ∫ (σ* − σ_h) : S (σ* − σ_h)
 
     σ_h are the stresses of a mode or of a unit load at a port, a(u, u) = ∫σ_h : S σ_h, and σ* is the smooth stress
     through σ_h on the cells around each corner (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
-    The cells with half of the error are refined, until all errors are at most the tolerance (W. Dörfler, SIAM J.
-    Numer. Anal. 33 (1996)). The estimate is no bound: it needs meshes that resolve the modes.
+    It is the error where solutions are smooth, and less near corners inwards. So κ is what refinement has changed the
+    value by, over what the estimate has fallen by since it was three times as large, at least 1, times a margin of
+    1.25; before that κ = 4. The cells with half of the error are refined, until all errors are at most the tolerance
+    (W. Dörfler, SIAM J. Numer. Anal. 33 (1996)). This is no bound: it needs meshes that resolve the modes.
 
     Parameters
     ----------
     tolerance : float
-        Largest estimated relative error, 0.01 for 1 %.
+        Largest relative error, 0.01 for 1 %.
     modes : int, optional
         Number of the lowest modes of the body with its frame at rest: free ones about mean axes, else those of the body
         that is held at its reference or supports. None takes 6, or none if ports are given.

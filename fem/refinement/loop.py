@@ -14,6 +14,7 @@ from flexph.meshes.drawings.drawing import CellSizes
 from flexph.numerics.arrays import Array
 
 from ..meshes.solid_mesh import SolidMesh
+from .calibration import safe_errors
 from .criteria import MOST_ROUNDS, Refinement, Round
 from .recovery import StressPoints, stress_errors
 
@@ -55,8 +56,8 @@ class Refined(NamedTuple):
     rounds: tuple[Round, ...]
 
 
-def estimated(meshed: Meshed, to: Refinement) -> Estimate:
-    """Estimate of the errors of a body on its mesh."""
+def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
+    """Estimate of the errors of a body on its mesh, after rounds on earlier ones."""
     names, shapes, values, factors = _targets(meshed.body, to)
     elastic = meshed.body.elasticity
     assert elastic is not None
@@ -69,12 +70,13 @@ def estimated(meshed: Meshed, to: Refinement) -> Estimate:
         bare = np.union1d(bare, found.bare)
     whole = np.einsum("mk,mk->k", sigma, elastic.compliance @ sigma)
     relative = own / whole
-    errors = factors * relative.sum(axis=0)
+    estimates = factors * relative.sum(axis=0)
+    if len(bare) > (1.0 - COVERED) * cells:
+        estimates = np.full_like(estimates, np.inf)
+    errors = safe_errors(earlier, names, values, estimates)
     wanting = errors > to.tolerance
     share = (factors * relative)[:, wanting if wanting.any() else slice(None)].sum(axis=1)
-    if len(bare) > (1.0 - COVERED) * cells:
-        errors = np.full_like(errors, np.inf)
-    return Estimate(Round(cells, meshed.body.size, tuple(names), values, errors), share)
+    return Estimate(Round(cells, meshed.body.size, tuple(names), values, estimates, errors), share)
 
 
 def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array]:
@@ -110,7 +112,7 @@ def refined(first: Meshed, to: Refinement, finer: Callable[[Meshed, Estimate], M
     """
     meshed, rounds = first, list[Round]()
     for _ in range(MOST_ROUNDS):
-        estimate = estimated(meshed, to)
+        estimate = estimated(meshed, to, rounds)
         rounds.append(estimate.round)
         if to.watch is not None:
             to.watch(estimate.round)

@@ -114,17 +114,19 @@ class LinkSolid(FlexibleLink):
             assert isinstance(whole, Body)
             return whole
 
-        whole = filled(self.material or self._assumed(link, filled(UNIT).mass, size))
+        whole = filled(self.material or self._assumed(link, filled(UNIT), size))
         return reduce_body(whole, modes=self.modes, static=tuple(name for name in ports if name != "root"))
 
-    def _assumed(self, link: LinkGeometry, volume: float, size: float) -> Material:
-        """Material of which a mesh with the volume of the shape has the mass of the link."""
+    def _assumed(self, link: LinkGeometry, unit: Body, size: float) -> Material:
+        """Material of which the shape has the mass of the link, from its body of density 1."""
         if not link.mass > 0.0:
             raise ValueError(f"link {link.name!r} has no mass in the file: give the material of its LinkSolid")
-        density = link.mass / volume
+        density = link.mass / unit.mass
+        off = float(np.linalg.norm(unit.centre - link.centre))
+        elsewhere = f"its centre of mass is {off:.3g} m from that of the file, " if off > 0.1 * size else ""
         warn(
             f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with "
-            f"{density:.4g} kg/m³, its mass over its volume, and Young's modulus {FIRM * density:.4g} Pa, "
+            f"{density:.4g} kg/m³, its mass over its volume, {elsewhere}and Young's modulus {FIRM * density:.4g} Pa, "
             "2.6e7 m²/s² times that as of steel and aluminium, "
             f"on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
         )

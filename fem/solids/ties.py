@@ -117,7 +117,8 @@ class Tie:
         Place of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore: it
         moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
     weights : sequence of float, optional
-        Positive weights of the nodes of a region of a solid in its mean, by their numbers, in place of those above.
+        Positive weights of the nodes of a region of a solid in its mean, in place of those above: one for each of the
+        node numbers as they are given, for other regions by ascending numbers.
     """
 
     region: Where
@@ -182,7 +183,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
-    motions = {name: measured(model, r, given[name].weights) for name, r in regions.items()}
+    motions = {name: measured(model, r, _by_number(name, given[name])) for name, r in regions.items()}
     for name, t in given.items():
         refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
     rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]
@@ -197,6 +198,18 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         own = sparse.csr_array(shape), sparse.csr_array(rotation)
         tied_ports[name] = Tied(r.nodes, places[name], is_fixed, *own, rows)
     return basis, tied_ports
+
+
+def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
+    """Weights of a tie by ascending numbers of its nodes, as regions have them. Raises ValueError for a node twice."""
+    if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
+        return tie.weights
+    numbers, weights = np.atleast_1d(np.asarray(tie.region)), np.asarray(tie.weights)
+    if numbers.shape != weights.shape:
+        raise ValueError(f"weights must be one for each of the {numbers.size} nodes of the region, got {weights.size}")
+    if len(np.unique(numbers)) < numbers.size:
+        raise ValueError(f"port {name!r} must have each node once to be weighted, got {numbers.tolist()}")
+    return weights[np.argsort(numbers)]
 
 
 def _mean(model: SolidModel, at: Measured, place: Array) -> Any:

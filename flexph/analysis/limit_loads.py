@@ -138,7 +138,7 @@ def _of_contacts(
     while lost.state is not None:
         if high == largest:
             raise ArithmeticError(
-                f"the equilibrium holds up to {largest:g} times the inputs: give a higher limit, largest="
+                f"no limit found: the equilibrium holds up to {largest:g} times the inputs; give a higher largest="
             )
         low, held, high = high, lost, min(2.0 * high, largest)
         lost = at(high)

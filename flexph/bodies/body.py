@@ -128,7 +128,7 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class LoadPort:
-    """Load port for a force density that is constant on each of k elements; it acts on their mean displacements.
+    """Load port for a force density that is constant on each of k elements and acts on its mean displacement.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Plan:
         self._known = {frozenset(c.name for c in m.connections): m for m in (self.union, self.base)}
 
     def mechanism(self, holding: frozenset[str]) -> Mechanism:
-        """Mechanism with the connections of these names, those that hold."""
+        """Mechanism with the connections named in ``holding`` only."""
         if holding not in self._known:
             joints = [c for c in self.union.connections if c.name in holding]
             self._known[holding] = self.union.replace(joints=joints)
@@ -61,8 +61,8 @@ class Plan:
         joint = change.name.removeprefix("lock ")
         if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
             raise ValueError(
-                f"{change.kind}({change.name!r}): an earlier run locked {joint!r}, and this mechanism has the lock in "
-                f"its place: go on with the mechanism of that run, where {joint!r} is free again, and lock it again"
+                f"{change.kind}({change.name!r}): this mechanism has a lock in place of {joint!r}, from the end of an "
+                f"earlier run: continue with the mechanism of that run, in which {joint!r} is free, and lock it again"
             )
         found: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
         return found

@@ -131,9 +131,9 @@ def table(*words: str, numbers: Sequence[str] = ()) -> Table:
 
 def print_table(rows: Table) -> None:
     """Print a table: at a terminal in its width, otherwise with up to 1000 columns."""
-    # A pipe has no width: there every row is one line, however long.
+    # In a pipe, which has no width, each row is one line of any length.
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
-    # Markup would swallow a source such as "[flex] table 2".
+    # With markup, rich would drop a source such as "[flex] table 2" as a tag.
     Console(width=width, markup=False, emoji=False, highlight=False).print(rows)
 
 

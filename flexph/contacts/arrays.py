@@ -317,7 +317,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
 
 
 def has_slipping_wheel(connection: Connection) -> bool:
-    """True if a connection has friction against a slip that is not along a curve."""
+    """True if a connection is a slipping wheel: its friction acts against a slip that is not along a curve."""
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 

@@ -159,7 +159,7 @@ class LinearSteps:
         self._matrices = lru_cache(maxsize=4)(self._solved)
 
     def energy(self, x: Array) -> float:
-        """½xᵀE x."""
+        """Energy H_c = ½xᵀE x of the controller [J]."""
         n = self._size
         return float(0.5 * x @ self.E[:n, :n] @ x)
 
@@ -204,7 +204,7 @@ class _GeneralSteps:
         self._pair: Any = OwnPair(system) if "z" in system.means else gradient_pair(system, "gonzalez")
 
     def energy(self, x: Array) -> float:
-        """H_c [J]."""
+        """Energy H_c of the controller [J]."""
         return float(self.system.H(x))
 
     def by_forces(self, h: float) -> tuple[Array, Array]:

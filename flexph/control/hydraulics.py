@@ -219,7 +219,7 @@ class _Cylinder:
         return fluid + 0.5 * self.coil * self.lag * float(x[-1]) ** 2
 
     def efforts(self, x0: Array, x1: Array) -> Array:
-        """Discrete gradient of the energy; the force is along the mean of the line."""
+        """Discrete gradient of the energy; the force of the cylinder acts along the mean of its vectors over a step."""
         mean = x0[3:-1] + x1[3:-1]
         size = float(np.linalg.norm(x0[3:-1])) + float(np.linalg.norm(x1[3:-1]))
         z, forces = np.zeros(x0.size), []

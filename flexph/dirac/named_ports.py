@@ -35,7 +35,7 @@ class NamedPorts:
         """Structure with its ports in another order, each of them once."""
         names = list(names)
         if sorted(names) != sorted(self.ports):
-            raise ValueError(f"names must be the ports {list(self.ports)} in another order, got {names}")
+            raise ValueError(f"names must be a permutation of the ports {list(self.ports)}, got {names}")
         order = spans.indices(self.ports[name] for name in names)
         graph = Graph(self.graph.J[np.ix_(order, order)], self.graph.flow_inputs[order])
         return self.from_graph(graph, spans.consecutive_of(self.ports, names))

@@ -208,11 +208,11 @@ class ModulatedResistance(Resistance):
 
     @property
     def coordinates(self) -> int:
-        """Number r of coordinates at the sample."""
+        """Number r of coordinates a of the possible efforts, at the sample."""
         return self.base.coordinates
 
     def here(self, x: Array) -> Resistance:
-        """Resistance R_x, checked to be of the kind and rank of the sample's."""
+        """Resistance R_x; raises ValueError unless its kind and rank are those at the sample."""
         relation = self.at(x)
         base = self.base
         if type(relation) is not type(base) or (relation.size, relation.controlled) != (self.size, self.controlled):

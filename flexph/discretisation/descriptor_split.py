@@ -181,7 +181,9 @@ class ParametrizedDescriptor:
 
 
 def differential_split(system: PHDAE) -> Split | None:
-    """Split of E, or None if E is singular and not semi-explicit with constant rows and columns.
+    """Split of E into differential and algebraic parts; None unless it is constant.
+
+    None for an E that is singular and not semi-explicit with constant rows and columns.
 
     For a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
     """

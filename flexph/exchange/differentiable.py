@@ -57,7 +57,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            """Value at parameters; the Jacobian is kept."""
+            """Evaluate at parameters, and store the Jacobian for ``backward``."""
             own, jacobian = asked.with_jacobian(x.detach().cpu().numpy())
             ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
             return torch.as_tensor(own, dtype=x.dtype, device=x.device)
@@ -144,7 +144,7 @@ class _Asked:
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):
             raise ValueError(
-                f"function must know its derivatives, as flexph.gradients.Responses, got {function!r:.100}"
+                f"function must have derivatives, as flexph.gradients.Responses has, got {function!r:.100}"
             )
         self.function, self.names, self.name = function, tuple(check.name("a parameter", own) for own in names), value
 
@@ -170,4 +170,5 @@ def _needed(package: str) -> ModuleType:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f'install {package}: pip install "flexph[{package}]"', name=package) from error
+        said = f'{package} is not installed: pip install "flexph[{package}]"'
+        raise ModuleNotFoundError(said, name=package) from error

@@ -255,7 +255,7 @@ def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
     if left > (TURNED * turns + ROUND_OFF) * np.linalg.norm(np.abs(scaled) @ np.abs(wrenches)):
         share = left / np.linalg.norm(wanted)
         raise ValueError(
-            f"forces on {name!r} must act at its ports {', '.join(ports)}, got a share of {share:.1e} beside"
+            f"forces on {name!r} must act at its ports {', '.join(ports)}, but a share of {share:.1e} acts elsewhere"
         )
     return np.asarray(wrenches.reshape(-1, 6))
 

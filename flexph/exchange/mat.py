@@ -101,9 +101,9 @@ def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
     shape = struct.unpack(f"{order}{len(dimensions.data) // 4}i", dimensions.data)
     kinds = [value.kind for value in values]
     if word & COMPLEX:
-        raise ValueError(f"{name} must be real")
+        raise ValueError(f"{name} must be real, got complex numbers")
     if (flags.kind, dimensions.kind) != (6, 5) or len(shape) != 2 or min(shape) < 0:
-        raise ValueError(f"{name} must be a matrix")
+        raise ValueError(f"{name} must be a matrix of numbers with two dimensions, got shape {shape}")
     if word & 0xFF == SPARSE:
         fits = len(kinds) == 3 and kinds[:2] == [5, 5] and kinds[2] in SIZES
         fits = fits and len(values[1].data) == 4 * (shape[1] + 1)

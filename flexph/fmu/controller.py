@@ -106,7 +106,7 @@ History = tuple[Array, ...]
 
 @dataclass(eq=False)
 class _Law:
-    """Control law that steps a unit; the running instance is kept between calls."""
+    """Control law that steps a unit; the running instance is stored between calls."""
 
     unit: _Unit
     period: float
@@ -137,7 +137,7 @@ class _Law:
         return answer
 
     def _slave(self, history: History, time: float) -> Any:
-        """Instance that has had a history of inputs: the running one, or a new one that repeats the history."""
+        """Instance after a history of inputs: the running one, or a new one to which the history is repeated."""
         if self._running is not None and history and _same(self._running[0], history):
             return self._running[1]
         rows = self._rows(history)

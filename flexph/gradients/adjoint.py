@@ -1,4 +1,4 @@
-"""Gradient of a functional of a run, by the discrete adjoint of the steps that were taken.
+"""Gradient of a functional of a run, by the discrete adjoint of its steps.
 
 A step solves r(x₀, y; p) = 0 for its mean velocities and multipliers y and ends at x₁ = X(x₀, y; p). From
 a_N = ∂Φ/∂x_N on, each step is taken back,
@@ -6,8 +6,8 @@ a_N = ∂Φ/∂x_N on, each step is taken back,
     r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + ∂Φ/∂x₀,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ,
 
 at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of about
-one more run for any number of parameters. What a parameter changes, the constants of a mechanism, its start, drives and
-inputs, is known by differences of these, not of runs (:mod:`.parameters`).
+one more run for any number of parameters. Derivatives of the constants of a mechanism, its start, drives and inputs
+with respect to the parameters are differences of these data, not of runs (:mod:`.parameters`).
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def gradients(
 
 
 def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional]) -> None:
-    """Raise ValueError for runs that are not taken again by segments."""
+    """Raise ValueError for runs that cannot be recomputed by segments."""
     steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
     for of, found in (
         (f"{problem.method}", not isinstance(problem.method, Exact)),

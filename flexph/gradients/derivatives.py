@@ -30,7 +30,7 @@ from .runs.run_inputs import InputWeights
 from .sensed import Sensed, derivatives_by_run
 
 CONSISTENT = 1e-8
-"""Largest gap between the derivative along all parameters and the sum of those by each, relative to their sizes."""
+"""Largest difference of the derivative along all parameters and the sum of the single ones, relative to their sizes."""
 
 
 class Adjoint(NamedTuple):
@@ -46,7 +46,7 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 
 
 def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
-    """Sweeps back of all functionals, and their derivatives by the parameters, from as few samples as suffice."""
+    """Backward sweeps of all functionals, and derivatives by the parameters with as few samples as possible."""
     found = _by_coded_steps(origin, run, of) if len(origin.parameters) > MANY else None
     if found is None and len(origin.parameters) > FEW:
         found = _by_small_steps(origin, run, of, small_steps(origin), sampled_direction(origin))
@@ -58,13 +58,13 @@ def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals)
 
 
 def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
-    """Derivatives by coded steps; None where they are refused, or numbers of many parameters matter."""
+    """Derivatives by coded steps; None if a step is refused, or relevant numbers depend on many parameters."""
     pairs: list[tuple[Sample, Sample]] = []
     along = None
     for order in ORDERS:
         try:
             steps, along = coded(origin, order, pairs), along or sampled_direction(origin)
-        except ValueError:  # raised again, with its name, for the parameter alone
+        except ValueError:  # the derivative by one parameter raises it again, with its name
             return None
         if found := _by_small_steps(origin, run, of, steps, along):
             return found
@@ -74,7 +74,7 @@ def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found 
 def _by_small_steps(
     origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
 ) -> Found | None:
-    """Derivatives by small steps; None if that along all parameters at once is not the sum of those by each."""
+    """Derivatives by small steps; None unless they add up to the derivative along all parameters at once."""
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
     for name, own in adjoints.items():
@@ -86,14 +86,14 @@ def _by_small_steps(
 
 
 def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
-    """True if the derivative along all parameters at once is the sum of those by each."""
+    """True if the derivative along all parameters at once is the sum of the derivatives by each parameter."""
     whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
     terms = [size * by[key] for key, size in along.direction.items()]
     return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
 
 def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
-    """Derivatives by differences of sixth order; ValueError where they are not smooth."""
+    """Derivatives by differences of sixth order; raises ValueError if the data do not change smoothly."""
     by = {}
     for name, value in origin.parameters.items():
         by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
@@ -106,7 +106,7 @@ def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str,
 
 
 def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
-    """Sweeps back over the steps, one for each functional."""
+    """Backward sweeps over the steps, one for each functional."""
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():

@@ -150,7 +150,7 @@ class Increase(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Last reading less the first one."""
+        """Last reading minus the first one."""
         return float(readings[-1] - readings[0])
 
     def slopes(self, times: Array, readings: Array) -> Array:

@@ -173,8 +173,8 @@ class _ChangedRun:
         if time >= self.grid[-1]:
             for action in self.pending:
                 warn(
-                    f"{action.name} did not happen: its condition was not met up to t = {time:.6g} s; one that holds "
-                    "from the start on is not met, for that give a time",
+                    f"{action.name} did not happen: its condition did not become true up to t = {time:.6g} s; if it "
+                    "is true at the start, give a time instead",
                     ValidityWarning,
                 )
 

@@ -222,12 +222,12 @@ def integrate(
     if not (method is None or isinstance(method, Method)):
         raise ValueError(_not_a_value(method))
     if not (mode is None or isinstance(system, SwitchingPHDAE)):
-        raise ValueError(f"mode is for a SwitchingPHDAE, got mode={mode!r}")
+        raise ValueError(f"mode needs a SwitchingPHDAE, got mode={mode!r}")
     given = as_checkpoint(checkpoint)
     with next_checkpoint() as of_case:
         kept, whole = given or of_case, _cannot_go_on(system, method)
         if given and whole:
-            raise ValueError(f"checkpoint is not for {whole}")
+            raise ValueError(f"checkpoint cannot resume a run of {whole}")
         options = RunOptions(
             inputs=inputs or {},
             events=events or {},
@@ -241,7 +241,7 @@ def integrate(
             isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)
         ):
             raise ValueError(
-                f"controllers are for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
+                f"controllers need a mechanism and Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
             )
         if isinstance(start, State) and start.controllers:
             check_known(start, options.controllers)
@@ -269,7 +269,7 @@ def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None
     if not isinstance(live, Live):
         raise ValueError(f"live must be True, False or a flexph.view.Live, got {check.shown(live)}")
     if not (isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)):
-        raise ValueError(f"live is for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
+        raise ValueError(f"live runs need a mechanism and Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
     if (live.sliders or live.dials) and options.checkpoint is not None:
         raise ValueError("sliders cannot be combined with a checkpoint, which would lose their history")
     begin = start.times[-1] if isinstance(start, Solution) else getattr(start, "time", 0.0)
@@ -280,11 +280,11 @@ def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None
 
 
 def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[Change]) -> Callable[..., Any]:
-    """Function (start, times, options=) of a run whose joints change, or that goes on from another one."""
+    """Function (start, times, options=) that integrates with changes of joints, or continues another run."""
     own = method or _DEFAULT
     if not (isinstance(system, Mechanism) and isinstance(own, MechanismMethod)):
-        what = "a Solution as start is" if isinstance(start, Solution) else "changes are"
-        raise ValueError(f"{what} for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
+        what = "a Solution as start needs" if isinstance(start, Solution) else "changes need"
+        raise ValueError(f"{what} a mechanism and Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
     if isinstance(start, Solution):
         return lambda run, times, options: continue_run(
             run, system, times, method=own, options=options, changes=changes
@@ -295,8 +295,8 @@ def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[
 def _cannot_go_on(system: Any, method: Method | None) -> str:
     """Reason why a run cannot be resumed between its steps; empty if it can."""
     if isinstance(system, SwitchingPHDAE):
-        return "a SwitchingPHDAE, whose modes keep more than a state"
-    return f"{method}, whose library keeps its steps to itself" if isinstance(method, Library) else ""
+        return "a SwitchingPHDAE: its modes store more than a state"
+    return f"{method}: its library does not return the steps" if isinstance(method, Library) else ""
 
 
 def _not_a_value(method: Any) -> str:

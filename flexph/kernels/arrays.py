@@ -47,7 +47,7 @@ class Arrays(NamedTuple):
     stack: Any  # ((1 + s + s²) n, n): the matrices M, N_a, K_ab (see kernels.state), one below the other
     mean: Any  # φ̄ (d·b, n) or None when folded in
     border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
-    border_stack: Any  # ((1 + s + s²) n, r): left factors of the part of the stack that they remove, or None
+    border_stack: Any  # ((1 + s + s²) n, r): the matrices are stack − border_stack · border; or None
     moments: Any  # (d² n, n), ∫ρφ_iφ_j, one below the other: a third of the entries of the stack, or None
     forms: Any  # (1 + s + s², d²), combinations of the moments that give the stack
     viscous: Any  # (n, n), α M and further constant damping

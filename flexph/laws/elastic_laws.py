@@ -613,7 +613,7 @@ def _check_derivative(
         float(function(1.0))  # lets the functions raise their errors
         float(slope(1.0))
         raise ValueError(
-            f"{name} and its integral must be finite numbers, but are not so at any of {PROBES.size} extensions"
+            f"{name} and its integral must be finite numbers, but are not finite at any of {PROBES.size} extensions"
         )
     for x in PROBES.tolist():
         pairs = [_changes(function, slope, x, apart * x) for apart in APART]

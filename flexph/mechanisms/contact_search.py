@@ -129,10 +129,10 @@ class Search:
             opened = (change, pull) if opened is None and pull else opened
             closed ^= {change}
             pose = self._pose(rested.configuration)
-        raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
+        raise ArithmeticError(f"no equilibrium was found: contacts open and close alternately, {change!r} last")
 
     def cause(self, error: ArithmeticError) -> ArithmeticError:
-        """Contact of the pose that would have to pull if all of them stayed closed; else the error itself."""
+        """Error that names the contact that must pull if all contacts of the pose stay closed; else the given error."""
         gaps = self._gaps(self.start)
         closed = [t for t in self.touches if gaps[t.name] <= PLACED * self.size]
         open_ones = [t.spring() for t in self.touches if not t.is_rigid and t not in closed]
@@ -144,10 +144,10 @@ class Search:
         return Opens(change, pull) if change is not None and pull else error
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
-        """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
+        """Names of the rigid contacts that close when soft springs replace them, and the pose at rest on these springs.
 
-        Newton's method may cycle between touching and not; softer springs, which reach further, then find the way. Rims
-        that touch in the pose stay closed, as they are no measures of springs.
+        Newton's method may cycle between open and closed contacts; softer springs, which act further, converge. Rims
+        that touch in the pose stay closed, as springs cannot measure their gaps.
         """
         mechanism, dim = self.mechanism, self.mechanism.layout.dim
         loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
@@ -189,9 +189,9 @@ class Search:
         *,
         springs: Sequence[Connection] | None = None,
     ) -> Rested:
-        """Equilibrium of the mechanism with other contacts, and points that are held where they are in the pose.
+        """Equilibrium of the mechanism with its contacts replaced, and with points held in place by friction.
 
-        ``springs`` stand for compliant contacts, by default those of all.
+        ``contacts`` and ``springs`` replace the rigid and the compliant contacts; by default there are all springs.
         """
         dim, springs = self.mechanism.layout.dim, self._springs if springs is None else springs
         rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]

@@ -152,7 +152,7 @@ class ShellSection:
 
 @dataclass(frozen=True)
 class ProposedPort:
-    """A place of a drawing at which a body may be joined; the region of its name has its facets.
+    """Proposed port of a body from a drawing; the region of the same name contains its facets.
 
     ``kind``: hole, pin, socket, ball or plane; ``centre`` (3,) [m]; ``axis`` (3,): of the cylinder, or the outward
     normal of the plane; ``radius`` [m], None for a plane; ``length`` [m] along the axis, or √area of a plane;

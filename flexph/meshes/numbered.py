@@ -16,7 +16,7 @@ from .contents import Place
 
 
 class Cells(NamedTuple):
-    """Elements of one cell type: numbers (k,) and node numbers (k, n); ``place`` of the first."""
+    """Elements of one cell type: numbers (k,), node numbers (k, n), and ``place`` of the first one in its file."""
 
     kind: str
     numbers: Array
@@ -26,7 +26,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NumberedMesh:
-    """Nodes: numbers (n,), ascending, and positions (n, 3); elements by type."""
+    """Mesh with numbered nodes, numbers (n,) ascending and positions (n, 3), and elements by type."""
 
     numbers: Array
     points: Array
@@ -71,9 +71,9 @@ class NumberedMesh:
 
 
 def numbered_mesh(nodes: Iterable[tuple[Array, Array]], cells: Iterable[Cells]) -> NumberedMesh:
-    """Mesh of blocks of nodes (numbers, positions) and of elements.
+    """Create a mesh from blocks of nodes (numbers, positions) and blocks of elements.
 
-    Raises ValueError without volume or surface elements, and for a number that is given twice.
+    Raises ValueError if there are no volume or surface elements, and for a number that is given twice.
     """
     nodes, kept = list(nodes), [block for block in cells if len(block.numbers)]
     numbers = np.concatenate([np.zeros(0, dtype=int), *(own for own, _ in nodes)])

@@ -10,18 +10,22 @@ from typing import Any, Literal
 import numpy as np
 
 from flexph import sensors as make
+from flexph.bodies.stresses import LABELS
 from flexph.gradients.functionals import Functional, Increase, Integral, Last, Peak
 from flexph.numerics.arrays import Array
 from flexph.sensors.quantities import Quantity
 
+from ..units.quantities import read_quantity, read_size
 from .schema.entry import Builder, Entry
 from .schema.runs import Measure, Reading
-from .schema.sensors import OF_CONTACTS, OF_JOINTS
+from .schema.sensors import OF_CONTACTS, OF_JOINTS, BodySensor
 
 MEASURED: Mapping[str, Callable[..., Quantity]] = {**OF_CONTACTS, **OF_JOINTS}
 """Sensors by the words of readings that are measured by them."""
 SENSORS = {**MEASURED, "position": make.position, "velocity": make.velocity}
 """Sensors by the words of readings that have one."""
+UNITS = {"mass": "kg", "displacement": "m"}
+"""Units of readings that are no sensors."""
 SIDES: Mapping[str, Literal["largest", "least", "size"]] = {"max": "largest", "min": "least", "max_abs": "size"}
 """Sides of smooth bounds by the extreme that they replace."""
 EXTREMES: Mapping[str, Callable[[Array], Any]] = {"max": np.max, "min": np.min, "max_abs": lambda x: np.abs(x).max()}
@@ -102,6 +106,32 @@ def quantity_of(reading: Reading | Entry) -> Quantity | None:
     return SENSORS[reading.what](reading.of) if reading.what in SENSORS else None
 
 
+def unit_of(reading: Reading | Entry) -> str:
+    """Unit of a reading; empty if it is not known, as those of resultants, reactions and parts of the state."""
+    if isinstance(reading, Reading) and reading.what in UNITS:
+        return UNITS[reading.what]
+    if isinstance(reading, BodySensor) and reading.measure == "stress" and _is_stress(reading.field):
+        return "Pa"
+    quantity = quantity_of(reading)
+    unit = "" if quantity is None else quantity.unit
+    try:
+        read_quantity(f"1 {unit}", unit)
+    except ValueError:
+        return ""
+    return unit
+
+
+def _is_stress(field: str) -> bool:
+    """True for fields of a body in pascal: stresses at faces and points, and their von Mises stress."""
+    return "stress" in field or field in LABELS
+
+
+def level_of(measure: Measure, given: float | str) -> float:
+    """Target or margin of a measure in SI units. Raises ValueError for the unit of another quantity."""
+    unit = unit_of(measure.of) if isinstance(given, str) else ""
+    return read_quantity(given, unit) if unit else read_size(given)
+
+
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
     """Functional of the same value as a measure of a sensor; None for extremes without a margin."""
     if measure.take in FUNCTIONALS:
@@ -109,8 +139,10 @@ def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functiona
     elif measure.margin is None:
         return None
     else:
-        own = Peak(quantity, measure.component, margin=measure.margin, side=SIDES[measure.take])
-    return Shifted(quantity, measure.component, of=own, target=measure.target) if measure.target else own
+        margin = level_of(measure, measure.margin)
+        own = Peak(quantity, measure.component, margin=margin, side=SIDES[measure.take])
+    target = level_of(measure, measure.target)
+    return Shifted(quantity, measure.component, of=own, target=target) if target else own
 
 
 def number_of(run: Any, measure: Measure) -> float:
@@ -122,7 +154,7 @@ def number_of(run: Any, measure: Measure) -> float:
         )
     functional, own = functional_of(measure), values[:, measure.component]
     if functional is None:
-        return float(EXTREMES[measure.take](own - measure.target))
+        return float(EXTREMES[measure.take](own - level_of(measure, measure.target)))
     return functional.value(times, own)
 
 

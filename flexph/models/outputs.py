@@ -18,7 +18,7 @@ from flexph.sensors.contacts import gaps_of
 from flexph.sensors.panel import StepPanel
 
 from ..units.words import nearest
-from .measures import quantity_of, series_of
+from .measures import level_of, quantity_of, series_of
 from .mechanism import check_port
 from .schema.entry import Builder, Entry
 from .schema.runs import Outputs, Reading
@@ -143,6 +143,10 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
             raise place.at("margin").misfit(
                 f"{measure.of.what} of {measure.of.of!r} has no smooth bound: take a sensor, {{measure: …}}"
             )
+        for setting, given in (("target", measure.target), ("margin", measure.margin)):
+            if given is not None:
+                with place.at(setting).refusals():
+                    level_of(measure, given)
         count = components_of(measure.of, mechanism) if isinstance(measure.of, Reading) else None
         if count is not None and measure.component >= count:
             there = f"0 to {count - 1}" if count > 1 else "0 alone"

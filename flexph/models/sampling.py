@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flexph.bodies.stresses import LABELS
-
 from ..units.quantities import read_quantity, read_size
 from ..units.words import nearest
-from .measures import quantity_of
+from .measures import unit_of
 from .reading.tree import ModelError, Tree, read_text
-from .schema.entry import Builder, Entry
-from .schema.runs import Frequencies, InverseDynamicsRun, Measure, Reading
-from .schema.sensors import BodySensor
+from .schema.entry import Builder
+from .schema.runs import Frequencies, InverseDynamicsRun, Measure
 from .schema.studies import Optimisation, Study
 from .settings import setting_at, with_settings
 from .validation import validated
@@ -65,10 +62,6 @@ def check_optimisation(search: Optimisation, tree: Tree, runs: Mapping[str, Any]
         start_of(search, tree)
 
 
-UNITS = {"mass": "kg", "displacement": "m"}
-"""Units of readings that are no sensors."""
-
-
 def _check_units(search: Optimisation, tree: Tree, run: Any, here: Builder) -> None:
     """Raise Misfit for limits with the unit of another quantity than the sensor of their measure."""
     given = tree.data["optimisations"][here.path[-1]].get("constraints") or {}
@@ -82,28 +75,8 @@ def _check_units(search: Optimisation, tree: Tree, run: Any, here: Builder) -> N
 
 def _unit_of(measure: Measure | None) -> str:
     """Unit of a measure; empty if it is not known, as those of resultants, reactions and parts of the state."""
-    unit = "" if measure is None else _unit_of_reading(measure.of)
-    unit = f"{unit} s" if unit and measure is not None and measure.take == "integral" else unit
-    try:
-        read_quantity(f"1 {unit}", unit)
-    except ValueError:
-        return ""
-    return unit
-
-
-def _unit_of_reading(reading: Reading | Entry) -> str:
-    """Unit of a reading; empty if it is not known."""
-    if isinstance(reading, Reading) and reading.what in UNITS:
-        return UNITS[reading.what]
-    if isinstance(reading, BodySensor) and reading.measure == "stress" and _is_stress(reading.field):
-        return "Pa"
-    quantity = quantity_of(reading)
-    return "" if quantity is None else quantity.unit
-
-
-def _is_stress(field: str) -> bool:
-    """True for fields of a body in pascal: stresses at faces and points, and their von Mises stress."""
-    return "stress" in field or field in LABELS
+    unit = "" if measure is None else unit_of(measure.of)
+    return f"{unit} s" if unit and measure is not None and measure.take == "integral" else unit
 
 
 def _figures(run: Any) -> list[str]:
@@ -125,7 +98,7 @@ def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
         given = setting_at(tree, path)
         value = 0.5 * (lower + upper) if given is None else read_size(given)
         if not lower <= value <= upper:
-            raise ValueError(f"{path} must begin within its bounds {ends[0]} and {ends[1]}, the file has {given}")
+            raise ValueError(f"{path} must start within its bounds {ends[0]} and {ends[1]}, got {given} in the file")
         start[path] = value
     return start
 

@@ -36,7 +36,7 @@ def validated(tree: Tree) -> Document:
     except UnicodeEncodeError as error:
         raise ModelError(tree.name, [Problem((), f"invalid text: {error}")]) from None
     except RecursionError:
-        raise ModelError(tree.name, [Problem((), "bodies within bodies are nested too deeply")]) from None
+        raise ModelError(tree.name, [Problem((), "bodies are nested too deeply in each other")]) from None
 
 
 def _validated(tree: Tree) -> Document:

@@ -219,7 +219,7 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
 
 
 def path(name: str, value: Any) -> Path:
-    """Check a path, or a text that can be one."""
+    """Check a path or the text of a path; the result is a Path."""
     try:
         usable = isinstance(value, str | os.PathLike) and b"\0" not in os.fsencode(value) and os.fspath(value)
     except UnicodeEncodeError:  # lone surrogate

@@ -325,7 +325,7 @@ MEASURED = 200
 
 
 def exchanged_energy(system: PHDAE, states: Array) -> float:
-    """Largest energy [J] that some states have gained, or others lost, since the first of ``states`` (k, n).
+    """Largest energy [J] exchanged between the state variables since the first of ``states`` (k, n).
 
     For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
     A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains

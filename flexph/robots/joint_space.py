@@ -61,7 +61,10 @@ class SingularPose(ValueError):
 
 
 class Equations(NamedTuple):
-    """Gaps g, values m and rows [G; C] over the rigid velocities at a pose, with the quantities that they come from."""
+    """Gaps g of the joints, values m of the coordinates, and their rows [G; C] in the rigid velocities, at a pose.
+
+    ``vector`` and ``product`` are the vectors and products of vectors from which they are computed.
+    """
 
     gap: Array
     value: Array
@@ -108,7 +111,7 @@ class JointSpace:
         return c._replace(v=v[: a.weight.size].reshape(c.v.shape), omega=omega)
 
     def equations(self, at: Placed) -> Equations:
-        """Gaps, values and rows at a pose."""
+        """Evaluate the gaps of the joints, the coordinates and the rows of both at a pose."""
         a = self.model.network.arrays
         arm, vector = _vectors(self.model, at)
         product = products(a, vector)
@@ -150,7 +153,7 @@ class JointSpace:
         return closure.value
 
     def pose(self, target: Array) -> tuple[Placed, Equations]:
-        """Pose with given coordinates: of a chain by exponentials, of loops continued from home."""
+        """Find the pose of given coordinates: of a chain by exponentials, with loops by continuation from home."""
         if self.is_open:
             return self.closed(self.chain.pose(target), target)
         change, q, there = target - self.origin, self.origin, (self.home, self.equations(self.home))

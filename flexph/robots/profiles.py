@@ -242,7 +242,7 @@ def spline(
 
 @checked
 def sequence(*motions: Motion) -> Motion:
-    """Motions one after the other as one, each begun where it stands, at rest between them.
+    """Join motions into one, each at its own time, with rests between them.
 
     Parameters
     ----------

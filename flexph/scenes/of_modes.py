@@ -57,7 +57,7 @@ def mode_scene(
     check.count("frames", frames, least=4)
     count = len(modes.frequencies)
     if not count:
-        raise ValueError("modes must hold a frequency")
+        raise ValueError("modes must have at least one frequency, got none")
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     rest = Rows(mechanism, np.asarray(x)[None])
     extent, size = extent_of(rest), size_of_signs(rest)

@@ -54,7 +54,7 @@ class SensorMemory(NamedTuple):
 
 
 class GradientMemory(NamedTuple):
-    """Arrays of sensors, states, the measure of which gradients are wanted, and these, with work arrays for them."""
+    """Arguments, results and work arrays for the gradients of a measure of the sensors at k states."""
 
     arrays: PanelArrays
     states: Mat  # (k, n)

@@ -30,7 +30,7 @@ class LoadCases:
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Names and functions: records of other ones are not resumed."""
+        """Names and functions of the load cases; a study resumes records of equal settings only."""
         return *self.functions, *self.functions.values()
 
     def __call__(self, **given: Any) -> Any:
@@ -40,7 +40,7 @@ class LoadCases:
 
 
 def joined(parameters: Mapping[str, float], records: Mapping[str, Record]) -> Record:
-    """Record of all load cases, with values ``case.value``; it has failed if one of them has."""
+    """Join the records of load cases into one with values ``case.value``; it is failed if one of them is."""
     values: dict[str, np.ndarray] = {}
     for case, record in records.items():
         values |= {f"{case}.{name}": value for name, value in record.values.items()}

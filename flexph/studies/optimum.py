@@ -81,7 +81,7 @@ class Conditions(NamedTuple):
         return float(sum(weight * value_of(values, name).item() for name, weight in self.weights.items()))
 
     def optimum(self, best: Record, runs: Any, slopes: Mapping[str, Array] | None) -> Optimum:
-        """Optimum at a run, with derivatives (entries, p) of objective and constraints by value, if they are known."""
+        """Create the optimum from its run; ``slopes``: known derivatives (entries, p) of objective and constraints."""
         at_bounds = {
             name: side
             for name, (lower, upper) in self.bounds.items()

@@ -99,16 +99,16 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Samples from samples, a grid, or a table."""
+    """Convert a grid or a table to samples; samples are returned as they are."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Dataset of the recorded samples.
+    """Write the dataset of the recorded samples to their folder, and open it.
 
-    It is written to their folder and opened there, or loaded if the folder is temporary.
+    It is loaded if the folder is temporary.
     """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET

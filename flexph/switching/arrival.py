@@ -37,7 +37,7 @@ TRIAL = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class DrivenSystem:
-    """Switching system under inputs, up to a last time."""
+    """Switching system with its inputs and the end time of the run."""
 
     system: SwitchingPHDAE
     forcings: Mapping[str, Forcing]
@@ -229,7 +229,7 @@ class Impulsive(NamedTuple):
 
 
 def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
-    """State on the constraints of a mode to which impulses of these constraints take x.
+    """State that satisfies the constraints of a mode, after their impulses on the state x.
 
     With E = U₁U₁ᵀE V₁V₁ᵀ and A = J − R, the costates U₂μ that E does not act on may be infinite for an instant. Their
     power is finite if ``A₂₂μ = 0, A₂₂ = U₂ᵀA U₂``; then Rᵀ U₂μ = 0, too, as zᵀRz ≥ 0. With N an orthonormal basis of

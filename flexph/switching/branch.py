@@ -49,7 +49,7 @@ class Branch:
 
     @property
     def inconsistency(self) -> Inconsistency:
-        """Violation of the equations by the state at the start."""
+        """Violation of the equations by the initial state."""
         return self.left
 
     def at(self, time: float, x: Array) -> Array:

@@ -131,7 +131,7 @@ def _check_method(system: SwitchingPHDAE, method: GeneralMethod, options: RunOpt
             raise ValueError(f"a switching system does not support {name}, got {value!r}")
     if method.name not in FOLLOWS and any(isinstance(t.when, Impasse) for t in system.transitions):
         takers = ", ".join(map(call_of, FOLLOWS))
-        raise ValueError(f"a system with Impasse() takes methods of one stage, {takers}, got {method}")
+        raise ValueError(f"a system with Impasse() needs a method of one stage ({takers}), got {method}")
 
 
 def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]:

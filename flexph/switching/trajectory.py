@@ -62,7 +62,7 @@ class SwitchingTrajectory(SystemResult):
     switches: Sequence[ModeChange]
 
     KIND: ClassVar[str] = "switching trajectory"
-    LACKING = ("observations", "outputs/")  # for ports that a mode lacks
+    LACKING = ("observations", "outputs/")  # fields without values in modes that lack the port
     DISTINCT = False  # a switch is two instants of one time
 
     @classmethod

@@ -20,7 +20,7 @@ Function = Callable[[float, Array], Any]
 @checked
 @dataclass(frozen=True)
 class Guard:
-    """A mode is left as soon as ``function(t, x)`` becomes positive (``direction=1``) or negative (-1), x (n,).
+    """Trigger as soon as ``function(t, x)``, with x (n,), becomes positive (``direction=1``) or negative (-1).
 
     A mode that is entered with such a value is left at once; one that is entered at zero waits. With direction 0 it is
     left where the function passes zero either way. Algebraic states in x solve the equations at t.
@@ -39,7 +39,7 @@ class Guard:
 @checked
 @dataclass(frozen=True)
 class At:
-    """Given times [s], at each of which a step ends; the start of a run does not count."""
+    """Trigger at given times [s], at each of which a step ends; a time at the start of the run is ignored."""
 
     times: float | Sequence[float] | Array
 
@@ -58,7 +58,9 @@ class At:
 @checked
 @dataclass(frozen=True)
 class Every:
-    """Periodic times ``first + k period`` for k = 0, 1, … [s], at each of which a step ends; the start does not count.
+    """Trigger at the times ``first + k period`` for k = 0, 1, … [s], at each of which a step ends.
+
+    A time at the start of the run is ignored.
 
     For a pulse of width D, ``Every(T)`` switches on and ``Every(T, first=D * T)`` off.
     """

@@ -90,10 +90,10 @@ class Derivatives:
 
 
 class KnownDerivatives(Derivatives):
-    """Derivatives computed by the library, which are not checked when a system is made (tests compare them)."""
+    """Derivatives computed by this package, which are not checked when a system is created (tests check them)."""
 
     def check(self, system: Any, x: Array) -> None:
-        """Skip the comparison: four evaluations per state can take longer than a run."""
+        """Do nothing: the comparison, with four evaluations per state, can take longer than a run."""
 
 
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:

@@ -42,14 +42,14 @@ class Table:
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
     def at_times(self, times: Array) -> Array:
-        """Values at many times [s], (times, m), the same bits; its first and last piece go on beyond the table."""
+        """Values at many times [s], (times, m), bitwise equal to single ones; linear extrapolation beyond the table."""
         k = self._pieces(times)
         share, values = (times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]), self.values
         values = values[:, None] if values.ndim == 1 else values
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
 
     def with_values(self, values: Any) -> Table | None:
-        """The table with other values at its times; None unless these are finite numbers of the same shape."""
+        """Copy of the table with other values; None unless these are finite numbers of the same shape."""
         try:
             own = np.array(values)
         except ValueError:
@@ -109,7 +109,7 @@ class Forcing:
         return {name: given for name, given in self._given.items() if isinstance(given, Table)}
 
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
-        """Other inputs of the same ports; tables that keep their times are not checked as a whole again."""
+        """Copy with other inputs of the same ports; tables with the same times are not checked as a whole again."""
         tables = {}
         for name, given in inputs.items():
             known = self._given.get(name)
@@ -136,8 +136,8 @@ class Forcing:
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Inputs at many times, (times, m); one row if none is a function of time.
 
-        An adjustable input is constant if it was last set at or before the first time. Tables that cover the ``ends``
-        of steps go on straight beyond them, where substeps do.
+        An adjustable input is constant if it was last set at or before the first time. A table that covers the ``ends``
+        of the steps is extrapolated linearly for substeps beyond them.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()
@@ -169,7 +169,7 @@ class Forcing:
         return u
 
     def _constants(self, time: float) -> Array:
-        """Constant inputs, zero for others; read-only. ``time`` [s] is part of error messages."""
+        """Constant inputs (m,), read-only, with zeros for functions of time; ``time`` [s] is for error messages."""
         if self._constant is None:
             constant = np.zeros(self._size)
             for name, given in self._given.items():

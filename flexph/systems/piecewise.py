@@ -71,7 +71,7 @@ class PiecewiseConstant:
 
 @dataclass(frozen=True, eq=False)
 class Recorded(PiecewiseConstant):
-    """Input that a run has recorded, or a file has stored: its arrays, (k,) and (k, m), are right."""
+    """Recorded input of a run or file: times (k,) and values (k, m), which are not checked again."""
 
     times: Array
     values: Array
@@ -84,7 +84,7 @@ class Recorded(PiecewiseConstant):
         return self.followed_by(Recorded(np.array([time]), values[None]))
 
     def followed_by(self, later: Recorded) -> Recorded:
-        """Input that is ``later`` from the first time of that one on."""
+        """Input continued by ``later`` from the first time of ``later`` on."""
         keep = self.times < later.times[0]
         values = np.vstack([self.values[keep], later.values])
         return Recorded(np.append(self.times[keep], later.times), values)
@@ -101,7 +101,7 @@ class Adjustable:
 
     @property
     def since(self) -> float:
-        """Time [s] at which it was set last."""
+        """Time [s] at which the input was set last."""
         return float(self.record.times[-1])
 
     @property

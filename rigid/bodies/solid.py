@@ -162,7 +162,7 @@ def refuse_twins(cells: Cells) -> None:
     for name, c in cells.items():
         twins = len(c) - len(np.unique(np.sort(c, axis=1), axis=0))
         if twins:
-            raise ValueError(f"mesh must have every cell once, got {twins} of {len(c)} cells of type {name!r} again")
+            raise ValueError(f"mesh must have no duplicate cells, got {twins} of {len(c)} cells of type {name!r} twice")
 
 
 def refuse_open(cells: Cells) -> None:

@@ -165,7 +165,7 @@ class Orientation(ABC):
 
 
 def unit_length(name: str) -> PositionConstraint:
-    """Condition ``0 = |ζ|² − 1`` with a name."""
+    """Constraint ``0 = |ζ|² − 1`` of unit length, with a name."""
     return PositionConstraint(name, PositionMap(_square, _square_slope))
 
 
@@ -178,7 +178,7 @@ def _square_slope(zeta: Array) -> Array:
 
 
 def _rotations(name: str, given: Any, dim: int) -> Array:
-    """Rotation matrices (..., dim, dim) of the user; raise ValueError if they are none."""
+    """Convert rotations that a user gives to matrices (..., dim, dim); raises ValueError for anything else."""
     wanted = "angles [rad] or matrices (..., 2, 2)" if dim == 2 else "a scipy Rotation or matrices (..., 3, 3)"
     try:
         matrix = given.as_matrix() if dim == 3 and isinstance(given, Rotation) else np.asarray(given, dtype=float)

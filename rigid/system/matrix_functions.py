@@ -91,4 +91,4 @@ def at(matrix: Any, zeta: Array) -> Array:
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"a matrix must be numbers, got {check.shown(given)}") from None
+        raise ValueError(f"a matrix of the system must hold numbers, got {check.shown(given)}") from None

@@ -55,7 +55,7 @@ def test_without_a_jump_rule_the_run_ends_and_says_where():
 
 
 def test_two_stages_may_lie_on_two_branches():
-    with pytest.raises(ValueError, match=r"a system.*Impasse\(\) takes methods.*one stage, DiscreteGradient\(\)"):
+    with pytest.raises(ValueError, match=r"a system.*Impasse\(\) needs a method.*one stage \(DiscreteGradient\(\)"):
         integrate(van_der_pol.oscillator(), (2.0 / 3.0, -2.0), [0.0, 1.0], method=Gauss(4))
 
 

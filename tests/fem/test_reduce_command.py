@@ -40,7 +40,20 @@ def test_the_file_holds_the_body_that_python_makes(tmp_path):
     assert re.search(r"time mesh and matrices \S+ s, reduction \S+ s, file \S+ s\nmemory at most \d+ MB", result.output)
 
 
+def test_a_mesh_is_refined_for_the_modes_and_responses_that_are_kept(tmp_path):
+    options = ("--ports", "hinge=fixed,end", "--reference", "hinge", "--modes", "1")
+    coarse = run(tmp_path, *STEEL, *options, "--degree", "2")
+    result = run(tmp_path, *STEEL, *options, "--degree", "2", "--tolerance", "1%")
+    assert result.exit_code == 0, result.output
+    first = lambda own: float(re.search(r"frequencies \[Hz\] (\S+)", own.output)[1])  # noqa: E731
+    size = lambda own: int(re.search(r"reduced from (\d+)", own.output)[1])  # noqa: E731
+    assert size(result) > size(coarse)
+    assert 0.8 * first(coarse) < first(result) < first(coarse)  # frequencies fall with the mesh
+
+
 MISTAKES = {
+    "tolerance": ([*STEEL, "--tolerance", "much"], "--tolerance must be a number such as 0.01 or 1%, got 'much'"),
+    "in parallel": ([*STEEL, "--tolerance", "1%", "--petsc"], "--tolerance is for reductions in one process"),
     "no material": ([], "Error: material must be given: the mesh has none of its own"),
     "name": (["--material", "steel"], "--material may be YOUNG,DENSITY,POISSON, and for a name: material 'steel'"),
     "two numbers": (["--material", "1,2"], "must be three numbers YOUNG,DENSITY,POISSON, got '1,2'"),

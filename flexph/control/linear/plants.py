@@ -213,7 +213,7 @@ def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
 
 
 def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) -> Array:
-    """Matrix from the linearised parts (body-frame velocities of origins) to the velocities (ṙ, ω, u̇)."""
+    """Matrix that maps the linearised parts (body-frame velocities of origins) to the velocities (ṙ, ω, u̇)."""
     a, layout, c = mechanism.network.arrays, mechanism.layout, configuration(mechanism, state.x)
     dim, s = layout.dim, spins(layout.dim)
     moves, parts = np.zeros((layout.velocities, _width(system))), system.parts
@@ -234,7 +234,7 @@ def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) ->
 
 
 def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
-    """Matrix from the parts to stresses and spring forces, in the order of the flat state behind the velocities."""
+    """Matrix that selects stresses and spring forces from the linearised parts, in the order of the flat state."""
     layout, first = mechanism.layout, mechanism.layout.parts_of_motion.stop
     forces = np.zeros((layout.size - first, _width(system)))
     for name, part in layout.parts.items():

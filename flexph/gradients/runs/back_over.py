@@ -62,8 +62,8 @@ def refuse_bent(of: Backward) -> None:
     """Raise ValueError for functions in Python that are not smooth."""
     if of.audit[4] > AGREED:
         raise ValueError(
-            "a law that is a function in Python bends within the steps of 1e-3 of its differences: give a table or a "
-            "law of flexph.laws"
+            "a law given by a Python function must be smooth: differences by steps of 1e-3 disagree; give a table "
+            "or a law of flexph.laws"
         )
 
 

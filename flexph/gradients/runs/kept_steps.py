@@ -1,4 +1,4 @@
-"""Steps of a run, all of them kept, or taken again segment by segment."""
+"""Steps of a run for the backward sweep, stored or recomputed segment by segment."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WholeRun:
-    """Run of which all states are kept."""
+    """Run with all states stored."""
 
     problem: Problem
     solution: Solution
@@ -60,13 +60,13 @@ class WholeRun:
         return self.solution.states[rows]
 
     def pieces(self) -> Iterator[Piece]:
-        """All steps at once."""
+        """Yield all steps as one piece."""
         yield Piece(0, *steps_of(self.problem, self.solution))
 
 
 @dataclass(eq=False)
 class SegmentedRun:
-    """Run of which the states at the starts of segments are kept, with the readings of given sensors at all times."""
+    """Run with the first state of each segment stored, and the readings of given sensors at all times."""
 
     problem: Problem
     solution: Solution
@@ -80,12 +80,12 @@ class SegmentedRun:
         return self.sensed[str(quantity)]
 
     def states(self, rows: Index) -> Array:
-        """States at some of the times, of segments that are taken again."""
+        """States at some of the times, from recomputed segments."""
         of, length = np.minimum(rows // self.segments.length, len(self.segments.starts) - 1), self.segments.length
         return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
 
     def pieces(self) -> Iterator[Piece]:
-        """Segments from the last one on."""
+        """Yield the recomputed segments, the last one first."""
         for k in reversed(range(len(self.segments.starts))):
             yield Piece(k * self.segments.length, *self.segments.again(k))
 
@@ -94,7 +94,7 @@ GradientRun = WholeRun | SegmentedRun
 
 
 def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: bool) -> WholeRun:
-    """Integrate, with all states."""
+    """Integrate a problem and keep all states."""
     own = integrate(
         problem.mechanism, problem.start, times, method=problem.method, inputs=problem.inputs, progress=progress
     )
@@ -102,7 +102,7 @@ def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: boo
 
 
 def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
-    """Integrate in segments of 3√N steps, of which the starts are kept."""
+    """Integrate a problem in segments of 3√N steps and keep their first states."""
     read = _Readings(problem, {str(own): own for own in quantities})
     times = problem.table.times
     segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
@@ -121,7 +121,10 @@ class _Readings:
         self.largest = np.abs(problem.start.x)
 
     def add(self, states: Array) -> None:
-        """Read the sensors at the states of a segment, which begin with the last one; angles go on from there."""
+        """Read the sensors at the states of a segment; its first state is the last one of the segment before.
+
+        Angles continue from their last readings.
+        """
         np.maximum(self.largest, np.abs(states).max(axis=0), out=self.largest)
         for name, quantity in self.quantities.items():
             known = self.known[name]

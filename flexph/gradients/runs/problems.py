@@ -47,9 +47,10 @@ REPEATED = 1e-8
 
 
 class Problem(NamedTuple):
-    """A run before its steps: mechanism, start and its state in the loops, their memory, kinds of steps, and table.
+    """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
 
-    The inputs are also given as they are sampled in the middles of steps, or at the nodes of collocation.
+    ``state`` is the start in the layout of the loops; ``sampled`` are the inputs in the middles of steps or at the
+    nodes of collocation.
     """
 
     mechanism: Mechanism
@@ -171,7 +172,7 @@ def _refuse_many(m: Memory, stages: int) -> None:
     unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
     if unknowns > LARGEST:
         raise ValueError(
-            f"gradients of runs by ExactGauss() are for at most {LARGEST} unknowns of all stages, got {unknowns}: take "
+            f"gradients of runs by ExactGauss() support at most {LARGEST} unknowns of all stages, got {unknowns}: take "
             "fewer stages or elements, or Exact()"
         )
 

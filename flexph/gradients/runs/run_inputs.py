@@ -1,4 +1,4 @@
-"""Inputs of a run at the points where its steps take them, and how a functional changes with them.
+"""Inputs of a run at the evaluation points of its steps, and derivatives of a functional with respect to them.
 
 A table is linear in the values of its nodes, so derivatives by the inputs of steps are carried back to these once;
 each parameter that changes a table then takes a product of the size of the table.
@@ -20,7 +20,7 @@ from ...systems.inputs import Forcing
 class RunInputs(Memo):
     """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
 
-    ``ends`` are the first and last time of a run with substeps, which may go beyond these.
+    ``ends`` are the first and last time of a run with substeps; its points may lie beyond them.
     """
 
     forcing: Forcing
@@ -34,7 +34,7 @@ class RunInputs(Memo):
         return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
-        """Ports of which all inputs are tables with the nodes of the first one, each value of which is one input."""
+        """Ports whose inputs are tables with equal nodes in all runs, and one value for each entry of the port."""
         tables, parts = self.forcing.tables, self.forcing.slices
         single = [
             p for p, own in tables.items() if own.values.size == own.times.size * (parts[p].stop - parts[p].start)
@@ -51,12 +51,12 @@ class RunInputs(Memo):
         ]
 
     def numbers(self, nodal: Collection[str]) -> list[Array]:
-        """Values by port, of nodes where they are ``nodal``, else of steps."""
+        """Input values of each port: at the nodes of its table for ``nodal`` ports, else at the points of the run."""
         tables, parts = self.forcing.tables, self.forcing.slices
         return [tables[port].values if port in nodal else self.rows[:, part] for port, part in parts.items()]
 
     def changes(self, before: RunInputs, nodal: Collection[str]) -> list[Array]:
-        """Differences to other inputs of the numbers of each port."""
+        """Changes of the input values of each port since other inputs."""
         pairs = zip(self.numbers(nodal), before.numbers(nodal), strict=True)
         return [array_change(last, first) for last, first in pairs]
 
@@ -84,5 +84,5 @@ class InputWeights:
 
 
 def array_change(last: Array, first: Array) -> Array:
-    """Difference of arrays, zero where they are equal, as infinite constants are."""
+    """Difference of arrays, zero where they are equal, even if both are infinite."""
     return np.subtract(last, first, out=np.zeros(np.broadcast_shapes(last.shape, first.shape)), where=last != first)

@@ -63,7 +63,7 @@ def largest_size(numbers: int) -> int:
 
 
 class Save(NamedTuple):
-    """Selection of every ``every``-th step of a run; ``before`` steps precede the block."""
+    """Selection of the saved steps of a block: every ``every``-th step of the run, after ``before`` earlier steps."""
 
     every: int
     before: int
@@ -73,7 +73,7 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows that ``steps`` steps fill, including the open row at their end."""
+        """Number of rows of ``steps`` steps, including a last row that is not yet complete."""
         return (self.before % self.every + steps) // self.every + 1
 
 
@@ -300,7 +300,7 @@ class BlockStepper:
         return rows
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
-        """Take steps of a run between the times, up to one that is not solved; the block has the rows that are saved.
+        """Take steps of a run between the times, until one fails; the block has the saved rows.
 
         Flow sums continue those of the open row, so that they do not depend on the ends of blocks.
         """

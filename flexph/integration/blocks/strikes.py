@@ -103,7 +103,7 @@ class Single(Protocol):
 
 
 class JudgedPairs(NamedTuple):
-    """Pairs of equal ``single`` steps.
+    """Stepper of pairs of equal ``single`` steps, with an error estimate.
 
     With q at the end of a pair of h and q₂ at that of one step of 2h, the error of its mean velocity is
     δ = (q₂ − q)/(6h), and that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h does not
@@ -141,10 +141,10 @@ class JudgedPairs(NamedTuple):
         return self.error.judged((start, pair, partial(self.step, start)), (motion, left), known, energy)
 
     def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
-        """Both steps as one, and the kinetic energy of the velocity defect that they leave [J].
+        """Take both steps of a pair; return them as one step, and the kinetic energy of its velocity defect [J].
 
-        The defect is reflected where the next pair would add to it: a pair adds about h³c′ to the c h² that a single
-        step leaves, which over many pairs would add up.
+        A single step leaves a velocity defect of c h², to which a pair adds about h³c′. The defect is reflected if the
+        next pair would increase it; otherwise it would grow over many pairs.
         """
         first = self.single.step(start, middle)
         second = self.single.step(first.end, end)

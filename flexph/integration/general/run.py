@@ -77,7 +77,7 @@ def integrate_system(
         kept = saved_times(grid, options.save_every)
         return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)
     refuse_alternating(system, x0, forcing.at(float(grid[0])), method.completion)
-    if method.name != "pair" and null_space_varies(system):  # a pair treats its start by itself
+    if method.name != "pair" and null_space_varies(system):  # pairs of the system check their start themselves
         _check_on_algebraic_equations(Equations(system, forcing, (float(grid[0]), np.inf), at=x0), x0, method)
     return _Steps(system, method, options, forcing).taken(x0, grid, view)
 

@@ -60,7 +60,7 @@ class StepResult(NamedTuple):
     before: Array | None = None
 
     def with_sizes(self, sizes: Array) -> StepResult:
-        """Step result with these sizes of earlier states."""
+        """Step result that accounts for the sizes of earlier states."""
         return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
 
     def row(self) -> dict[str, Any]:
@@ -90,7 +90,10 @@ class SystemStepper:
         self._algebraic = ~dense(system.E(system.sample)).any(axis=0)
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """Take the step from a start to a time [s], in a run of steps of length ``usual``; raises StepFailed."""
+        """Take the step from a start to a time [s]; raises StepFailed.
+
+        ``usual`` is the length of the steps before and after [s], by default that of the run at the start.
+        """
         h, middle = time - start.time, 0.5 * (start.time + time)
         u = self.forcing.at(middle)
         size, usual = scaled_by(self.system, start, h, u), self.usual(start.time) if usual is None else usual
@@ -135,7 +138,7 @@ def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
 
 
 def grown(sizes: Array, states: Array) -> Array:
-    """Largest values of the states so far, with those in ``states`` (n,); zeros become 1/1000 of the largest of all."""
+    """Largest values so far, updated by ``states`` (n,); zeros become 1/1000 of the largest of all values."""
     sizes = np.maximum(sizes, states)
     return np.maximum(sizes, 1e-3 * sizes.max()) if sizes.size and not sizes.all() else sizes
 

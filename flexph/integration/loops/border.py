@@ -261,7 +261,7 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns coupled by a point on a curve: on the whole curve, on two neighbouring pieces, and everywhere (hubs)."""
+    """Unknowns coupled by a point on a curve: of the whole curve, of two neighbouring pieces, of all pieces (hubs)."""
 
     whole: Index
     pieces: list[Index]

@@ -142,10 +142,10 @@ def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
     arrays, connections = mechanism.network.arrays, mechanism.connections
     if arrays.contacts.laws.rigid.any():
         names = [c.name for c in connections if c.touches]
-        raise ValueError(f"rigid contacts such as {names[0]!r} are for Exact(), got {method}")
+        raise ValueError(f"rigid contacts such as {names[0]!r} need method=Exact(), got {method}")
     if arrays.bearings.number:
         names = [c.name for c in connections if c.form.bearing is not None]
-        raise ValueError(f"CoulombFriction of joints such as {names[0]!r} is for Exact(), got {method}")
+        raise ValueError(f"CoulombFriction of joints such as {names[0]!r} needs method=Exact(), got {method}")
 
 
 def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:

@@ -128,7 +128,7 @@ class Journal:
             try:
                 piece = read_tree(path)
                 if (path.stem, piece["first"]) != (f"{k:0{DIGITS}}", first):
-                    raise OSError("a piece before it is missing")
+                    raise OSError("an earlier piece is missing")
                 first += piece["final"]
             except (OSError, KeyError, TypeError) as error:
                 raise ValueError(

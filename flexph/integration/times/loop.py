@@ -100,37 +100,40 @@ class Entry(Protocol):
 
 
 class Follower(Protocol):
-    """Follower of a run under way, such as a window: it sees finished steps, may hold the run, and may end it."""
+    """Follower of a run in progress, such as a window: it sees finished steps, and may pause or end the run."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
-        """Follower of a run of a mechanism with these energy accounts."""
+        """Prepare for a run of a mechanism with these energy accounts; return the follower."""
 
     def before(self, run: Any) -> None:
-        """Look at the start of a run before its first step; may wait."""
+        """Observe the start of a run before its first step; may wait."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest number of steps of the next block from the time of this index on (of trials, under step control)."""
+        """Largest number of steps in the next block, which begins at ``times[reached]``.
+
+        Under step control it limits the trials.
+        """
 
     def after(self, run: Any) -> bool:
-        """Look at the finished steps, between two blocks; True ends the run."""
+        """Observe the finished steps between two blocks; True ends the run."""
 
 
 class Unfollowed:
-    """Follower of a run that nobody watches."""
+    """Follower of a run without a display, which does nothing."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
         """Return itself."""
         return self
 
     def before(self, run: Any) -> None:
-        """Let the run begin."""
+        """Return at once."""
 
     def block_limit(self, times: Array, reached: int) -> int:
         """No limit."""
         return sys.maxsize
 
     def after(self, run: Any) -> bool:
-        """Let the run go on."""
+        """Return False, so that the run continues."""
         return False
 
 
@@ -138,9 +141,9 @@ UNFOLLOWED = Unfollowed()
 
 
 class Going:
-    """Progress of the steps: the ``start`` of the next one, and the times of the step that is being tried.
+    """Progress of the steps: ``start`` of the next step, and start and end time of the step that is tried.
 
-    ``restart`` is the further state from which the iterator of steps continues, ``follower`` looks on.
+    ``restart`` is the further state from which the iterator of steps continues, ``follower`` observes the run.
     """
 
     follower: Follower = UNFOLLOWED

@@ -113,7 +113,7 @@ def rope(
     length : float or function, optional
         Length L₀ without tension [m], by default that of the assembled pose; of a rope that is wound on discs the part
         between them at the assembled pose. A function of time is a winch that winds the rope up without a drum; the
-        ledger shows its work under the name of the rope.
+        ledger shows its work under the name of the rope. A warning tells of ropes that are far shorter than their way.
     name : str, optional
         Name of the rope; by default its kind and the ports along its path.
 

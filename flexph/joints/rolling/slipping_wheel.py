@@ -160,10 +160,10 @@ def slipping_wheel(
 
 
 def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, contact: str | None) -> None:
-    """Raise ValueError for a law by the wheel load without what gives this load, or the other way round."""
+    """Raise ValueError unless ground or contact is given for laws by the wheel load, and only for these."""
     by_load = isinstance(law, CreepLaw) and law.by_load
     if ground is not None and contact is not None:
-        raise ValueError(f"give either ground or contact, the wheel load is one of them, got contact={contact!r} too")
+        raise ValueError(f"give ground or contact, as both define the wheel load, got ground and contact={contact!r}")
     if by_load and ground is None and contact is None:
         raise ValueError(
             f"{name} by the wheel load needs ground=GROUND.at(...) on which the wheel stands, or the name of its "
@@ -171,7 +171,7 @@ def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, con
         )
     if not by_load and (ground is not None or contact is not None):
         given = "ground" if contact is None else "contact"
-        raise ValueError(f"a wheel with {given}= takes creep(..., friction=μ) for {name}, got {law}: leave it out")
+        raise ValueError(f"{name} of a wheel with {given}= must be creep(..., friction=μ), got {law}: or omit {given}=")
     if ground is not None and not (isinstance(ground, Ground) and ground.position):
         raise ValueError(f"ground of a slipping_wheel must be a place GROUND.at(...), got {ground!r}")
 

@@ -68,9 +68,9 @@ from .steady_slopes import circulatory, has_dampers
 class Forces(NamedTuple):
     """Forces on the bodies at a state: forces on products, spring forces, and inputs in their own axes."""
 
-    product: Array  # (p,), of the multipliers alone
+    product: Array  # (p,), forces of constraints on the products; spring forces are not included
     spring: Array  # (springs,), tension or torque of springs and of dampers
-    stiffness: Array  # (springs,), of the springs
+    stiffness: Array  # (springs,), stiffness of each spring
     by_rate: Array  # (springs,), derivatives of force laws with respect to the rate, in addition to those of dampers
     inputs: Array
     multipliers: Array  # (g,)

@@ -170,7 +170,7 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
-    """Basis of motions and vectors, sparse if there are no vectors."""
+    """Join the columns of motions and vectors into one basis, sparse if there are no vectors."""
     if not vectors.shape[1]:
         return motions
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
@@ -198,7 +198,7 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Square of a low frequency: that of the highest one, by power iteration, divided by the fourth power of the size.
+    """Estimated square of a low frequency: the highest one, by power iteration, over the fourth power of 0.3 n.
 
     The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
     improves the shift.
@@ -259,7 +259,7 @@ def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain; motions with strain vanish in the corrections."""
+    """Mask of the motions without strain: those that the corrections have not reduced to zero."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))

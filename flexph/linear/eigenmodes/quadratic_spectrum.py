@@ -76,7 +76,10 @@ class Modal(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Values s (2n,) with complex shapes (n, 2n); largest growth above its error bound, and bound of hidden growth."""
+    """Exponents s (2n,) and complex shapes (n, 2n) of the quadratic eigenvalue problem.
+
+    ``growth`` is the largest real part that exceeds its error bound, ``untold`` the largest one that does not.
+    """
 
     values: Array
     shapes: Array
@@ -118,7 +121,7 @@ def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
 
 
 def solve(motion: SmallMotion) -> Solution:
-    """All values s with M s² + (C + R) s + K singular, and their shapes."""
+    """Solve (M s² + (C + R) s + K) x = 0 for all exponents s and their shapes x."""
     m = modal_coordinates(motion)
     C, R = (m.vectors.T @ part @ m.vectors for part in (motion.gyroscopic, motion.damping))
     if m.signature.symmetric and not R.any() and not C.any():
@@ -131,7 +134,7 @@ def solve(motion: SmallMotion) -> Solution:
 
 
 def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
-    """Growth that errors of K may hide in neutral motions; 0 if it is far slower than all others."""
+    """Bound of the growth of neutral motions within the errors of K; 0 if it is far slower than all other motions."""
     neutral = m.vectors[:, m.squares.size :]
     growth = float(np.sqrt(motion.noise.along(neutral, neutral).max(initial=0.0)))
     return growth if growth > SLOW * m.root.min(initial=np.inf) else 0.0

@@ -84,9 +84,10 @@ def feasible(g: Any, vectors: Array) -> Array:
 def projected(
     system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: RetainedStates | None = None
 ) -> LinearPHDAE:
-    """System on the split basis of some velocities, the first of them rigid; on a basis of states if it does not split.
+    """Project the system on velocity vectors, the first ``rigid`` of them rigid motions.
 
-    With ``kept`` states, these remain unknowns, and constraints stay: the vectors then span only the others.
+    The basis is split into velocities and deformations, or of whole states for a system without such a split. ``kept``
+    states and constraints stay in the system; the vectors then span only the other states.
     """
     if kept is not None:
         return _with_kept(system, parts, vectors, kept)

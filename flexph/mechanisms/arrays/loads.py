@@ -174,7 +174,7 @@ def load_arrays(
         at += count
     for name in (name for name, body in bodies.items() if body.mass_factor == "input"):
         if name in slices:
-            raise ValueError(f"the input of the mass of {name!r} has the name of a load: give the load another name")
+            raise ValueError(f"load {name!r} must have another name: it is that of the input of the mass of a body")
         slices[name] = slice(at, at + 1)
         at += 1
     s, k = spins(dim), len(nodes["node_body"])

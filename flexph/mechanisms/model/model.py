@@ -186,7 +186,7 @@ def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
     """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
-    points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
+    points, between = a.node_moves > 0.0, a.joins_points > 0.0  # other vectors are directions, without a length
     lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
     size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
     return size if size > 0.0 else 1.0  # without any length, the scale is arbitrary

@@ -43,9 +43,9 @@ def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None,
 
 
 def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Array, Array, Array]:
-    """Read k placements: True for those with a position of P (k,), positions or zeros (k, d), rotations (k, d, d).
+    """Read k placements: mask of those with a position (k,), positions of P (k, d), rotations (k, d, d).
 
-    Planar placements of one kind, all floats, are read as one array.
+    Positions that are not given are zero. Planar placements of one kind, all floats, are read as one array.
     """
     table = _table(given) if dim == 2 else None
     if table is not None:

@@ -69,7 +69,10 @@ def _samples(function: Callable[[float], Any], size: int, time: float, step: flo
 
 
 class _Difference(NamedTuple):
-    """Difference rates with a step, their change with half of it, their round-off, and largest mean rates, (size,)."""
+    """Finite-difference rates of functions of time, with error estimates, (size,) each.
+
+    ``apart`` is the change of the rate if the step is halved, ``noise`` its round-off, ``mean`` the largest mean rate.
+    """
 
     rate: Array
     apart: Array

@@ -125,8 +125,8 @@ class State:
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(
-                f"a State has no {name!r}, it does not know its mechanism: take static_solution(mechanism, state) of "
-                "flexph.results, which has position(port), measured(sensor) and all that runs have"
+                f"a State has no {name!r}, as it holds no mechanism: use static_solution(mechanism, state) of "
+                "flexph.results, which has position(port), measured(sensor) and the other methods of a run"
             )
 
 

@@ -11,14 +11,21 @@ import numpy as np
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Law, LawRows, TimeFunction
 from ...kernels.ropes import rope_lengths, wound_off
+from ...laws.elastic_laws import ElasticLaw
 from ...numerics import checks as check
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
+from ...systems.nonlinear import ValidityWarning
 from .prescribed import rate_after, rate_before, rate_doubt, values_at
 from .references import References
 
 if TYPE_CHECKING:
     from ...systems.inputs import Forcing
     from .model import Model
+
+
+STRETCHED = 0.3
+"""Extension of a rope at the assembled pose, relative to its length, above which a warning is given: fibres break."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +72,29 @@ def _law_rows(mechanism: Model) -> LawRows:
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose with products (p,), or of many (p, k): stated values, else the measured ones."""
-    return Anchors(mechanism.once(_law_rows).anchored(product), _free_measures(mechanism, product))
+    """Anchors of a pose with products (p,), or of many (p, k): stated values, else the measured ones.
+
+    Warns of ropes that are far shorter than their way at a single pose.
+    """
+    free = _free_measures(mechanism, product)
+    if mechanism.network.arrays.springs.ropes.number and product.ndim == 1:
+        _warn_of_short_ropes(mechanism, spring_values(mechanism, product), free)
+    return Anchors(mechanism.once(_law_rows).anchored(product), free)
+
+
+def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
+    """Warn of ropes whose given length is exceeded by more than ``STRETCHED`` at a pose."""
+    first = mechanism.network.arrays.springs.roped.start
+    for i, (name, measure) in enumerate(measures(mechanism.connections)):
+        over = lengths[i] - free[i]
+        if i >= first and over > STRETCHED * free[i]:
+            law = measure.law
+            force = f" with {float(law.force(over)):.3g} N" if isinstance(law, ElasticLaw) else ""
+            warn(
+                f"{name} is shorter than its way: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the assembled "
+                f"pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
+                ValidityWarning,
+            )
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:

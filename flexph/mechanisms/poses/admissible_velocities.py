@@ -49,7 +49,7 @@ def move_with(
 
 
 def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before projection, with given ones carried from P to the centre of mass; and the indices of these."""
+    """Velocities before the projection, given ones at the centres of mass, others zero; indices of the given ones."""
     cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():

@@ -1,6 +1,6 @@
-"""Passage of a state from a mechanism to one of the same bodies with other joints, at an instant.
+"""Transfer of a state from a mechanism to one of the same bodies with other joints, at an instant.
 
-First the velocities are projected onto the old joints, G v = b, as runs satisfy this in the mean of each step only.
+First the velocities are projected onto the old joints, G v = b, since runs satisfy them in the mean of each step only.
 Then the new joints close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the
 instant, at which g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the
 loss; both momenta stay, as joints between bodies act by opposite forces.
@@ -40,7 +40,7 @@ ARRIVAL = "joints at changes"
 
 @dataclass(frozen=True)
 class Booking:
-    """Energies [J] and impulses of a passage by account: losses (≥ 0), work of drives and of springs, impulses.
+    """Energy balance of a change of joints, by account: losses (≥ 0) and work of drives and springs [J]; impulses.
 
     ``change`` is the change of the total energy, computed from both states.
     """
@@ -57,7 +57,7 @@ class Booking:
 
 
 def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
-    """Sum of the bookings of consecutive passages."""
+    """Sum of the energy balances of consecutive changes of joints."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
     own: dict[str, float] = {}
@@ -73,11 +73,12 @@ def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
 def state_after_passage(
     old: Model, new: Model, state: State, name: str, *, strikes: bool = True
 ) -> tuple[State, Booking]:
-    """State with the joints of another mechanism of the same bodies, and the energies that are booked as ``name``.
+    """State after the joints of a mechanism are exchanged for those of another one, and the energy balance.
 
-    Impulses of joints that begin to hold are booked if the passage ``strikes``; a release has none.
+    Losses and work are recorded under the account ``name``. Impulses of joints that begin to hold are recorded if the
+    change ``strikes``; a release has none.
 
-    Raises ValueError, naming the joint and its gap, if one that begins to hold is not closed at this pose.
+    Raises ValueError, naming the joint and its gap, if a joint that begins to hold is not closed at this pose.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Unheld(ArithmeticError):
-    """Mechanism that moves away without coming to rest, as nothing holds it."""
+    """Error for a mechanism without an equilibrium, as nothing holds it."""
 
 
 FADES = "; dampers and friction to the ground stop a rotation unless a drive of that rate keeps it up"

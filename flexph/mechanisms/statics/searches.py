@@ -87,7 +87,7 @@ class Searches:
     start: Configuration
 
     def in_order(self) -> list[Callable[[], Found]]:
-        """Searches in order of preference; the first that converges to a balance gives the result."""
+        """Searches in order of preference; the first one that converges to a balance gives the result."""
         of_nodes = self.given.mechanism.rigid_motion is not None  # nodal bodies bend far: load steps from zero
         if self._turns:
             others = [self.along_loads, self.judged] if of_nodes else [self.judged, self.along_loads]
@@ -100,7 +100,7 @@ class Searches:
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
-        """Search as :attr:`next`; its result is rejected if small motions about it grow."""
+        """Search by :attr:`next`; reject the result if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
@@ -216,7 +216,7 @@ class Searches:
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:
-        """True far away from the start if nothing holds the mechanism there."""
+        """True if a configuration is far from the start and the last correction stored no energy."""
         return flight.doublings > 0 and self._distance(c) > LOST
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:

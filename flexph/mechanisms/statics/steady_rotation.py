@@ -67,10 +67,10 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
         row += own.size
         if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
             raise ValueError(
-                f"{connection.name} does not turn with the spin {spin} rad/s, but in a steady rotation "
-                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. For "
-                "a rotor on a support at rest, such as a flexible tower, take mechanism.spectrum of its motion by "
-                "consistent_state if it is symmetric, else flexph.analysis.floquet about its motion over a turn"
+                f"{connection.name} must allow the steady rotation, in which the whole mechanism turns with {spin} "
+                "rad/s: hold it by a revolute joint about that axis and a drive of that rate. For a rotor on a support "
+                "at rest take mechanism.spectrum at a consistent_state of its motion (symmetric rotors), or "
+                "flexph.analysis.floquet"
             )
 
 

@@ -103,6 +103,8 @@ def commands(path: Path) -> Iterator[Command]:
 def _end_of_block(lines: list[str], first: int, name: str) -> int:
     """Index behind the last row of a block: of numbers in columns, up to -1 or to the next command."""
     k = first + 1
+    if name == "RLBLOCK" and k < len(lines) and lines[k].lstrip().startswith("("):  # format of further rows
+        k += 1
     while k < len(lines) and lines[k].strip() and NUMBERED.match(lines[k]):
         if name in ("NBLOCK", "EBLOCK") and lines[k].strip() == "-1":
             break

@@ -15,6 +15,8 @@ from ..numbered import Cells, NumberedMesh, numbered_mesh
 from .commands import Command, commands
 from .elements import FAMILIES, LOADS, STIFFNESS, cell_of
 from .materials import Materials
+from .real_constants import NAMES as REAL_NAMES
+from .real_constants import SHELLS, RealConstants
 from .shells import NAMES as SECTION_NAMES
 from .shells import Sections
 
@@ -37,7 +39,7 @@ def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an archive that CDWRITE or a preprocessor has written.
 
     Components become regions of the same names; ``MAT n``, ``TYPE n`` and ``SECT n`` are the elements of a material,
-    of a type, and of a section of shells.
+    of a type, and of a section of shells; ``REAL n`` those of shells whose thickness is a real constant.
     ``omit``: commands, and numbers of element types such as ``21``. Raises ValueError, with the line, for blocks that
     cannot be read, and for commands that would have to be run.
     """
@@ -58,6 +60,7 @@ class _Deck:
         self.components: dict[str, tuple[str, Array]] = {}
         self.materials = Materials()
         self.sections = Sections()
+        self.real = RealConstants()
         self.left_out: dict[str, LeftOut] = {}
         self.damping = [0.0, 0.0]
         self.of_solution = False
@@ -85,6 +88,8 @@ class _Deck:
             self.damping[name == "BETAD"] = command.real(0)
         elif name in SECTION_NAMES:
             self.sections.take(command)
+        elif name in REAL_NAMES:
+            self.real.take(command)
         elif name in CONSTRAINTS:
             self.left_out.setdefault(name, LeftOut(name, command.place, "stiffness"))
         else:
@@ -163,7 +168,7 @@ class _Deck:
     def contents(self) -> MeshContents:
         """The contents of the archive."""
         blocks: dict[str, list[tuple[int, list[int], Place]]] = {}
-        of: dict[str, dict[int, list[int]]] = {"MAT": {}, "TYPE": {}, "SECT": {}}
+        of: dict[str, dict[int, list[int]]] = {"MAT": {}, "TYPE": {}, "SECT": {}, "REAL": {}}
         layers: dict[int, set[int]] = {}
         turned: dict[int, int] = {}
         strange: list[tuple[str, Change, list[int], Place, int]] = []
@@ -189,12 +194,16 @@ class _Deck:
             if dimension(cell) == 2 and head[3] in self.sections.held:
                 of["SECT"].setdefault(head[3], []).append(number)
                 layers.setdefault(head[3], set()).add(material)
+            elif name in SHELLS and head[2] in self.real.held:
+                of["REAL"].setdefault(head[2], []).append(number)
             if dimension(cell) < 3:
                 strange.append((str(name), "mass", own, place, dimension(cell)))
         mesh = numbered_mesh(self.nodes, [_cells(kind, rows) for kind, rows in blocks.items()])
         contents = self._contents(mesh, of, turned, strange)
-        shells = self.sections.sections(layers) if mesh.dim == 2 else {}
-        return replace(contents, shells={f"SECT {n}": shell for n, shell in shells.items()})
+        if mesh.dim != 2:
+            return contents
+        shells = {f"SECT {n}": shell for n, shell in self.sections.sections(layers).items()}
+        return replace(contents, shells=shells | {f"REAL {n}": self.real.section(n) for n in of["REAL"]})
 
     def _contents(
         self,

@@ -59,12 +59,12 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Content of the programs of this folder: after a change answers are made again."""
+    """Content of the programs of this folder: if it changes, stored answers are not used again."""
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 
 def _read(file: Path) -> Found:
-    """Kept answer; OSError or ValueError without one, and for one that is larger than its file."""
+    """Read a stored answer; raises OSError or ValueError for a missing, damaged or compressed file."""
     with zipfile.ZipFile(file) as parts:
         if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
             raise ValueError("it must not be compressed")

@@ -95,9 +95,9 @@ def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, A
 
 
 def _of_equal_area(points: Any, rim: Any) -> Any:
-    """Points with those on curved sides (k, 3) moved by two thirds of the rise of the arc, the mean height of it.
+    """Move the points on curved sides (k, 3) outward by the mean height of the arc, 2/3 of its rise.
 
-    Corners, at which sides of different rise meet, stay.
+    Corners, at which sides of different rise meet, are not moved.
     """
     rise = points[rim[:, 2]] - points[rim[:, :2]].mean(axis=1)
     total, square, count = np.zeros_like(points), np.zeros(len(points)), np.zeros(len(points))
@@ -112,7 +112,7 @@ def _of_equal_area(points: Any, rim: Any) -> Any:
 
 
 def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
-    """Take the sizes of cells of an earlier mesh as those of the next one; True if the request has some."""
+    """Set the wanted cell sizes by those of an earlier mesh; False if the request has none."""
     if "sizes" not in request:
         return False
     with np.load(request["sizes"]) as held:
@@ -176,7 +176,7 @@ def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
 
 
 def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
-    """Second-order cells with straight edges."""
+    """Convert linear cells to second-order ones with nodes in the middle of their straight edges."""
     ends = np.vstack([*(cells[:, e] for e in EDGES), *(facets[:, e] for e in EDGES[:3])])
     edges, number = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     middle, split = len(points) + number.ravel(), 6 * len(cells)

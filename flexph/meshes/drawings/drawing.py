@@ -239,12 +239,14 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
     )
 
 
-def _asked(drawing: Drawing, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
+def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
     """Answer to a request for the mesh of a part."""
     assert request.size is not None
     sizes = request.sizes
     scale = drawing.scale
     given = None if sizes is None else {"corners": sizes.corners / scale, "sizes": sizes.sizes / scale}
+    if part.size is not None:
+        _warn_of_size(request.size, part.size)
     path = drawing.path
     common = {"file": str(path.resolve()), "format": FORMATS[path.suffix.lower()], "max_cells": most}
     return asked({**common, "size": request.size / scale, **wanted}, sizes=given, beside=path)
@@ -255,7 +257,7 @@ def _solid_mesh(
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
     """Mesh of a part by tetrahedra."""
     wanted = {"task": "mesh", "solid": part.tag, "volume": part.volume / drawing.scale**3}
-    answer = _asked(drawing, request, most, wanted)
+    answer = _asked(drawing, part, request, most, wanted)
     _warn_of_walls(answer, drawing.scale)
     return _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)}), {}
 
@@ -270,7 +272,7 @@ def _flat_mesh(
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
         raise ValueError(f"part {part.name!r} must be flat and of one thickness for a plate: {flat}")
-    answer = _asked(drawing, request, most, {"task": "face", "face": flat.top, "area": flat.area})
+    answer = _asked(drawing, part, request, most, {"task": "face", "face": flat.top, "area": flat.area})
     points, cells = answer.arrays["points"], answer.arrays["cells"]
     rim, owners, none = answer.arrays["facets"], answer.arrays["owners"], np.zeros(0, dtype=int)
     sets = {part.name: [np.arange(len(cells)), none]}
@@ -290,7 +292,9 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
     assert request.size is not None
-    return MeshContents(surface_mesh(file_surface(path), request.size, scale=scale, most=most, beside=path))
+    surface = file_surface(path)
+    _warn_of_size(request.size, (scale * surface[0].min(axis=0), scale * surface[0].max(axis=0)))
+    return MeshContents(surface_mesh(surface, request.size, scale=scale, most=most, beside=path))
 
 
 def surface_mesh(
@@ -335,6 +339,13 @@ def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[in
         for name, tags in regions.items()
     }
     return meshio.Mesh(scale * arrays["points"], [("tetra10", cells), ("triangle6", arrays["facets"])], cell_sets=sets)
+
+
+def _warn_of_size(size: float, box: tuple[Array, Array]) -> None:
+    """Warn of cells that are longer than the box around a part, such as millimetres given as metres."""
+    longest = float((box[1] - box[0]).max())
+    if size > longest:
+        warn(f"size={size:.6g} m is longer than the part, {longest:.3g} m: sizes are in m, or texts such as '4 mm'")
 
 
 def _warn_of_walls(answer: dict[str, Any], scale: float) -> None:

@@ -36,7 +36,7 @@ class FlatPart(NamedTuple):
 
 
 def flat_part(faces: Sequence[Mapping[str, Any]], volume: float) -> FlatPart | str:
-    """The two flat faces of a part of one thickness, or why it has none.
+    """Flat faces and thickness of a part of constant thickness, or the reason why it is not a flat part.
 
     A part is flat if its volume is that of an outline times the distance of two equal, opposite plane faces, and all
     other faces are across them. The thinnest such pair is taken; the upper face is that of the larger normal component.
@@ -75,7 +75,7 @@ def _equal(one: float, two: float) -> bool:
 
 
 def _across(face: Mapping[str, Any], normal: Array) -> bool:
-    """True if a face is across the flat ones as far as its form is known."""
+    """True if a face is perpendicular to the flat faces; faces of unknown shape count as such."""
     if face["kind"] == "Plane" and "normal" in face:
         return bool(abs(np.dot(face["normal"], normal)) <= 10.0 * ACROSS)
     if face["kind"] == "Cylinder" and "axis" in face:

@@ -180,7 +180,7 @@ class Deck:
         return list(own.values())
 
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
-        """Masses CONM2 at nodes of the body; others become unsupported parts: with offset or inertia, or elsewhere."""
+        """Masses CONM2 at nodes of the body; those with offset or inertia, or at other nodes, are unsupported."""
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []
         for card in self.masses:

@@ -1,4 +1,4 @@
-"""Mechanism that a drawing proposes: its ground, joints between its parts, and what was found for each of them."""
+"""Proposal of a mechanism for a drawing: ground part, joints between the parts, and the contacts behind each joint."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ GROUND_WORDS = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class ProposedJoint:
-    """A joint between two parts, and the contacts that it comes from.
+    """Proposed joint between two parts, and the contacts from which it was deduced.
 
-    ``remarks``: texts on what is not sure.
+    ``remarks`` are texts on doubtful points.
     """
 
     first: str
@@ -34,7 +34,7 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Ground part and its reason, joints, contacts that are left out, free parts, and overlaps of two parts [m³]."""
+    """Proposed mechanism: ground part and reason, joints, omitted contacts, free parts, overlaps of two parts [m³]."""
 
     ground: str
     reason: str
@@ -45,11 +45,11 @@ class Proposal:
 
 
 def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
-    """Mechanism that a drawing proposes; ``ground`` names the part that stands still.
+    """Propose a mechanism for a drawing; ``ground`` names the fixed part.
 
-    Pins that turn in all of their bores are welded to one of the parts. Two parts that share a single plane are welded
-    if nothing else holds one of them, else nothing is made of the plane. Raises ValueError for fewer than two parts or
-    an unknown ground.
+    A pin that turns in all of its bores is welded to one of the parts. Two parts that share a single plane are welded
+    if one of them has no other joint; otherwise the plane is omitted. Raises ValueError for fewer than two parts or an
+    unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
@@ -76,7 +76,7 @@ def _weld(pair: Pair) -> Pair:
 
 
 def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tuple[str, str]:
-    """Name of the part that stands still, and why."""
+    """Name of the fixed part, and the reason for the choice."""
     if given is not None:
         return drawing.part(given).name, "as given"
     named = [part.name for part in drawing.parts if GROUND_WORDS.search(part.name)]
@@ -92,7 +92,7 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
-    """Parts that touch two parts or more by pins about one line only, and may turn in all of them."""
+    """Loose pins: parts that are the pin in two or more other parts, on one line, and free to turn in each."""
     pins = []
     for name in names:
         own = [t for t in touches if name in (t.first, t.second)]
@@ -122,7 +122,7 @@ def _loose_pin(name: str, touches: Sequence[Touch], groups: dict[str, str]) -> P
 def _between(
     names: Sequence[str], groups: dict[str, str], touches: Sequence[Touch]
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups of parts, and those that are no joint of the package or a single plane."""
+    """Joints between groups of parts; second, the pairs left out: of unknown kind, or in contact at a single plane."""
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
     for one, two in combinations(dict.fromkeys(groups[name] for name in names), 2):

@@ -277,7 +277,7 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Numbers to twelve digits; those that are round-off of the largest, or of ``scale``, are zero."""
+    """Text of a list of numbers with twelve digits; round-off of the largest one, or of ``scale``, becomes zero."""
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"

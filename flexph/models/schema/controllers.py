@@ -23,7 +23,16 @@ from ...units.words import nearest
 from ..reading.functions import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, End, Inertia, Length, Number, Port, Stress, Time, by_shape, quantity
-from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of, refuse_undefined
+from .functions import (
+    FORMULA,
+    FunctionMapping,
+    as_function,
+    as_input,
+    damping,
+    formula_of,
+    mapping_of,
+    refuse_undefined,
+)
 from .sensors import SensorEntry
 
 Stiff, Damped = quantity("N*m/rad", "N/m"), quantity("N*m*s/rad", "N*s/m")
@@ -213,7 +222,7 @@ class MotorController(_DriveTrain):
     """A motor with gearbox and supply voltage, solved within the steps; see :func:`flexph.control.motor`."""
 
     kind: Literal["motor"]
-    supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=FunctionMapping) = 0.0
+    supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=mapping_of("V")) = 0.0
     constant: quantity("N*m/A", "V*s/rad")
     resistance: quantity("ohm")
     inductance: quantity("H") = 0.0
@@ -236,7 +245,7 @@ class GearboxController(_DriveTrain):
     """A gearbox with a driving torque, solved within the steps; see :func:`flexph.control.gearbox`."""
 
     kind: Literal["gearbox"]
-    drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=FunctionMapping) = 0.0
+    drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=mapping_of("N*m")) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
         """Build the controller."""
@@ -269,8 +278,8 @@ class HydraulicCylinderController(Entry):
     overload: quantity("m^3/s/Pa") = 1e-9
     lag: Time = 0.01
     coil: quantity("W") = 10.0
-    valve: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping) = 0.0
-    pump: by_shape(FORMULA, scalar=formula_of("m^3/s"), mapping=FunctionMapping) = 0.0
+    valve: by_shape(FORMULA, scalar=formula_of(""), mapping=mapping_of("")) = 0.0
+    pump: by_shape(FORMULA, scalar=formula_of("m^3/s"), mapping=mapping_of("m^3/s")) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
         """Build the controller."""

@@ -127,6 +127,35 @@ class Entry(BaseModel, Buildable):
             return self.call()(**self.arguments(builder))
 
 
+class InUnit(Entry):
+    """Base of entries whose numbers in the fields ``scaled`` are in ``unit``, by default in SI units."""
+
+    scaled: ClassVar[frozenset[str]] = frozenset()
+    unit: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_second_unit(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("unit"):
+            for name in (field for field in given if field in cls.scaled):
+                for text in _texts(given[name]):
+                    words = f"got {shown(text)} beside unit: {given['unit']}: write numbers alone, or leave unit out"
+                    raise PydanticCustomError("model_file", "{text}", {"text": words, "name": name})
+        return given
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """Texts that are no plain numbers, also within lists."""
+    if isinstance(given, list):
+        for item in given:
+            yield from _texts(item)
+    elif isinstance(given, str):
+        try:
+            float(given)
+        except ValueError:
+            yield given
+
+
 def kind_of(entry: type[Entry]) -> str:
     """Value of an entry's ``kind``."""
     (kind,) = get_args(entry.model_fields["kind"].annotation)

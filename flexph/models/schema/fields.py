@@ -70,7 +70,10 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """Type of a union that is told apart by shape: number or text, mapping, list; ``words`` say what would be right."""
+    """Union of types, chosen by the form of the value: number or text, mapping, or list.
+
+    ``words`` describe the right values in error messages.
+    """
     arms = {"scalar": scalar, "mapping": mapping, "sequence": sequence}
     given = {name: arm for name, arm in arms.items() if arm is not None}
 

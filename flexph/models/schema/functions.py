@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Discriminator, PrivateAttr, Tag
+from pydantic import AfterValidator, Discriminator, PrivateAttr, Tag
+from pydantic_core import PydanticCustomError
 from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
@@ -19,9 +20,9 @@ from ...units.quantities import is_quantity, read_quantity, read_unit
 from ...units.words import shown
 from ..reading.expressions import Expression
 from ..reading.functions import Interpolation, function_of_table, trusted_function
-from .entry import Builder, Entry, one_of
+from .entry import Builder, Entry, InUnit, one_of
 from .fields import TAG, File, Forces, Length, Number, Rates, Reads, Time, by_shape, quantity
-from .motions import Profiles
+from .motions import Profile, Profiles
 from .rotations import turned
 
 
@@ -56,18 +57,18 @@ class TableEntry(Entry):
             return function_of_table(path, self.time, values, factors=factors, interpolation=self.interpolation)
 
 
-class DialEntry(Entry):
+class DialEntry(InUnit):
     """A parameter with a slider of live views, see :class:`flexph.view.Dial`; numbers are in ``unit``, if it has one.
 
     It is built once for a file: its functions of time and its live views share it.
     """
 
     makes: ClassVar = Dial
+    scaled: ClassVar = frozenset({"value", "low", "high"})
     value: Number
     low: Number
     high: Number
     ramp: Time = 0.05
-    unit: str = ""
     _dial: Dial | None = PrivateAttr(default=None)
 
     def build(self, builder: Builder) -> Dial:
@@ -84,9 +85,14 @@ class OfDial(Entry):
     """A parameter of the section ``dials``, by its name."""
 
     dial: str
+    _units: tuple[str, ...] = PrivateAttr(default=())
 
     def build(self, builder: Builder) -> Dial:
         """Build the parameter."""
+        entry = builder.sections.get("dials", {}).get(self.dial)
+        if isinstance(entry, DialEntry) and self._units:
+            with builder.at("dial").refusals():
+                refuse_unit(entry.unit, *self._units)
         function: Dial = builder.at("dial").named("dials", self.dial)
         return function
 
@@ -132,11 +138,40 @@ FunctionMapping = Annotated[
     | Annotated[Profiles, Tag(f"{TAG}kind")],
     Discriminator(_mapping_tag),
 ]
+
+
+def refuse_unit(unit: str, *units: str) -> None:
+    """Raise ValueError for a unit of a quantity other than those of ``units``; unknown ones are refused elsewhere."""
+    if not unit:
+        return
+    try:
+        read_unit(unit)
+    except ValueError:
+        return
+    read_quantity(f"1 {unit}", *units)
+
+
+def mapping_of(*units: str) -> Any:
+    """Field type of a function of time that is a mapping, of a quantity with one of the given units."""
+
+    def of_quantity(given: Any) -> Any:
+        if isinstance(given, OfDial):
+            given._units = units
+        elif isinstance(given, ExpressionEntry | TableEntry | Profile):
+            try:
+                refuse_unit(given.unit, *units)
+            except ValueError as error:
+                raise PydanticCustomError("model_file", "{text}", {"text": str(error), "name": "unit"}) from None
+        return given
+
+    return Annotated[FunctionMapping, AfterValidator(of_quantity)]
+
+
 FORMULA = "a formula of t such as '150*t', a table, a motion, or a dial"
-AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
-SpeedFunction = by_shape(f"a speed, or {FORMULA}", scalar=formula_of("m/s"), mapping=FunctionMapping)
-LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)
-PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[LengthFunction], mapping=FunctionMapping)
+AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=mapping_of("rad"))
+SpeedFunction = by_shape(f"a speed, or {FORMULA}", scalar=formula_of("m/s"), mapping=mapping_of("m/s"))
+LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=mapping_of("m"))
+PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[LengthFunction], mapping=mapping_of("m"))
 _Force = formula_of("N", "N*m", "N/m", "N/m^2", "N/m^3")
 _Component = by_shape(f"a force, or {FORMULA}", scalar=_Force, mapping=FunctionMapping)
 InputValue = by_shape(

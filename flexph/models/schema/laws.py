@@ -16,7 +16,7 @@ from ...units.words import shown
 from ..reading.expressions import Expression
 from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity, wrong
-from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
+from .functions import FORMULA, TrustedEntry, as_function, formula_of, mapping_of
 
 Stiffness, Extension = quantity(*make.STIFFNESSES), quantity(*make.EXTENSIONS)
 SpringStiffness = quantity("N/m", "N*m/rad")
@@ -153,7 +153,7 @@ class Scheduled(Entry):
     makes: ClassVar = staticmethod(make.scheduled)
     kind: Literal["scheduled"] = "scheduled"
     law: by_shape("a stiffness, or a law", scalar=Stiffness, mapping=one_of(CONSTANT))
-    factor: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+    factor: by_shape(FORMULA, scalar=formula_of(""), mapping=mapping_of(""))
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
         """Arguments of the call, with the factor as a function."""

@@ -10,15 +10,15 @@ from flexph.robots.motions import Motion
 from flexph.robots.profiles import polynomial, spline, trapezoid
 
 from ...units.quantities import read_unit
-from .entry import Builder, Entry, one_of
+from .entry import Builder, InUnit, one_of
 from .fields import Number, Time
 
 
-class Profile(Entry):
+class Profile(InUnit):
     """Base of motions, whose values and rates are in ``unit``, by default in SI units."""
 
     aside: ClassVar[frozenset[str]] = frozenset({"kind", "unit"})
-    unit: str = ""
+    scaled: ClassVar = frozenset({"start", "end", "rates", "velocity", "acceleration", "points", "coefficients"})
 
     def build(self, builder: Builder) -> Any:
         """Build the motion."""

@@ -109,26 +109,37 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 """Number with any unit, in SI units."""
 
 
+def _value(given: Any) -> float | str:
+    """Number with any unit as it stands; the sensor knows which unit is right."""
+    read_size(given)
+    value: float | str = given
+    return value
+
+
+ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string"]),))]
+
+
 class Measure(Entry):
     """One number of a run, for its summary, studies and optimisations: an extreme or a mean of one component.
 
     It is taken ``of`` a reading such as ``position of rod.tip``, of a sensor as those of controllers, or is the ``mass
     of`` a body. ``target`` is subtracted from the readings. With a ``margin`` the extremes are bounds that are smooth
-    and lie beyond the readings by the margin at most (:class:`flexph.gradients.Peak`).
+    and lie beyond the readings by the margin at most (:class:`flexph.gradients.Peak`). Both are in the unit of the
+    readings.
     """
 
     of: ReadingText
     component: Annotated[int, Field(ge=0)] = 0
     take: Literal["max", "min", "max_abs", "rms", "mean", "first", "last", "increase", "integral"] = "max"
-    target: Size = 0.0
-    margin: Size = None
+    target: ReadingValue = 0.0
+    margin: ReadingValue = None
 
     @model_validator(mode="after")
     def _check_margin(self) -> Self:
         if self.margin is not None and self.take not in EXTREMES:
             raise wrong(f"margin needs take: {', '.join(EXTREMES)}")
-        if self.margin is not None and not self.margin > 0.0:
-            raise wrong(f"margin must be positive, got {self.margin:g}")
+        if self.margin is not None and not read_size(self.margin) > 0.0:
+            raise wrong(f"margin must be positive, got {self.margin}")
         return self
 
 
@@ -170,16 +181,6 @@ class TimedRun(Entry):
         if self.times is not None and not all(a < b for a, b in pairwise(self.times)):
             raise wrong("times must ascend")
         return self
-
-
-def _value(given: Any) -> float | str:
-    """Number with any unit as it stands; the sensor knows which unit is right."""
-    read_size(given)
-    value: float | str = given
-    return value
-
-
-ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string"]),))]
 
 
 class ChangeEntry(Entry):

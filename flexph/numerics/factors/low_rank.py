@@ -65,7 +65,7 @@ class Bordered:
         return self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
 
     def filled(self) -> Any:
-        """Matrix in a sparse format, which may be full."""
+        """Matrix with all entries computed, in sparse format; possibly full."""
         return sparse.csr_array(self.toarray())
 
     def toarray(self) -> Array:
@@ -74,7 +74,7 @@ class Bordered:
 
 
 def filled(matrix: Any) -> Any:
-    """Convert a matrix to a sparse one, filling a bordered one."""
+    """Convert a matrix to sparse format; the entries of a bordered one are computed."""
     return matrix.filled() if isinstance(matrix, Bordered) else sparse.csr_array(matrix)
 
 

@@ -214,7 +214,7 @@ def robot_joint(element: JointElement, label: str, child: End, parent: End, *, m
     second, between = before @ element.axis, before @ child.turned.T
     own, other = _direction(axis), _direction(second)
     zero = 0.0
-    if element.kind in TURNING:  # computed from the directions that sensors derive from these axes
+    if element.kind in TURNING:  # from the same transverse directions as the sensor of the angle
         first, last = unit("axis", own), unit("second_axis", other)
         x, (cosine, sine) = between @ frame_about(first)[0], transported_frame(first, last)
         zero = math.atan2(float(x @ sine), float(x @ cosine))

@@ -38,7 +38,7 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
 
 
 class FlexedBody(NamedTuple):
-    """Body of a flexible link, the pose (4, 4) of its frame on the link in the file, and its ports by joint."""
+    """Flexible link: body, pose (4, 4) of its frame in the link frame of the file, and ports by joint."""
 
     body: Body
     frame: Array
@@ -52,7 +52,7 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
         return _along(name, points, make)
     ports = free_names(points, ("root", *PARTS))
     places = {"root": np.zeros(3)} | {ports[joint]: place for joint, place in points.items()}
-    body = make.body(LinkGeometry(name, places, shapes, link.mass))
+    body = make.body(LinkGeometry(name, places, shapes, link.mass, link.centre))
     if not isinstance(body, Body) and callable(body):
         return _along(name, points, body)
     if not isinstance(body, Body) or body.dim != 3 or not places.keys() <= set(body.ports):

@@ -40,7 +40,7 @@ class LinkShape(NamedTuple):
         if self.surface is not None:
             return self.surface
         assert self.file is not None
-        with np.errstate(over="ignore"):  # meshio multiplies what may be letters to see whether a file is binary
+        with np.errstate(over="ignore"):  # meshio may read letters as a count, to test if a file is binary
             mesh = Mesh("shape.origin", str(self.file))
         scaled, cells = mesh.points * np.array(self.scale), mesh.cells
         return scaled, cells if np.prod(self.scale) > 0.0 else cells[:, ::-1]
@@ -89,19 +89,20 @@ def prism(radius: float, length: float) -> tuple[Array, Array]:
 
 
 class LinkGeometry(NamedTuple):
-    """Link for a body that a function makes of it, all in the frame of the link [m].
+    """Geometry of a link, in its frame [m], for a function that creates its flexible body.
 
     ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use;
-    ``mass`` is that of the file [kg].
+    ``mass`` [kg] and ``centre`` of mass (3,) are those of the file.
     """
 
     name: str
     places: Mapping[str, Array]
     shapes: ShapesOf
     mass: float = 0.0
+    centre: Array = np.zeros(3)
 
     def shape(self, use: Use) -> LinkShape:
-        """The only shape of the link for a use; ValueError for none or several."""
+        """Single shape of the link for a use; raises ValueError for none or several."""
         own = self.shapes(self.name, use)
         if len(own) != 1:
             raise ValueError(f"link {self.name!r} must have one {use} shape, got {len(own)}: make a body of it by hand")
@@ -109,11 +110,11 @@ class LinkGeometry(NamedTuple):
 
 
 class FlexibleLink(ABC):
-    """Base of values that make the flexible body of a link in the frame of the link."""
+    """Base of classes that create the flexible body of a link, in the frame of the link."""
 
     @abstractmethod
     def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
-        """Body in space with a port for each of ``link.places``, whose section has the axes of the link.
+        """Create a body in space with a port for each of ``link.places``, with sections in the axes of the link.
 
         Or a function from the length of the link to a body along it, with the ports ``root`` and ``tip``.
         """

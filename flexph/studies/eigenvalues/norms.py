@@ -197,7 +197,7 @@ class _Gains(NamedTuple):
     outputs: Array
 
     def at(self, frequency: float) -> tuple[Array, float]:
-        """Gains, and the derivative of the largest one by the frequency."""
+        """Gains, and the derivative of the largest one with respect to the frequency."""
         pencil = 1j * frequency * np.eye(len(self.free)) - self.free
         states = np.linalg.solve(pencil, self.inputs)
         u, values, vh = np.linalg.svd(self.outputs.T @ states)
@@ -218,7 +218,7 @@ class _Gains(NamedTuple):
 
 
 def _peak(gains: _Gains) -> _Peak:
-    """Largest gain at any frequency; ValueError where it is that of two peaks, or of two singular values."""
+    """Largest gain at any frequency; raises ValueError if two peaks or two singular values have it."""
     own = np.linalg.eigvals(gains.free)
     best = max((gains.largest(w) for w in (0.0, *np.abs(own), *np.abs(own.imag))), key=lambda peak: peak.gain)
     if best.gain == 0.0:

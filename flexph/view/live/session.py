@@ -108,7 +108,7 @@ class Session:
     # ---- orders of the display, from any thread
 
     def order(self, what: Any, **given: Any) -> None:
-        """Give an order of :data:`ORDERS` to the run; raises ValueError for a wrong one.
+        """Send a command of :data:`ORDERS` to the run; raises ValueError for an unknown one.
 
         ``pace`` takes a ``value``, ``slider`` a ``name`` and a ``value``.
         """
@@ -130,7 +130,7 @@ class Session:
             self.news.notify_all()
 
     def later_than(self, number: int, timeout: float) -> Snapshot | None:
-        """Wait for a snapshot with a larger number, at most some seconds; None without one."""
+        """Wait for a snapshot with a number above ``number``; None if there is none after ``timeout`` seconds."""
         with self.news:
             self.news.wait_for(lambda: self.snapshot.number > number and self.snapshot.drawn is not None, timeout)
             return self.snapshot if self.snapshot.number > number and self.snapshot.drawn is not None else None
@@ -138,14 +138,14 @@ class Session:
     # ---- the run, in its own thread
 
     def of(self, mechanism: Any, accounts: Any) -> Session:
-        """Session of a run of a mechanism, or of its next part with other joints."""
+        """Prepare for a run of a mechanism, or for its next part with other joints; return the session."""
         self._drawn = Drawn(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
         self._account.next(accounts)
         self._counted = 0
         return self
 
     def of_steps(self, mechanism: Any, account: Any) -> Session:
-        """Session of steps of a mechanism that others take, with their own account."""
+        """Prepare for steps taken outside of a run, with their own account; return the session."""
         self._drawn, self._account = Drawn(mechanism, 0), account
         return self
 
@@ -158,7 +158,7 @@ class Session:
         self._hold(run)
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Number of steps that are computed between two snapshots, and simulated at the pace."""
+        """Number of steps until the next snapshot, by the computing time and the pace."""
         if self._single or self.ended:
             return 1
         left = max(self._next - time.perf_counter(), SHORTEST / self.rate)  # a block that ends early is made up
@@ -181,7 +181,7 @@ class Session:
         return self.ended
 
     def close(self, state: str, message: str = "") -> None:
-        """Show that the run is over."""
+        """Show the final state of the run and its message."""
         self._publish(replace(self.snapshot, state=state, message=message))
 
     def _take(self, run: Any) -> None:
@@ -245,7 +245,7 @@ class _Account:
         self._stored = 0.0
 
     def next(self, accounts: Any) -> None:
-        """Go on with the accounts of the next part."""
+        """Continue with the energy accounts of the next part of the run."""
         self._before, self._own = self._before + self._own, np.zeros(2)
         self._accounts, self._rows, self._fresh = accounts, 1, True
         self._sums: Array = np.zeros(accounts.flow_count)

@@ -102,6 +102,12 @@ def test_unequal_weights_share_a_force(form, tmp_path):
     np.testing.assert_allclose(pull, expected, atol=1e-4)  # five digits of the card
     lever = body.view.points - body.ports["hub"].position
     np.testing.assert_allclose(rows @ rigid_motions(lever).reshape(lever.size, 6), np.eye(6), atol=1e-12)
+    turned = [2, 0, 3, 1]  # weights go with their nodes, in any order
+    tie = fem.Tie(nodes[turned].tolist(), "mean", place, weights[turned])
+    own = fem.solid(path, ports={"hub": tie}, omit=("RBE3", "DISTRIBUTING COUPLING", "DCOUP3D"))
+    np.testing.assert_allclose(own.view.mesh.ports["hub"].rows.toarray(), rows, atol=1e-4)
+    with pytest.raises(ValueError, match="port 'hub' must have each node once"):
+        fem.solid(path, ports={"hub": fem.Tie([*nodes.tolist(), nodes[0]], "mean", None, [1.0] * 5)})
     with pytest.raises(ValueError, match="weights must be one for each of the 4 nodes"):
         fem.solid(path, ports={"hub": fem.Tie(nodes.tolist(), "mean", None, [1.0, 2.0])})
     with pytest.raises(ValueError, match="weights must be positive, and of a tie with how='mean'"):

@@ -36,7 +36,7 @@ def lines(rows, first=1):
 
 
 def inp(points, cells, left, section=f"*Shell Section, elset=ALL, material=STEEL\n{THICKNESS}, 5\n"):
-    kind = "S3" if cells.shape[1] == 3 else "S4R"
+    kind = {3: "S3", 4: "S4R", 6: "S6", 8: "S8"}[cells.shape[1]]
     return (
         f"*Node\n{lines(points.tolist())}*Element, type={kind}, elset=ALL\n{lines((cells + 1).tolist())}"
         f"*Nset, nset=LEFT\n{', '.join(str(k + 1) for k in left)}\n{section}"
@@ -45,20 +45,23 @@ def inp(points, cells, left, section=f"*Shell Section, elset=ALL, material=STEEL
 
 
 def bdf(points, cells, left, shell=f"PSHELL,7,3,{THICKNESS},3,,3\n", tail=""):
-    kind = "CTRIA3" if cells.shape[1] == 3 else "CQUAD4"
+    kind = {3: "CTRIA3", 4: "CQUAD4", 6: "CTRIA6", 8: "CQUAD8"}[cells.shape[1]]
     text = "BEGIN BULK\n"
     text += "".join(f"GRID,{i + 1},,{x:.9g},{y:.9g},{z:.9g}\n" for i, (x, y, z) in enumerate(points))
-    text += "".join(f"{kind},{i + 1},7," + ",".join(map(str, row + 1)) + f"{tail}\n" for i, row in enumerate(cells))
+    for i, row in enumerate(cells + 1):
+        more = "\n," + ",".join(map(str, row[6:])) if len(row) > 4 else ""
+        text += f"{kind},{i + 1},7," + ",".join(map(str, row[:6])) + f"{more}{tail}\n"
     return f"{text}{shell}MAT1,3,{YOUNG:.9g},,{POISSON},{DENSITY}\nENDDATA\n".replace("e+11", "+11")
 
 
 def cdb(points, cells, left, section=f"SECTYPE,4,SHELL\nSECOFFSET,MID\nSECBLOCK,1\n {THICKNESS:.9E},1,0.0,3\n"):
-    corners = cells if cells.shape[1] == 4 else cells[:, [0, 1, 2, 2]]
+    corners = cells if cells.shape[1] > 3 else cells[:, [0, 1, 2, 2]]
     nodes = "".join(f"{i + 1:9d}{0:9d}{0:9d}" + "".join(f"{x:21.13E}" for x in p) + "\n" for i, p in enumerate(points))
-    head = [1, 1, 1, 4, 0, 0, 0, 0, 4, 0]
+    head = [1, 1, 1, 4, 0, 0, 0, 0, corners.shape[1], 0]
     rows = "".join("".join(f"{n:9d}" for n in (*head, i + 1, *(row + 1))) + "\n" for i, row in enumerate(corners))
     return (
-        f"/PREP7\nET,1,181\n{section}NBLOCK,6,SOLID,{len(points)},{len(points)}\n(3i9,6e21.13)\n{nodes}"
+        f"/PREP7\nET,1,{281 if cells.shape[1] == 8 else 181}\n{section}"
+        f"NBLOCK,6,SOLID,{len(points)},{len(points)}\n(3i9,6e21.13)\n{nodes}"
         f"N,R5.3,LOC,-1,\nEBLOCK,19,SOLID,{len(cells)},{len(cells)}\n(19i9)\n{rows}-1\n"
         f"MPDATA,R5.0,1,EX,1,1,{YOUNG}\nMPDATA,R5.0,1,PRXY,1,1,{POISSON}\nMPDATA,R5.0,1,DENS,1,1,{DENSITY}\n"
         f"CMBLOCK,LEFT,NODE,{len(left)}\n(8i10)\n{''.join(f'{k + 1:10d}' for k in left)}\n"
@@ -95,20 +98,66 @@ def test_shells_of_a_deck_are_the_plate_somewhere_in_space(form, kind, tmp_path)
     np.testing.assert_allclose(np.sort(body.view.points, axis=0)[0], in_space(kind)[0].min(axis=0), atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["quad", "triangle"])
-def test_shells_with_nodes_on_edges_are_the_same_plate(kind, tmp_path):
-    """S8R and STRI65 with seven digits: nodes are off the middles by 1e-7 of the extent, frequencies by as little."""
+def with_edge_nodes(kind):
+    """As in_space, with nodes on edges after the corners, and seven digits."""
     points, cells, left = in_space(kind)
     c = cells.shape[1]
     ends = np.sort(np.stack([cells, np.roll(cells, -1, axis=1)], axis=2), axis=2)
     edges, number = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
-    middles = points[edges].mean(axis=1)
-    whole = np.round(np.vstack([points, middles]), 7)
-    text = inp(whole, np.column_stack([cells, len(points) + number.reshape(-1, c)]), left)
-    text = text.replace("type=S4R", "type=S8R" if kind == "quad" else "type=STRI65")
-    body = fem.plate(written(tmp_path / "p.inp", text))
-    twin = fem.plate(written(tmp_path / "q.inp", inp(points, cells, left)))
+    whole = np.round(np.vstack([points, points[edges].mean(axis=1)]), 7)
+    return whole, np.column_stack([cells, len(points) + number.reshape(-1, c)]), left
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "name"),
+    [
+        *(("inp", "quad", "S8"), ("inp", "triangle", "S6")),
+        *(pytest.param("inp", *own, marks=pytest.mark.slow) for own in (("quad", "S8R"), ("triangle", "STRI65"))),
+        *(("bdf", "quad", "CQUAD8"), ("bdf", "triangle", "CTRIA6"), ("cdb", "quad", "ET,1,281")),
+    ],
+)
+def test_shells_with_nodes_on_edges_are_the_same_plate(form, kind, name, tmp_path):
+    """Seven digits: nodes are off the middles by 1e-7 of the extent, frequencies by as little."""
+    text = FORMS[form](*with_edge_nodes(kind))
+    text = text.replace("type=S8", f"type={name}").replace("type=S6", f"type={name}")
+    assert name in text
+    body = fem.plate(written(tmp_path / f"p.{form}", text))
+    twin = fem.plate(rectangle(kind, COUNTS, LENGTHS), STEEL, thickness=THICKNESS)
+    assert body.mass == pytest.approx(twin.mass, rel=1e-5)
     np.testing.assert_allclose(held(body), held(twin), rtol=1e-4)
+
+
+BLOCK = f"RLBLOCK,2,2,8,7\n(2i8,6g16.9)\n(7g16.9)\n{1:8d}{2:8d}{0.01:16.9f}{0.01:16.9f}\n{2:8d}{8:8d}"
+RECTANGULAR = "".join(f"{t:16.9f}" for t in (THICKNESS, THICKNESS, 0.0, 0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("real", [f"R,2,{THICKNESS}\n", f"{BLOCK}{RECTANGULAR}\n{0.0:16.9f}{0.0:16.9f}\n"])
+def test_real_constants_are_the_thickness_of_shells(real, tmp_path):
+    mesh = in_space("quad")
+    rows = lambda text: text.replace(f"{1:9d}{1:9d}{1:9d}{4:9d}", f"{1:9d}{1:9d}{2:9d}{1:9d}")  # noqa: E731
+    path = written(tmp_path / "p.cdb", rows(cdb(*mesh, section=real)))
+    assert [s.thickness for s in read_contents(path).shells.values()] == [THICKNESS]
+    np.testing.assert_allclose(held(fem.plate(path)), held(fem.plate(written(tmp_path / "q.cdb", cdb(*mesh)))))
+    for other, match in [
+        (f"R,2,{THICKNESS},0.003\n", r"R \(line 3: its thickness is not the same at all corners\)"),
+        (f"R,2,{THICKNESS}\nRMORE,0.5\n", r"its real constant 7 is 0.5"),
+        (f"R,2,{THICKNESS},,,,30\n", r"its real constant 5 is 30"),
+        (f"{BLOCK}{RECTANGULAR}\n", r"RLBLOCK .*it must have 8 real constants, got 6"),
+        ("R,2,THICK\n", "it cannot be read from 'THICK'"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            fem.plate(written(tmp_path / "r.cdb", rows(cdb(*mesh, section=other))))
+
+
+@pytest.mark.parametrize(("kind", "offset"), [("quad", ",,,,,,0.001"), ("triangle", "\n,,0.001")])
+def test_offsets_of_shells_with_nodes_on_edges_are_refused(kind, offset, tmp_path):
+    name = {"quad": "CQUAD8", "triangle": "CTRIA6"}[kind]
+    text = bdf(*with_edge_nodes(kind), tail=offset).replace("\n,\n", "\n")
+    with pytest.raises(ValueError, match=rf"ZOFFS=0.001 of {name} \(line"):
+        fem.plate(written(tmp_path / "p.bdf", text))
+    text = bdf(*with_edge_nodes(kind), tail=",0.002" if kind == "quad" else "\n,,,0.002").replace("\n,\n", "\n")
+    with pytest.raises(ValueError, match=rf"{name} \(line \d+\) has a thickness at its corners"):
+        fem.plate(written(tmp_path / "q.bdf", text))
 
 
 def test_ports_loads_and_stresses_turn_with_the_plate():
@@ -156,6 +205,7 @@ def test_ports_loads_and_stresses_turn_with_the_plate():
     np.testing.assert_allclose(von_mises(stress), von_mises(flat), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_cantilever_of_a_deck_has_the_frequencies_of_leissa(tmp_path):
     """C-F-F-F square, A. W. Leissa, J. Sound Vib. 31 (1973) 257: Ritz values, upper bounds 0.2 to 0.7 % above."""
     path = written(tmp_path / "plate.inp", inp(*in_space("quad", counts=(6, 6), lengths=(0.2, 0.2))))
@@ -166,18 +216,24 @@ def test_a_cantilever_of_a_deck_has_the_frequencies_of_leissa(tmp_path):
     assert np.all(ratio < 1.0) and np.all(ratio > 0.99)
 
 
+@pytest.mark.slow
 def test_a_plate_is_its_solid_within_the_error_of_the_theory():
-    """Free plate of h/b = 0.04: with shear within 0.5 %, most of it the mesh of the solid; thin plates are above."""
+    """Free plate of h/b = 0.04: with shear within 0.25 %, the errors of both meshes; thin plates are above.
+
+    Torsion of a strip without shear is 0.63 h/(2b) too stiff in frequency, 1.3 % (Saint-Venant). Mode 4 of the solid
+    falls with its mesh: 1503.8, 1487.9, 1483.9 and 1483.2 Hz with 10, 16, 24 cells along it and 24 in two layers; the
+    plate has 1483.7 and 1482.2 Hz with 8 and 16.
+    """
     lengths, thickness = (0.2, 0.1), 4e-3
-    solid = fem.solid(fem.box_mesh((*lengths, thickness), (10, 5, 1)), STEEL, degree=2)
-    free = np.sqrt(held(solid, 3))
-    mesh = fem.box_mesh(lengths, (8, 4))
+    solid = fem.solid(fem.box_mesh((*lengths, thickness), (24, 12, 2)), STEEL, degree=2)
+    free = np.sqrt(held(solid, 4))
+    mesh = fem.box_mesh(lengths, (16, 8))
     thin, thick = (
-        np.sqrt(held(fem.plate(mesh, STEEL, thickness=thickness, theory=theory), 3)) / free
+        np.sqrt(held(fem.plate(mesh, STEEL, thickness=thickness, theory=theory), 4)) / free
         for theory in ("kirchhoff", "reissner_mindlin")
     )
-    assert np.abs(thick - 1.0).max() < 5e-3
-    assert np.all(thin > thick) and np.all(thin < 1.01)
+    assert np.abs(thick - 1.0).max() < 2.5e-3
+    assert np.all(thin > thick) and np.all(thin < 1.013)
 
 
 def test_what_is_no_flat_plate_is_refused_by_name(tmp_path):

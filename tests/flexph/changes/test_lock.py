@@ -465,7 +465,7 @@ def test_a_joint_that_an_earlier_run_locked_is_released_by_its_own_mechanism():
     start = arm.consistent_state(arm.assemble({"arm": 0.0}), velocities={"arm": 2.0})
     run = integrate(arm, start, np.linspace(0.0, 0.5, 11), changes=[lock("pivot", at=0.3)])
     for name in ("pivot", "lock pivot"):
-        with pytest.raises(ValueError, match=r"an earlier run locked 'pivot'.*go on with the mechanism of that run"):
+        with pytest.raises(ValueError, match=r"a lock in place of 'pivot'.*continue with the mechanism of that run"):
             integrate(run.final_mechanism, run, np.linspace(0.5, 1.0, 11), changes=[release(name, at=0.7)])
 
 

@@ -200,7 +200,7 @@ def test_a_flexible_arm_against_a_rigid_stop_stays_out_of_it():
     sound(solution)
     with pytest.raises(ValueError, match=r"restitution is not defined at 'arm.tip'"):
         connect({"arm": arm}, [contact("arm.tip", floor(), Rigid(restitution=0.5))])
-    with pytest.raises(ValueError, match=r"rigid contacts such as 'stop' are for Exact\(\)"):
+    with pytest.raises(ValueError, match=r"rigid contacts such as 'stop' need method=Exact\(\)"):
         integrate(mechanism, start, (0.0, 1e-3), method=Decaying())
 
 

@@ -280,7 +280,7 @@ def test_what_cannot_have_controllers_says_so():
     given = (MOTOR, start_of(MOTOR), (0.0, 0.1))
     with pytest.raises(ValueError, match="tolerance"):
         integrate(*given, method=Exact(tolerance=1e-3), controllers={"hold": loop})
-    with pytest.raises(ValueError, match="controllers are for mechanisms"):
+    with pytest.raises(ValueError, match="controllers need a mechanism"):
         integrate(*given, method=DiscreteGradient(), controllers={"hold": loop})
     with pytest.raises(ValueError, match="must be a Quantity"):
         Sampled(function=hold, period=0.01, sensors={"angle": 1.0})

@@ -280,7 +280,8 @@ HEAVY = INERTIAL.replace('xyz="0.1 0 0"', 'xyz="0 0 0"')
 def test_names_of_flexible_links_take_their_shapes(tmp_path, assumed):
     """The mass of the file, and the stiffness of hollow metal: the body is that of a bar with E/ρ = 2.6e7 m²/s²."""
     path = urdf(tmp_path, arm=BAR, hand=HEAVY)
-    with pytest.warns(UserWarning, match=r"link 'arm' is flexible by assumptions: its visual shape .*kg/m³"):
+    said = r"link 'arm' is flexible by assumptions: its visual shape .*kg/m³.*, its centre of mass is 0.1 m from"
+    with pytest.warns(UserWarning, match=said):
         arm = read_urdf(path, flexible=["arm"]).bodies["arm"]
     density = 1.0 / (0.4 * 0.02 * 0.01)
     given = fem.Material(young=2.6e7 * density, density=density, poisson=0.3)
@@ -290,6 +291,14 @@ def test_names_of_flexible_links_take_their_shapes(tmp_path, assumed):
     assert arm.size == same.size and strains[0] == pytest.approx(strains[1], rel=1e-6)
     with pytest.raises(ValueError, match=r"flexible must be .* a list of names, got 'arm'"):
         read_urdf(path, flexible="arm")
+
+
+def test_a_centre_of_mass_that_stays_is_not_spoken_of(tmp_path, assumed):
+    path = urdf(tmp_path, arm=BAR, hand=HEAVY)
+    path.write_text(path.read_text().replace('<origin xyz="0.1 0 0"/><mass', '<origin xyz="0.2 0 0"/><mass'))
+    with pytest.warns(UserWarning, match="link 'arm' is flexible by assumptions") as told:
+        read_urdf(path, flexible=["arm"])
+    assert "centre of mass" not in str(told[0].message)
 
 
 def test_a_link_without_a_shape_is_a_bar(tmp_path, assumed):

@@ -336,7 +336,7 @@ def test_a_run_goes_on_where_the_disk_of_its_checkpoint_is_full(tmp_path, monkey
 
 @pytest.mark.parametrize("method", [IDA(), Radau()])
 def test_solvers_of_libraries_keep_no_checkpoint(method, tmp_path):
-    with pytest.raises(ValueError, match=r"checkpoint is not for .*whose library"):
+    with pytest.raises(ValueError, match=r"checkpoint cannot resume a run of .*: its library"):
         of_particles(method, checkpoint=tmp_path / "run")
 
 

@@ -1,6 +1,7 @@
 """Ropes over sheaves: lengths against geometry, theorems of free bodies, closed forms, refusals."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -740,3 +741,19 @@ def test_a_rope_out_of_the_plane_of_its_drum_is_told_with_the_distance():
     start = mechanism.consistent_state(mechanism.assemble({"load": ((0.6, -0.5, 0.4), np.eye(3))}))
     with pytest.warns(ValidityWarning, match=r"rope leaves the plane.* radius 0\.1 m.* 0\.4 m out of it"):
         integrate(mechanism, start, [0.0, 0.001, 0.002])
+
+
+@pytest.mark.parametrize(("length", "short"), [(0.5, True), (0.76, True), (0.8, False), (None, False)])
+def test_a_rope_far_shorter_than_its_way_is_named(length, short):
+    """One metre of way; the tension is that of the stiffness."""
+    load = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
+    line = rope([GROUND.at(0.0, 1.0), "load.centre"], stiffness=1e4, length=length, name="hoist")
+    mechanism = connect({"load": load}, [line])
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        mechanism.assemble({"load": (0.0, 0.0, 0.0)})
+    texts = [str(each.message) for each in given if issubclass(each.category, ValidityWarning)]
+    assert len(texts) == short
+    if short:
+        assert f"hoist is shorter than its way: {length:g} m" in texts[0]
+        assert f"by {100.0 / length - 100.0:.0f} % with {1e4 * (1.0 - length):.3g} N" in texts[0]

@@ -183,8 +183,8 @@ def test_a_file_has_the_wheel(tmp_path):
     [
         (lambda: disc(ground=None), "needs ground=GROUND.at"),
         (lambda: disc(ground=GROUND), "must be a place GROUND.at"),
-        (lambda: disc(coulomb(3.0, speed=0.1)), "takes creep"),
-        (lambda: disc(creep(longitudinal=1.0, limit=2.0)), "takes creep"),
+        (lambda: disc(coulomb(3.0, speed=0.1)), "must be creep"),
+        (lambda: disc(creep(longitudinal=1.0, limit=2.0)), "must be creep"),
         (lambda: creep(longitudinal=1.0, limit=2.0, friction=0.1), "not both"),
         (lambda: creep(longitudinal=1.0, friction=0.0), "friction must be positive"),
         (lambda: magic_formula(longitudinal=1.0), "needs its peak"),

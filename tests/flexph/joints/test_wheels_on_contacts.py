@@ -125,7 +125,7 @@ def test_what_gives_no_load_is_refused():
         (lambda: on(KelvinVoigt(1e5, friction=0.2)), "compliant law without friction"),
         (lambda: connect(body | balls, [pair, wheel]), "of many balls"),
         (lambda: slipping_wheel("disc.hub", radius=1.0, friction=limited, contact="ground"), "friction=μ"),
-        (lambda: slipping_wheel("disc.hub", ground=GROUNDED, **tyre), "either ground or contact"),
+        (lambda: slipping_wheel("disc.hub", ground=GROUNDED, **tyre), "give ground or contact"),
         (lambda: slipping_wheel("disc.hub", radius=1.0, friction=TYRE), "or the name of its contact"),
         (lambda: mechanism.phdae(run.final), "contact"),
     ):

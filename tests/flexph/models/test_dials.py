@@ -65,6 +65,8 @@ def test_its_slider_moves_the_functions_of_a_live_run(tmp_path, monkeypatch):
         ("{dial: rset}", {}, r"angle.*dial.*'rset'.*'rest'"),
         ("{dial: rest}", {"value: 30": "value: 70"}, r"dials.*rest.*value.*bounds of the dial"),
         ("{dial: rest}", {"unit: deg": "unit: degree_of"}, r"dials.*rest.*unit"),
+        ("{dial: rest}", {"unit: deg": "unit: mm"}, r"angle.*dial: got '1 mm', which measures a length"),
+        ("{dial: rest}", {"value: 30": "value: 30 deg"}, r"rest\.value: got '30 deg' beside unit: deg"),
     ],
 )
 def test_wrong_dials_are_refused_where_they_stand(angle, words, told, tmp_path):

@@ -160,6 +160,9 @@ def test_bad_motions_are_refused(written):
         ("{kind: trapezoid, start: 0, end: 1, velocity: -1, acceleration: 1}", "velocity"),
         ("{kind: polynomial, start: 0, end: 1}", "duration"),
         ("{kind: spline, times: [0, 1, 0.5], points: [0, 1, 2]}", "times"),
+        ("{kind: spline, times: [0, 1 s], points: [0, 9 deg], unit: deg}", r"points: got '9 deg' beside unit: deg"),
+        ("{kind: polynomial, start: 0, end: 1, duration: 1, unit: mm}", r"angle\.unit: got '1 mm', .* a length"),
+        ("{expression: t, unit: rpm}", r"angle\.unit: got '1 rpm', .* an angular velocity"),
     ):
         with pytest.raises(ModelError, match=message):
             written(MODEL.replace("DRIVE", text))

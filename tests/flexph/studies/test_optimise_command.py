@@ -160,7 +160,7 @@ def test_gradients_of_all_measures_are_those_of_differences(tmp_path):
         ("[null, 400 mm]", "[null, null]", "has no limit"),
         ("[null, 400 mm]", "[null, 400 MPa]", "constraints.way[1]: got '400 MPa', which measures a stress"),
         ("{way: [null, 400 mm]}", "{weight: [null, 10 mm]}", "constraints.weight[1]: got '10 mm', which"),
-        ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must begin within its bounds 3 kg and 5 kg, the file has 2 kg"),
+        ("[0.5 kg, 5 kg]", "[3 kg, 5 kg]", "ball.mass must start within its bounds 3 kg and 5 kg, got 2 kg"),
         ("[0.5 kg, 5 kg]", "[5 kg, 0.5 kg]", "write the lower end first"),
         ("[0.5 kg, 5 kg]", "[0.5 m, 5 m]", "measures a length"),
         ('"bodies.ball.mass"', '"bodies.bal.mass"', "no such setting"),
@@ -217,6 +217,36 @@ def test_limits_have_the_unit_of_their_measure(limit, message, tmp_path):
     with pytest.raises(ModelError) as error:
         model.check()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("angle: {of: {measure: angle, port: rod.root}, target: 30 kg}", "angle.target: got '30 kg', which measures a"),
+        ("angle: {of: {measure: angle, port: rod.root}, margin: 1 mm}", "angle.margin: got '1 mm', which measures a"),
+        ("stress: {of: {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}, margin: 1 mm}", "margin"),
+        ("place: {of: position of rod.tip, take: rms, target: 2 MPa}", "place.target: got '2 MPa', which measures a"),
+        ("weight: {of: mass of rod, target: 1 m}", "weight.target: got '1 m', which measures a length"),
+        ("way: {of: displacement of rod.tip, target: 1 deg}", "way.target: got '1 deg', which measures an angle"),
+    ],
+)
+def test_targets_and_margins_have_the_unit_of_their_reading(measure, message, tmp_path):
+    text = BENT[: BENT.index("optimisations")]
+    (tmp_path / "m.yaml").write_text(text + f"        {measure}\n")
+    with pytest.raises(ModelError, match=r"m\.yaml:\d+:\d+: ") as error:
+        load_model(tmp_path / "m.yaml").check()
+    assert message in str(error.value)
+
+
+def test_targets_and_margins_are_converted(tmp_path):
+    angle = "{of: {measure: angle, port: rod.root}"
+    own = f"        plain: {angle}}}\n        less: {angle}, target: 30 deg}}\n"
+    own += f"        bound: {angle}, margin: 0.01 deg}}\n        same: {angle}, margin: {np.radians(0.01)}}}\n"
+    (tmp_path / "m.yaml").write_text(BENT[: BENT.index("optimisations")] + own)
+    found = load_model(tmp_path / "m.yaml").run("go").figures()
+    np.testing.assert_allclose(found["plain"] - found["less"], np.radians(30.0), rtol=1e-14)
+    np.testing.assert_allclose(found["bound"], found["same"], rtol=1e-14)
+    assert 0.0 < found["bound"] - found["plain"] <= np.radians(0.01)
 
 
 def test_methods_with_derivatives_say_why_there_are_none(call):

@@ -589,7 +589,7 @@ def test_bad_runs_are_named():
         run(system, (1.0, 0.0, 0.0), GRID, mode="on")
     with pytest.raises(ValueError, match="does not support tolerance, got"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="off", method=DiscreteGradient(tolerance=1e-6))
-    with pytest.raises(ValueError, match="mode is for a SwitchingPHDAE"):
+    with pytest.raises(ValueError, match="mode needs a SwitchingPHDAE"):
         run(system.system("off"), (1.0, 0.0, 0.0), GRID, mode="off")
     with pytest.raises(ValueError, match="no external port 'u'"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="off", inputs={"u": 1.0})

@@ -281,7 +281,7 @@ def test_what_a_run_with_a_page_refuses(tmp_path):
     refusal("sliders cannot be combined with a checkpoint", live=motor, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="live must be True, False or a"):
         integrate(*pendulum(), np.linspace(0.0, 0.1, 11), live="page")
-    refusal("live is for mechanisms by Exact", method=Gauss(2))
+    refusal("live runs need a mechanism and Exact", method=Gauss(2))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         refusal(f"port {taken.getsockname()[1]} of 127.0.0.1 cannot be used", live={"port": taken.getsockname()[1]})
@@ -292,7 +292,7 @@ def test_what_a_run_with_a_page_refuses(tmp_path):
     with pytest.raises(ValueError, match="none of this one has a view"):
         integrate(bare, bare.consistent_state(bare.assemble({"rod": (0.0, 0.0, 0.0)})), [0.0, 0.1], live=True)
     system = PHDAE(E=np.eye(1), J=np.zeros((1, 1)), z=lambda x: x, H=lambda x: x @ x / 2, sample=np.ones(1))
-    with pytest.raises(ValueError, match="live is for mechanisms"):
+    with pytest.raises(ValueError, match="live runs need a mechanism"):
         integrate(system, [1.0], [0.0, 0.1], live=True)
 
 

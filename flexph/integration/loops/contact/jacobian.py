@@ -413,7 +413,7 @@ def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
+    """Set the gradients of the slips with respect to V and the spins of bodies; the spins add entries."""
     entry = cython.declare(cython.Py_ssize_t)
     first = _first_row(m)
     entry = m.touch_begin[4]

@@ -252,7 +252,7 @@ class Bearings(NamedTuple):
     spring: IndexMatrix  # (f, t)
     lever: Matrix  # (f, t)
     friction: Vector  # (f,)
-    rubbing: Index  # (f,), number of its factor of time, −1 for none
+    rubbing: Index  # (f,), index of the time factor of the friction, −1 for none
     row: Index  # (k,)
     owner: Index  # (k,)
     lost: Index  # (f,)

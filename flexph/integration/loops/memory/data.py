@@ -84,8 +84,8 @@ class Stiffness(NamedTuple):
     """
 
     constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
-    damping: Vector  # (entries,), β of the body times ``constant``, and the constant damping
-    left_mean: Unsigned  # entry of D̄, for each stress coupled with it
+    damping: Vector  # (entries,), sum of β times ``constant`` and the constant damping
+    left_mean: Unsigned  # entries of D̄, repeated for each stress that C⁻¹ couples with theirs
     left_val: Vector  # C⁻¹
     left_damping: Vector
     left_ptr: Unsigned  # of each entry (i, j): the entries of row i

@@ -119,7 +119,7 @@ def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
 
 
 def failed_function(*, is_solved: bool) -> BaseException | None:
-    """Take the error of a user's function that the loops of this thread called; None if none needs to be raised.
+    """Return the error of a user's function called by the loops of this thread; None if it need not be raised.
 
     Interruptions count in any case, other errors unless the steps are solved, or the iteration diverged and called the
     function at no number.

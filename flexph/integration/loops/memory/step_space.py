@@ -151,7 +151,7 @@ class PathSpace(NamedTuple):
     chord: Vector  # C
     change: Vector  # ∂C/∂s₁
     resting: Tensor  # (c, t, d), n at the start
-    direction: Tensor  # (c, d, d), n̄ and last b
+    direction: Tensor  # (c, d, d), vectors n̄ across the curve, and last b (see mechanics.curves)
     along: Matrix  # (c, d), unit vector
     way: Matrix  # (c, d), τ
     by_place: Matrix  # (c, d), ∂τ/∂s₁ of C

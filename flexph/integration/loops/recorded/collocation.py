@@ -95,7 +95,10 @@ def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, 
 
 
 def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) -> None:
-    """Record a program of residual and end of a step; BEFORE and AFTER are groups of time-dependent data and stages."""
+    """Record a program for the residual and the end of a step.
+
+    Its group BEFORE holds the time-dependent data, AFTER the stages.
+    """
     set_cells(c.run.cells.space, c.run.plain)
     set_cells(c.space_cells, c.spaces)
     set_cells(c.given_cells, given)

@@ -15,7 +15,7 @@ from ..memory.structures import GaussTable, Kinds, Table
 from .backward import NOTHING, Backward, backward_of, recorded_cells, recorded_zeros
 
 WORK_SPACE = ("transport", "driven")
-"""Last fields of a RecordedScheme, of recorded numbers."""
+"""Last fields of a RecordedScheme, which hold recorded numbers."""
 AT_NODES = ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved", "factor", "factor_rate", "factor_end")
 """Fields of a table in the order of :class:`RecordedNodes`."""
 
@@ -52,7 +52,7 @@ class RecordedNodes(NamedTuple):
 
 
 class Collocated(NamedTuple):
-    """Backward sweep over N steps of Gauss collocation: states and derivatives, and what the loops need of the nodes.
+    """Backward sweep over N steps of Gauss collocation, with the tableau, data and work space of the nodes.
 
     ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` has derivatives.
     """
@@ -73,7 +73,7 @@ class Collocated(NamedTuple):
 
 
 def widths_of(table: GaussTable, tableau: Tableau) -> list[tuple[str, int, int, int]]:
-    """Fields of a table, with the rows of a step, the first one counted from that of the step before, and columns."""
+    """Layout of the fields of a table: name, rows of a step, rows from one step to the next, and columns."""
     s = tableau.nodes.size
     of_nodes = [(name, s, s) for name in ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved")]
     of_points = [("factor", 2 * s, 2 * s), ("factor_rate", 2 * s, 2 * s), ("factor_end", 2, 1)]
@@ -106,9 +106,10 @@ def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict
 def collocated_of(
     m: Memory, table: GaussTable, tableau: Tableau, run: tuple[Array, Array], varied: Index
 ) -> tuple[Collocated, tuple[Index, StageMemories, list[Index]]]:
-    """Arrays of a run, and what must live as long: addresses of recorded numbers come first.
+    """Arrays of the backward sweep, and the memories that they point to, which the caller must keep alive.
 
-    ``run`` has the states (N + 1, n) as the loops have them, and ∂Φ/∂x.
+    ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x. Addresses of recorded numbers are first
+    among the memories.
     """
     states, by_state = run
     memories = StageMemories(m, before_runs(m), tableau)

@@ -144,10 +144,10 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
 
 
 def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
-    """Solve a substep by one iteration method after the other; return the iterations, −1 if none solves it.
+    """Solve a substep by the first iteration method that converges; return its iterations, −1 if none does.
 
-    Newton's method is followed, where the mechanism has the parts for it, by Newton's method with stresses ahead and by
-    the line search; steps with friction of joints only have the first.
+    Newton's method is tried first, then Newton's method with predicted mean stresses (linear elastic bodies), then the
+    line search (contacts, stiffening joints and nonlinear laws). With dry friction of joints only the first is tried.
     """
     iterations = newton(m, dim, kinds, given, False)
     if iterations >= 0 or kinds.friction > 0:

@@ -25,7 +25,7 @@ DIAGONAL = 1e-3
 
 
 class Answers:
-    """Callback of the loops of one memory; ``further`` answers questions on laws of solids."""
+    """Callback of the loops of one memory; ``further`` processes requests on laws of solids."""
 
     def __init__(self, mechanism: Model, m: Memory, further: Callable[[int], int] | None = None) -> None:
         self._further = further
@@ -47,7 +47,7 @@ class Answers:
         return error
 
     def _answer(self, question: int) -> int:
-        """Answer a question: 1 on success, 0 if the matrix is singular and after any exception."""
+        """Process a request of the loops; return 1 on success, 0 for a singular matrix and after any exception."""
         if self._answering.error is not None:
             return 0
         if question == FACTOR:

@@ -5,6 +5,7 @@ Some ten seconds, as gmsh starts anew for each drawing. All is skipped without g
 
 import json
 import sys
+import warnings
 
 import meshio
 import numpy as np
@@ -203,6 +204,19 @@ def test_the_command_lists_ports(rod):
 def test_wrong_arguments_are_refused(rod, given, words):
     with pytest.raises(ValueError, match=words):
         fem.solid(rod[0], STEEL, **given)
+
+
+@pytest.mark.parametrize(("flat", "height"), [(False, 60), (True, 2)])
+def test_cells_longer_than_the_part_are_warned_of(tmp_path, flat, height):
+    """Millimetres given as metres: gmsh meshes on with a few cells, and the first frequency is off by half."""
+    with Sheet() as sheet:
+        sheet.box((0, 0, 0), (200, 100, height))
+        path = sheet.write(tmp_path / "sheet.step")
+    with pytest.warns(UserWarning, match=r"size=12 m is longer than the part, 0.2 m"):
+        read_contents(path, request=MeshRequest(12.0, flat=flat))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_contents(path, request=MeshRequest(0.03, flat=flat))
 
 
 def test_files_that_are_no_drawings_are_refused(rod, tmp_path):

@@ -1,0 +1,44 @@
+"""Errors on the safe side, from estimates and the values on successive meshes.
+
+The error of a value V on mesh k is e_k. What refinement from mesh j has gained, e_j − e_k = |V_k − V_j|, is known. If
+the estimates have the same index η/e on both meshes, e_k = η_k |V_k − V_j| / (η_j − η_k): Richardson's extrapolation,
+with the order of convergence seen by the estimates. Near corners inwards, where the smooth stresses are as wrong as
+those of the mesh, this replaces the index of 1 that smooth solutions have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+
+from .criteria import Round
+
+SPREAD, RECENT = 3.0, 2
+"""Least ratio of the estimates on two meshes that are compared, and number of the last such meshes that are.
+
+Estimates alternate by some 20 % with the pattern of bisected cells, which smaller ratios would amplify.
+"""
+MARGIN = 1.25
+"""Factor of extrapolated errors; without it the largest was down to 0.84 of the largest true error."""
+UNMEASURED = 4.0
+"""Factor of estimates without a mesh to compare with; their lowest index was 0.31 (degree 1, errors of 15 %)."""
+
+
+def safe_errors(earlier: Sequence[Round], names: Sequence[str], values: Array, estimates: Array) -> Array:
+    """Relative errors (k,) on a mesh: estimates times factors that the values on earlier meshes give."""
+    criteria = zip(names, values, estimates, strict=True)
+    return np.array([estimate * _factor(earlier, name, value, estimate) for name, value, estimate in criteria])
+
+
+def _factor(earlier: Sequence[Round], name: str, value: float, estimate: float) -> float:
+    """Inverse index of the estimate of a criterion."""
+    ratios = []
+    for own in earlier:
+        if name in own.names:
+            k = own.names.index(name)
+            if estimate < SPREAD * estimate <= own.estimates[k] < np.inf:
+                ratios.append(abs(1.0 - own.values[k] / value) / (own.estimates[k] - estimate))
+    return MARGIN * max(1.0, *ratios[-RECENT:]) if ratios else UNMEASURED

@@ -1,0 +1,92 @@
+"""Real constants of shells of Ansys archives: R, RMORE and RLBLOCK.
+
+Other elements have them, too, so that constants that cannot be read are refused only where a shell needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..contents import Place, ShellSection
+from .commands import Command, number
+
+NAMES = ("R", "RMORE", "RLBLOCK")
+SHELLS = (43, 63, 93, 181)
+"""Bending shells whose first four real constants are the thickness at their corners."""
+CORNERS = 4
+
+
+@dataclass
+class _RealSet:
+    """A set of real constants as it is written."""
+
+    place: Place
+    keyword: str
+    values: list[float] = field(default_factory=list)
+    why: str = ""
+
+    def add(self, words: list[str]) -> None:
+        """Add constants; a word that is no number is the name of a parameter."""
+        try:
+            self.values += [number(word) for word in words]
+        except ValueError:
+            self.why = f"it cannot be read from {', '.join(words)!r}"
+
+
+class RealConstants:
+    """Collector of real constants by the numbers of their sets."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, _RealSet] = {}
+        self.own: _RealSet | None = None
+
+    def take(self, command: Command) -> None:
+        """Add a set, or further constants of the last one."""
+        if command.name == "RLBLOCK":
+            self._take_block(command)
+        elif command.name == "R":
+            self.own = _RealSet(command.place, "R")
+            self.own.add(command.fields[1:])
+            if command.field(0).isdecimal():
+                self.held[int(command.field(0))] = self.own
+        elif self.own is not None:
+            self.own.add([""] * (-len(self.own.values) % 6))  # R and each RMORE have six
+            self.own.add(command.fields)
+
+    def _take_block(self, command: Command) -> None:
+        """Add the sets of a block: number, count and values in columns of a format, further rows in those of another.
+
+        Raises ValueError for rows that do not begin with a number and a count.
+        """
+        if not command.rows:
+            return
+        first, others, row = command.widths(), command._replace(format=command.rows[0].lower()).widths(), 1
+        while row < len(command.rows):
+            words, own = command.words(row, first), _RealSet(command.at(row), "RLBLOCK")
+            try:
+                which, count = int(words[0]), int(words[1])
+            except (ValueError, IndexError):
+                raise ValueError(f"{own.place}: {command.rows[row].strip()!r} must be real constants") from None
+            own.add(words[2:])
+            row += 1
+            while not own.why and len(own.values) < count and row < len(command.rows):
+                own.add(command.words(row, others))
+                row += 1
+            if not own.why and len(own.values) < count:
+                own.why = f"it must have {count} real constants, got {len(own.values)}"
+            self.held[which] = own
+
+    def section(self, which: int) -> ShellSection:
+        """Thickness of the shells with a set, and why they are no plate of one thickness."""
+        own = self.held[which]
+        corners, others = own.values[:CORNERS], own.values[CORNERS:]
+        thickness = corners[0] if corners else 0.0
+        why = own.why
+        if why:
+            thickness = 0.0
+        elif any(value not in (0.0, thickness) for value in corners):
+            why = "its thickness is not the same at all corners"
+        elif any(others):
+            k = next(k for k, value in enumerate(own.values) if k >= CORNERS and value)
+            why = f"its real constant {k + 1} is {own.values[k]:g}, which is no thickness"
+        return ShellSection(thickness, own.keyword, own.place, why)
