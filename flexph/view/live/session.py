@@ -104,6 +104,7 @@ class Session:
         self._hold_at = -np.inf
         self._begun = False
         self.waits = False
+        self._run: Any = None
 
     # ---- orders of the display, from any thread
 
@@ -151,6 +152,7 @@ class Session:
 
     def before(self, run: Any) -> None:
         """Show the start, wait for the display, and hold the run if it begins paused."""
+        self._run = run
         self._take(run)
         if not self._begun:
             self._begun = True
@@ -182,6 +184,8 @@ class Session:
 
     def close(self, state: str, message: str = "") -> None:
         """Show the final state of the run and its message."""
+        if self._run is not None and self._run.start.time > self.snapshot.time:
+            self._take(self._run)
         self._publish(replace(self.snapshot, state=state, message=message))
 
     def _take(self, run: Any) -> None:
@@ -213,7 +217,7 @@ class Session:
             self.sliders.take_over(run.start.time)
         now = time.perf_counter()
         period = 1.0 / self.rate
-        self._next = max(self._next + period, now + HASTE * period)  # a late snapshot is made up
+        self._next = now + min(max(self._next + period - now, HASTE * period), period)  # a late snapshot is made up
         self._resumed, self._counted = now, run.count
         self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
 

@@ -104,6 +104,21 @@ def test_a_slider_sets_an_input_whose_record_repeats_the_run(method, save_every)
         assert run.ledger.work["motor"] == pytest.approx(torques * turned, abs=1e-6 * run.ledger.scale)
 
 
+def test_the_last_frame_shows_the_end_of_the_run_and_steps_do_not_delay_the_next_one():
+    mechanism, start = pendulum()
+    with followed(mechanism, start, LONG, live={"paused": True}) as (page, result):
+        for _ in range(20):
+            page.order("step")
+        page.until(lambda head: head["steps"] == 20)
+        page.order("continue")
+        seen = [page.frame()[0]]
+        while seen[-1]["state"] != "finished":
+            seen.append(page.frame()[0])
+        run = result.result(timeout=20)
+    assert seen[-1]["steps"] == len(LONG) - 1 and seen[-1]["time"] == run.times[-1]
+    assert len({head["steps"] for head in seen}) > 3  # frames between
+
+
 def test_a_slider_of_a_stiffness_is_booked_and_repeats_the_run():
     """The factor passes to its new value over the next step, whose work is the input's."""
     line = {"direction": (0, 1), "length": 0.0}
