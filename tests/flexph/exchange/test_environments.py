@@ -98,7 +98,7 @@ def test_wrong_environments_are_refused():
     for changed, words in (
         ({"actions": {"motr": (-1.0, 1.0)}}, "no external port 'motr'"),
         ({"actions": {"motor": (1.0, -1.0)}}, "lowest <= highest"),
-        ({"actions": {}}, "one external port at least"),
+        ({"actions": {}}, "at least one external port"),
         ({"observations": {}}, "one sensor by name"),
         ({"substeps": 0}, "substeps"),
         ({"reward": 3.0}, "reward must be"),
