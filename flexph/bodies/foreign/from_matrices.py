@@ -166,7 +166,7 @@ def body_from_matrices(
         Node numbers (N,) used as labels in matrix files; by default those of the mesh, or 1 to N.
     mapping : array_like or path, optional
         Meaning of the rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the blocks
-        of d rows (N,), or a file of these, such as the .mapping file of HBMAT.
+        of d rows (N,), or a file of these, such as the .mapping of HBMAT or the .dof of CalculiX.
     shapes : array_like, optional
         Shapes Φ (N·d, k) from another program, used unchanged: modes and static responses with P fixed, without rigid
         motions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from .matrix_text import printed_matrix_market
 
 FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}
 """Degrees of freedom by Ansys' names; 1 to 6 as in Abaqus."""
+NODE_AND_FREEDOM = re.compile(r"(\d+)\.(\d)")
+"""A line of a .dof file of CalculiX."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +120,7 @@ def _mapping(given: Any, dim: int) -> Array:
 def _mapping_file(path: Path) -> Array:
     """Read a mapping file: lines 'row node UX' as in .mapping files of HBMAT, 'node UX', 'node dof', or node numbers.
 
-    A vector of integers in the Matrix Market format is read, too.
+    Lines 'node.dof', as in .dof files of CalculiX, are those of a node and a degree of freedom. A vector of integers in the Matrix Market format is read, too.
     """
     refuse_missing("mapping", path)
     text = path.read_text(encoding="latin-1")
@@ -127,6 +130,8 @@ def _mapping_file(path: Path) -> Array:
     rows: list[list[int]] = []
     for k, line in enumerate(text.splitlines(), 1):
         parts = line.replace(",", " ").replace(";", " ").split()
+        if len(parts) == 1 and (both := NODE_AND_FREEDOM.fullmatch(parts[0])):
+            parts = list(both.groups())
         if not parts or not parts[0].isdigit():
             if rows and parts:
                 raise ValueError(f"mapping, {str(path)!r}, line {k}: {line.strip()!r} does not begin with a number")

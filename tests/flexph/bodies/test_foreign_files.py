@@ -126,16 +126,19 @@ def test_rows_by_node_dot_freedom(model, tmp_path):
     np.testing.assert_allclose(eigenfrequencies(linear_body(body, "b"), COUNT), model.frequencies, rtol=1e-10)
 
 
-@pytest.mark.parametrize("given", ["file", "rows", "nodes of rows", "nodes", "vector"])
+@pytest.mark.parametrize("given", ["file", "dof", "rows", "nodes of rows", "nodes", "vector"])
 def test_rows_by_a_mapping(given, model, tmp_path):
-    """Rows in the order of a solver: the .mapping file of HBMAT, or node numbers of rows or of blocks of rows."""
-    shuffle = model.shuffled if given in ("file", "rows") else model.in_blocks
+    """Rows in the order of a solver: the .mapping of HBMAT, the .dof of CalculiX, or nodes of rows or blocks of rows."""
+    shuffle = model.shuffled if given in ("file", "dof", "rows") else model.in_blocks
     files = written(tmp_path, harwell_boeing_text, shuffle(model.M), shuffle(model.K), "matrix")
     blocks = model.numbers[model.nodes]
     mapping = {"rows": model.labels, "nodes": blocks, "nodes of rows": np.repeat(blocks, 3)}.get(given)
     if given == "file":
         mapping = tmp_path / "bar.mapping"
         mapping.write_text(mapping_text([(model.numbers[k // 3], k % 3) for k in model.solver]))
+    elif given == "dof":
+        mapping = tmp_path / "bar.dof"
+        mapping.write_text("".join(f"{model.numbers[k // 3]:8d}.{k % 3 + 1}\n" for k in model.solver))
     elif given == "vector":  # *EXPORT of the nodal mapping
         mapping = tmp_path / "map.mmf"
         lines = "".join(f"{n}\n" for n in blocks)
