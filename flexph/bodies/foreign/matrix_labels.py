@@ -120,7 +120,7 @@ def _mapping(given: Any, dim: int) -> Array:
 def _mapping_file(path: Path) -> Array:
     """Read a mapping file: lines 'row node UX' as in .mapping files of HBMAT, 'node UX', 'node dof', or node numbers.
 
-    Lines 'node.dof', as in .dof files of CalculiX, are those of a node and a degree of freedom. A vector of integers in the Matrix Market format is read, too.
+    Lines 'node.dof' of .dof files of CalculiX, and vectors of integers in the Matrix Market format are read, too.
     """
     refuse_missing("mapping", path)
     text = path.read_text(encoding="latin-1")
