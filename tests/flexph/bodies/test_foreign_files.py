@@ -128,7 +128,7 @@ def test_rows_by_node_dot_freedom(model, tmp_path):
 
 @pytest.mark.parametrize("given", ["file", "dof", "rows", "nodes of rows", "nodes", "vector"])
 def test_rows_by_a_mapping(given, model, tmp_path):
-    """Rows in the order of a solver: .mapping of HBMAT, .dof of CalculiX, or node numbers of rows or of their blocks."""
+    """Rows in the order of a solver: .mapping of HBMAT, .dof of CalculiX, or node numbers of rows or their blocks."""
     shuffle = model.shuffled if given in ("file", "dof", "rows") else model.in_blocks
     files = written(tmp_path, harwell_boeing_text, shuffle(model.M), shuffle(model.K), "matrix")
     blocks = model.numbers[model.nodes]
