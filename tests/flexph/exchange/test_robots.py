@@ -13,8 +13,8 @@ from flexph.exchange import read_urdf
 
 GRAVITY = (0.3, -0.8, -9.5)
 STEP = 1e-4
-"""Of difference quotients [s], whose errors of first and second order cancel between h, 2h and 4h. Shorter ones magnify the
-round-off of positions: at 2e-5 s by more than 1e-6."""
+"""Of difference quotients [s], whose errors of first and second order cancel between h, 2h and 4h. Shorter ones magnify
+the round-off of positions: at 2e-5 s to more than 1e-6."""
 
 
 def start_of(robot, tree, q, rate):
