@@ -62,7 +62,7 @@ def scheme_from(
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
     """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not take.
 
-    Compositions go back and forth and control takes second differences, so that both remember more steps.
+    Compositions, with substeps back in time, and step size control, with second differences, need a longer history.
     """
     raise TypeError(f"there are no steps of {method} for mechanisms")
 

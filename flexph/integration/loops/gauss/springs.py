@@ -6,7 +6,7 @@ with the 2s Gauss points τ of the step and Legendre's polynomials P,
 
     F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),
 
-which is ΔV for energies of up to fourth degree; what it misses of another ΔV is added along ẋ. (L. Brugnano,
+which is ΔV for energies of up to fourth degree; for others the difference to ΔV is added along ẋ. (L. Brugnano,
 F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) With a factor a(t) of the law V' is a V',
 ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
 
@@ -254,7 +254,7 @@ def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
 
 
 def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Extension of a spring with a law at the nodes."""
+    """Set the extension of a spring with a law at all nodes."""
     state = m.joints_state[k]
     for i in range(g.stages.size):
         x = m.at_spring[state]
@@ -297,7 +297,7 @@ def add_works_of_factors(m: Memory, g: Scheme, h: float, given: AtNodes) -> None
 
 
 def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
-    """Forces of an elastic law at the nodes, whose work is the change of its energy."""
+    """Set the forces of an elastic law at the nodes, whose work is the change of its energy."""
     law = m.joints_law[k]
     before = m.at_spring[m.joints_state[k]]
     for i in range(g.stages.size):
@@ -331,7 +331,7 @@ def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
 
 
 def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Slopes of all laws of springs for the Jacobian of the middle stage: V'' in the mean over the step, of F there."""
+    """Set the slopes of all laws of springs for the Jacobian: mean V'' over the step, ∂F at the middle stage."""
     middle = stage(g.stages, g.stages.size // 2)
     roped = m.joints_stiffness.size - (m.ropes_span.size - 1)
     for k in range(m.joints_stiffness.size):

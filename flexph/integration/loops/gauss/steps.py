@@ -72,7 +72,7 @@ def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> N
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Ask the controllers within a step about the states at its nodes after a try (see calls.is_to_be_tried)."""
+    """Call the controllers within a step with the states at its nodes; 0 if all agree, 1 to repeat it, else failure."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
