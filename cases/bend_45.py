@@ -1,7 +1,7 @@
 """A rod bent to 45° of a circle, with a force out of its plane at its tip.
 
 Source: K.-J. Bathe, S. Bolourchi, Large displacement analysis of three-dimensional beam structures, Int. J. Numer.
-Methods Engrg. 14 (1979) 961; since then a test of every rod in space.
+Methods Engrg. 14 (1979) 961; a standard test of rods in space.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def cam_and_follower(spin: float) -> Mechanism:
 
 def run(
     *,
-    speed: Annotated[float, Option("spin of the cam over the one at which the follower leaves it")] = 1.1,
+    speed: Annotated[float, Option("spin of the cam over the critical spin")] = 1.1,
     turns: Annotated[float, Option("turns of the cam")] = 2.0,
     steps: Annotated[int, Option("steps of a turn")] = 1000,
 ) -> Result:

@@ -75,7 +75,7 @@ def run(
     friction: Annotated[float, Option("coefficient of friction")] = 0.0,
     restitution: Annotated[float, Option("e, from 0 to 1")] = 0.0,
     step: Annotated[float, Option("time step", "s")] = 5e-4,
-    contact: Annotated[Contact, Option("how impacts are taken")] = "events",
+    contact: Annotated[Contact, Option("treatment of impacts")] = "events",
 ) -> Result:
     """A cam that lifts a follower off a stop, in a guide with clearance."""
     law = Rigid(restitution=restitution, friction=friction)

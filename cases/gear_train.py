@@ -42,7 +42,7 @@ SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
 
 @dataclass(frozen=True)
 class Result:
-    """A run, the torque ``drive`` of the motor, and the time ``until`` which it drives; the brake always acts."""
+    """A run, the torque ``drive`` of the motor [N m], and the time ``until`` [s] at which the motor is switched off."""
 
     solution: Solution
     drive: float
@@ -78,7 +78,7 @@ def ring_torque(drive: float, acceleration: float) -> float:
 
 
 def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
-    """Shape of a wheel or a ring, without teeth; ``layer`` sets it apart along the axis."""
+    """Shape of a wheel or a ring, without teeth; ``layer`` is the number of its plane along the axis."""
     centre = (0.0, 0.0, 1.5 * layer * THICK)
     return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
 

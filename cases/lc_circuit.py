@@ -42,7 +42,7 @@ class Laws:
 
     @property
     def bend(self) -> Array:
-        """Coefficients β/Q₀² of the cubic terms (3,): only the first capacitor hardens."""
+        """Coefficients β/Q₀² of the cubic terms (3,); zero except for the first capacitor."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:

@@ -210,7 +210,7 @@ def co_simulation(*, payload: float = 0.5) -> CoSimulation:
 
 def run(
     *,
-    controller: Annotated[Controller, Option("springs that move, a function that is called, or LQR")] = "port",
+    controller: Annotated[Controller, Option("springs with moving references, a sampled function, or LQR")] = "port",
     step: Annotated[float, Option("time step", "s")] = 2.5e-4,
     period: Annotated[float, Option("time between two calls of the controller", "s")] = 1e-3,
     elements: Annotated[int, Option("elements of each link")] = 4,
@@ -223,7 +223,7 @@ def run(
 
 
 def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
-    """Positions of the tip (k, 2) [m] at the saved times next to the given ones."""
+    """Positions of the tip (k, 2) [m] at the saved times nearest to the given ones."""
     tip, times = solution.position("fore.tip"), solution.times
     return np.array([tip[np.abs(times - t).argmin()] for t in moments if t <= times[-1] + 1e-9]).reshape(-1, 2)
 

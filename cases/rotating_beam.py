@@ -165,7 +165,7 @@ def _displacements(body: Body) -> dict[str, Array]:
 
 
 def _equal(values: Array) -> list[Array]:
-    """Groups of indices of neighbours with equal s²."""
+    """Groups of consecutive indices with equal values s²."""
     square = (values**2).real
     apart = np.abs(np.diff(square)) > EQUAL * np.abs(square[1:])
     return np.split(np.arange(len(values)), 1 + np.flatnonzero(apart))

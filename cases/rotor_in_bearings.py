@@ -4,7 +4,7 @@ For a rotor of revolution the equations in the world are constant (G. Genta, Dyn
 
     m ẍ + 2c_x ẋ + 2k_x x = 0,   J θ̈_x + J_p Ω θ̇_y + 2l²(c_y θ̇_x + k_y θ_x) = 0,  θ_y likewise with −J_p Ω θ̇_x.
 
-For a rotor with J₁ ≠ J₂ across its axis they are periodic for every observer.
+For a rotor with J₁ ≠ J₂ across its axis the equations are periodic in any axes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor by speed, also in closed form; growth of unequal ones by speed and asymmetry."""
+    """Exponents of the symmetric rotor by speed, also in closed form; growth of asymmetric rotors by speed."""
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 8), across the axis, as they are seen in the world

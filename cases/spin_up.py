@@ -78,10 +78,10 @@ def solve(elements: int, steps: int, dim: int = 3) -> Solution:
 
 
 def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str]:
-    """Run with linear strain from rest until the tip lags by more than the length, from which it does not return.
+    """Run with linear strain from rest until the tip lags by more than the length, after which it diverges.
 
-    The run continues in pieces, each from the final state of the one before. Its warnings, or the failure of a step,
-    are returned as text with the finished part.
+    The run consists of pieces, each from the final state of the one before. Return the finished part, and its warnings
+    or the failure of a step as text.
     """
     mechanism = spin_up(elements, "linear", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
@@ -201,7 +201,7 @@ def draw_lag(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Checks: lag and stretch of the tip with 8 elements and 2000 steps.
 
-    The stretch is met to 0.2 %: the steps raise the centrifugal force by (hω_s)²/6 = 6e-4, and the ringing shortens the
+    The stretch agrees to 0.2 %: the steps raise the centrifugal force by (hω_s)²/6 = 6e-4, and the ringing shortens the
     chord by ½∫u_y'², at most 1.6e-3 of the stretch.
     """
     solution = solve(8, 2000)

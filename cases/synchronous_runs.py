@@ -126,7 +126,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs in both coordinates by name, the operation that the load leads to, and errors by step."""
+    """Both runs in both coordinates by name, the steady operation at full load, and errors by step."""
 
     short: dict[str, Trajectory]
     loaded: dict[str, Trajectory]

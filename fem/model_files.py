@@ -180,7 +180,7 @@ class FlowEntry(Entry):
     speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=mapping_of("m/s"))
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with a speed that changes as a function."""
+        """Arguments of :class:`fem.Flow`, with a time-dependent speed as a function."""
         given = super().arguments(builder)
         speed = given["speed"]
         return given | {"speed": speed if isinstance(speed, int | float) else as_function(speed)}

@@ -156,7 +156,7 @@ def beam(
     damping: Damping = UNDAMPED,
     split: int = 1,
 ) -> Body | SplitBody:
-    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), in the plane or in space.
+    """An Euler-Bernoulli beam along the body x axis with the body origin P at its root: [flex] eq. (32)-(37).
 
     ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
     M [N m],

@@ -1,4 +1,4 @@
-"""Ranks of an MPI job: detection of the launcher, sums over ranks, memory, and the common end after an error."""
+"""Ranks of an MPI job: detection of the launcher, sums over ranks, memory, termination of all ranks after an error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """Context that ends the whole MPI job with the error message of this rank, as the others would wait forever."""
+    """Context that ends the whole MPI job with the error message of this rank, as all others would wait forever."""
     try:
         yield
     except BaseException as error:

@@ -58,7 +58,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these, and the partition."""
+    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these coordinates, partition."""
 
     model: SolidModel
     basis: Any

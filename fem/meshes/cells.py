@@ -63,9 +63,9 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
 class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
-    ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
-    points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
-    all others have the points of the full rule, with which the pair is equivalent to displacement elements.
+    ``stress`` and ``mass`` are orders of quadrature; stresses are values at the points of the rule ``stress``. On
+    simplices their number is that of the coefficients of a polynomial of one degree less, so that stresses and strains
+    are in one space. Other cells have the points of the full rule, which is equivalent to displacement elements.
     """
 
     name: str

@@ -24,7 +24,7 @@ SIMPLICES = ("triangle", "tetra")
 
 
 class Bisected(NamedTuple):
-    """A refined mesh, and the number of the cell of the earlier mesh of each of its cells."""
+    """Refined mesh, and for each of its cells the number of its parent cell in the mesh before."""
 
     mesh: SolidMesh
     parents: Array
@@ -125,7 +125,7 @@ class _Cuts:
         self.keys, self.rank, self.ends = keys[cut], rank[cut], ends[cut]
 
     def _keys(self, pairs: Array) -> Array:
-        """Keys of sorted pairs of nodes; those with new nodes lie beyond all others."""
+        """Integer keys of sorted pairs of nodes; keys of pairs with new nodes are larger than all others."""
         beyond = pairs[..., 1] >= self.count
         return np.where(beyond, np.iinfo(np.int64).max, pairs[..., 0].astype(np.int64) * self.count + pairs[..., 1])
 

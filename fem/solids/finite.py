@@ -117,9 +117,9 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, k) from the places of the body to the positions of all mesh nodes.
+    """Sparse matrix (N, k) from k world vectors of the body's nodes to the positions of all mesh nodes.
 
-    They are x = r + R (X − X_r) in rigid regions, otherwise x = r.
+    The vectors are origin r and columns of R for rigid regions, where x = r + R (X − X_r), else the position x = r.
     """
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning

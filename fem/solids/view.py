@@ -31,8 +31,8 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
     ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
     fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
-    Also returned by blocks: the numbers (k, corners) of the corners of each cell among the g. At an interface of
-    materials each has a separate value.
+    The third value has the numbers (k, corners) of the corners of each cell among the g, for each block. At an
+    interface of materials each material has a separate corner value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts

@@ -188,7 +188,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` leads from it to the point of J.
+    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` is the vector from it to J's point.
 
     Raises ValueError for a J that no distribution of mass has.
     """
