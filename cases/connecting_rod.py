@@ -28,7 +28,7 @@ THICKNESS = 0.25 * math.pi * DIAMETER**2 / HEIGHT  # [m]
 SHANK = fem.Section(width=THICKNESS, height=HEIGHT)
 MESH = Path(__file__).with_name("meshes") / "connecting_rod.msh"
 Z = (0.0, 0.0, 1.0)
-AT_ONCE = 64  # instants whose stresses are looked at together
+AT_ONCE = 64  # instants whose stresses are evaluated together
 
 Rod = Literal["eyes", "bar"]
 

@@ -243,7 +243,7 @@ ACCURACY = 7e-5
 """Largest deviation of the submitted positions from the equation of motion [m]: up to 5.8e-5."""
 
 EXACT: dict[Rod, tuple[float, float]] = {"slender": (0.24071957, 54.3333322), "masoudi": (0.26100201, 51.5065784)}
-"""Slider [m] and crank [rad] at 5 s from the equation of motion of the one freedom, the crank angle, integrated by an
+"""Slider [m] and crank [rad] at 5 s from the equation of motion of the crank angle, integrated by an
 explicit method of order 8 with tolerance 1e-11 (tests/cases/test_slider_crank_3d.py does so again)."""
 
 

@@ -33,7 +33,7 @@ RISE = 15.0  # T, until the hub turns steadily [s]
 RATE = 6.0  # ω_s [rad/s], above the first frequency 3.80 rad/s of the beam at rest
 END = 20.0  # of the run [s]
 STRETCH = METAL.density * RATE**2 * LENGTH**3 / (3.0 * METAL.young)  # ρAω²L³/3EA [m]
-CHUNK = 0.5  # the run with linear strain looks every so often whether the tip is still there [s]
+CHUNK = 0.5  # interval of the test whether the tip has diverged, with linear strain [s]
 
 Strain = Literal["linear", "von_karman"]
 

@@ -150,7 +150,7 @@ CELLS = {
 ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}
 """Cells of degree 2 that refine the cells of a mesh of degree 1."""
 BESIDE_PRISMS = {"tetra": "tetra10", "hexahedron": "hexahedron20", "wedge": "wedge15", "pyramid": "pyramid13"}
-"""The same of a mesh with wedges or pyramids, whose quadrilaterals have no nodes in their middle."""
+"""Cells of degree 2 for meshes with wedges or pyramids, whose quadrilateral faces have no nodes in their middle."""
 
 
 @lru_cache(maxsize=64)

@@ -126,9 +126,9 @@ class LinkSolid(FlexibleLink):
         elsewhere = f"its centre of mass is {off:.3g} m from that of the file, " if off > 0.1 * size else ""
         warn(
             f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with "
-            f"{density:.4g} kg/m³, its mass over its volume, {elsewhere}and Young's modulus {FIRM * density:.4g} Pa, "
-            "2.6e7 m²/s² times that as of steel and aluminium, "
-            f"on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
+            f"a density of {density:.4g} kg/m³ (mass over volume), {elsewhere}and Young's modulus is "
+            f"{FIRM * density:.4g} Pa (2.6e7 m²/s² times the density, as of steel and aluminium), on cells of "
+            f"{size:.3g} m; give fem.LinkSolid(material, size=…) with known data"
         )
         return Material(young=FIRM * density, density=density, poisson=POISSON)
 

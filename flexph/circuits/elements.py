@@ -29,7 +29,7 @@ def branch(plus: Any, minus: Any) -> Branch:
         if not isinstance(node, str) or not node:
             raise ValueError(f"a node must be a name, got {node!r}")
     if plus == minus:
-        raise ValueError(f"an element must stand between two nodes, got {plus!r} twice")
+        raise ValueError(f"an element must connect two different nodes, got {plus!r} twice")
     return plus, minus
 
 

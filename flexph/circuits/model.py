@@ -46,7 +46,7 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Subtract the undetermined part of voltages and currents (in place), so that the rest has the least norm."""
+        """Subtract the undetermined part of voltages and currents in place, which leaves those of least norm."""
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)

@@ -130,7 +130,7 @@ def to_linear(assembly: Assembly) -> LinearPHDAE:
     bent = [assembly.storages[k] for k, energy in stored.items() if energy.capacity is None]
     bent += [loss.name for loss in assembly.losses if loss.constant is None]
     if bent:
-        raise ValueError(f"elements of linear() must be linear, not linear: {', '.join(map(repr, bent))}; take phdae()")
+        raise ValueError(f"linear() needs linear elements, got nonlinear: {', '.join(map(repr, bent))}; use phdae()")
     E = np.zeros(assembly.size)
     for k, energy in stored.items():
         E[k] = energy.capacity or 0.0

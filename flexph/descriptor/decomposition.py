@@ -145,6 +145,6 @@ def _lower(below: Array, r: int) -> Array:
 
 
 def _orthogonal(matrix: Array) -> Array:
-    """Factor Q of the QL decomposition with positive diagonal (Gram-Schmidt from the right), smooth as its matrix."""
+    """Factor Q of the QL decomposition with positive diagonal (Gram-Schmidt from the right), smooth like the matrix."""
     q, triangle = np.linalg.qr(matrix[:, ::-1])
     return (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]

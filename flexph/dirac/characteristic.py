@@ -1,4 +1,4 @@
-"""Nonlinear resistive characteristics: of single entries, and coupled ones ([survey] eq. (2.17)-(2.18))."""
+"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18))."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Characteristic(Resistance):
         for r in self.relations:
             if not isinstance(r, Relation):
                 raise ValueError(
-                    f"relations must come from viscous, quadratic, coulomb or resistive of flexph.systems, got {r!r}"
+                    f"relations must come from viscous, quadratic, coulomb or resistive of flexph.laws, got {r!r}"
                 )
         object.__setattr__(self, "relations", tuple(self.relations))
 
@@ -97,7 +97,7 @@ class MultiportCharacteristic(Resistance):
     Raises
     ------
     ValueError
-        If power is generated, at construction or at any evaluated efforts; with efforts and power.
+        If power is generated, at construction or at any evaluated efforts; the message has efforts and power.
     """
 
     entries: int

@@ -72,7 +72,7 @@ def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
 
 
 def _ended(x: Array) -> StepFailed:
-    """Error at the end of the region in which the sample's multipliers are determined."""
+    """Error for a state at which the multipliers that were chosen at the sample are not determined."""
     return StepFailed(
         f"the multipliers chosen at the sample are not determined near x = {check.shown(x)}: their "
         "constraints have rotated too far; restart from the last state, with a PortHamiltonian that has it as sample",

@@ -50,7 +50,8 @@ class Graph:
         values = np.linalg.svd(block, compute_uv=False)
         if a.size and (a.size % 2 or values[-1] <= RANK * max(float(np.abs(J).max()), 1.0)):
             raise ValueError(
-                f"no such form: of J the block of the {a.size} entries to exchange is singular "
+                f"the chosen variables cannot be inputs together: the block of J of the {a.size} exchanged entries is "
+                "singular "
                 f"({'odd size' if a.size % 2 else f'smallest singular value {values[-1]:.0e}'})"
             )
         pivoted, inverse = np.empty_like(J), np.linalg.inv(block) if a.size else block

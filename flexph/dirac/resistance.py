@@ -81,7 +81,7 @@ class LinearResistance(Memo, Resistance):
     Raises
     ------
     ValueError
-        If a condition fails, with the defect.
+        If a condition fails; the message has the defect.
     """
 
     flow: Array
@@ -183,7 +183,7 @@ class ModulatedResistance(Resistance):
     Raises
     ------
     ValueError
-        If this dimension changes, with the state.
+        If this dimension changes; the message has the state.
     """
 
     at: Callable[[Array], Resistance]

@@ -44,7 +44,7 @@ class LagrangianSubspace:
     Raises
     ------
     ValueError
-        If it is not Lagrangian, with the defect.
+        If it is not Lagrangian; the message has the defect.
     """
 
     P: Array

@@ -108,7 +108,7 @@ class DiracStructure(NamedPorts):
     Raises
     ------
     ValueError
-        If power is not conserved or the rank is less than n, with the defect.
+        If power is not conserved or the rank is less than n; the message has the defect.
     """
 
     F: Any

@@ -29,9 +29,9 @@ def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) ->
 
     It keeps the kind of system, H and y, for any basis P (n, r) of full column rank, sparse or dense; Ĝ is dropped if
     it is round-off ([flex] eq. (47)). Entries of E and R that are round-off of their terms become zero
-    (:func:`flexph.numerics.factors.ldl.semi_definite_product`): stiffness does not damp a rigid motion. The result is
-    sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities; None if they do not
-    split.
+    (:func:`flexph.numerics.factors.ldl.semi_definite_product`), so that stiffness damping leaves rigid motions
+    undamped. The result is sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities;
+    None if they do not split.
     """
     lean = system.is_sparse and sparse.issparse(basis)
     p = sparse.csr_array(basis) if lean else (basis.toarray() if sparse.issparse(basis) else np.asarray(basis))

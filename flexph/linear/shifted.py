@@ -24,7 +24,7 @@ class Split(NamedTuple):
     """Blocks ``E = diag(M, C), J = [[J_v, −Dᵀ], [D, 0]], R = diag(R_v, 0), B = [B_v; 0], G = [G_v, 0]`` ([flex] (45)).
 
     Velocities v (n,) and stresses σ (m,): with displacements q̇ = v the system is ``M q̈ + (R_v − J_v) q̇ + DᵀC⁻¹D q =
-    B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the places of both among the states. Dense or sparse as the
+    B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the indices of both among the states. Dense or sparse as the
     system.
     """
 
@@ -48,7 +48,7 @@ class Split(NamedTuple):
 
 
 def split(system: LinearPHDAE) -> Split | None:
-    """Blocks of a system of that form, or None if it has no ``kinetic`` or another structure."""
+    """Blocks of a system of velocities and stresses; None if ``kinetic`` is not given or the structure is another."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)

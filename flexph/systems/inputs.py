@@ -160,7 +160,7 @@ class Forcing:
         return u
 
     def before(self, times: Array) -> Array:
-        """Inputs at ends of steps, (times, m), as they were before controllers and changes at these times."""
+        """Inputs at ends of steps, (times, m), just before controllers and changes act at these times."""
         u = np.array(np.broadcast_to(self.at_times(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):

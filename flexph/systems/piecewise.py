@@ -77,7 +77,7 @@ class Recorded(PiecewiseConstant):
     values: Array
 
     def __post_init__(self) -> None:
-        """Keep the arrays as they are."""
+        """Skip the checks of the base class."""
 
     def changed_at(self, time: float, values: Array) -> Recorded:
         """Input with other values (m,) from a time [s] on, which must not be before the last one."""

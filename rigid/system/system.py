@@ -72,7 +72,7 @@ class MultibodySystem(SystemModel):
     Raises
     ------
     ValueError
-        For a violated condition, with the defect.
+        For a violated condition; the message has the defect.
 
     Examples
     --------

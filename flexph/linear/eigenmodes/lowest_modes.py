@@ -94,7 +94,7 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 
 
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the matrix of M, C and D, with a shift from a first result; None if nearly all are motions."""
+    """Modes by the matrix of M, C and D, with a shift from a first result; None if these are nearly all modes."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -190,9 +190,9 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
     negative, error = pencil.inertia(middle, velocity)
     if error > SAFE * (high**2 - low**2):
         raise ArithmeticError(
-            f"that no mode is missed below {middle:.6g} rad/s could not be certified: the factor of K − ω²M is off by "
-            f"{error / middle**2:.0e} ω², the next frequencies are {high / low - 1.0:.0e} apart; ask for another "
-            "number of modes, or for all of a smaller system"
+            f"completeness of the modes below {middle:.6g} rad/s could not be certified: the factor of K − ω²M has an "
+            f"error of {error / middle**2:.0e} ω², the adjacent frequencies differ by {high / low - 1.0:.0e}; request "
+            "another number of modes, or all of a smaller system"
         )
     return negative
 

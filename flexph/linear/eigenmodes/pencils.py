@@ -1,7 +1,7 @@
 """Eigenvalues of s E x = A x with symmetric E ⪰ 0, whose entries may be of very different sizes.
 
-Masses and compliances have other units, 1e-2 kg beside 1e-15 m/N: an error of round-off of ‖E‖ would replace the
-smaller ones. So the coordinates are scaled by the diagonal of E first.
+Masses and compliances have different units and sizes, such as 1e-2 kg and 1e-15 m/N: an error of the round-off of ‖E‖
+exceeds the smaller entries. So the coordinates are scaled by the diagonal of E first.
 """
 
 from __future__ import annotations

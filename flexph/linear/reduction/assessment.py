@@ -175,8 +175,8 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
         return None
     if full.size != reduced.lift.shape[0]:
         raise ValueError(
-            f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
-            f"{reduced.lift.shape[0]}"
+            f"full must be the system that was reduced: it has {full.size} states, the reduced system comes from one "
+            f"with {reduced.lift.shape[0]}"
         )
     if not reduced.G.shape[0]:
         return check.norm(full.G @ reduced.lift) / check.norm(full.G)

@@ -145,7 +145,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRati
     system : LinearPHDAE
         The system; constraints are eliminated.
     count : int, optional
-        How many poles; all of them by default.
+        Number of poles; by default all.
 
     Returns
     -------
