@@ -241,7 +241,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def _draw_links(axes: Any, parameters: Any) -> None:
-    """Draw both links in a row: heights from the side above, widths from above below them, ten times as large."""
+    """Draw the sections along both links, ten times as large: heights in the upper row, widths in the lower one."""
     for k in range(1, 2 * PIECES + 1):
         for name, level, colour in (("height", 0.25, "C0"), ("width", -0.25, "C2")):
             size = 10.0 * parameters[f"{name}_{k}"]

@@ -110,7 +110,7 @@ def reduced() -> rigid.MultibodySystem:
 
 
 def robot() -> Mechanism:
-    """The drive as a mechanism: a body, one wheel in the middle of the axle for both, and follower forces."""
+    """Mechanism of the drive: a body, one wheel in the middle of the axle in place of two, and follower forces."""
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
     chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports, shape=drawn())
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]

@@ -60,7 +60,7 @@ class Result:
 
     @property
     def energy_error(self) -> Array:
-        """|H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
+        """Energy error |H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
         energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
         return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
 
@@ -244,7 +244,7 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the end velocity, from a run and one with half its step."""
+    """Order of convergence of the end velocity, from two runs; ``fine`` has half the step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 

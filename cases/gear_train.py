@@ -90,7 +90,7 @@ def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None)
 
 
 def train() -> Mechanism:
-    """Pinion and wheel, sun, three planets on an arm, and a fixed ring; only one planet meshes with the ring."""
+    """Mechanism of pinion, wheel, sun, three planets on an arm and a fixed ring, with which one planet meshes."""
     names = [f"planet {k}" for k in range(1, PLANETS + 1)]
     pins = [2.0 * math.pi * k / PLANETS for k in range(PLANETS)]
     bodies = {
@@ -147,7 +147,7 @@ def expected(result: Result) -> Array:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: ratios, deviations of the angles from them, and the reaction of the ring."""
+    """Summary numbers: speed ratios, deviations of the angles from these ratios, and the reaction of the ring."""
     angles, solution = result.angles, result.solution
     ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
     driven = np.searchsorted(solution.times, 0.5 * result.until)

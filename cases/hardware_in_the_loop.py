@@ -151,7 +151,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: prediction and run without an encoder, with one, and with the delay that makes both unstable.
+    """Checks: run against prediction without and with an encoder, and for the delay at which both become unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four
     times as large, and a quarter of a per cent of the target with four in a period.

@@ -200,7 +200,7 @@ def _spins(result: Comparison) -> dict[str, Array]:
 
 
 def draw_history(result: Result, path: Path) -> None:
-    """Draw energy and angular velocity about the vertical as in [flex] fig. 10, and the horizontal one."""
+    """Draw the energy and the vertical angular velocity as in [flex] fig. 10, and the horizontal angular velocity."""
     t = result.solution.times
     figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2)

@@ -116,7 +116,7 @@ class Result:
 
     @property
     def distance(self) -> float:
-        """(p̂ − p)ᵀ JᵀJ (p̂ − p) of estimated and true parameters."""
+        """Distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p, in units of the noise."""
         gap = np.array([self.fitted.parameters[name] - value for name, value in TRUTH.items()])
         return float(((self.jacobian @ gap) ** 2).sum())
 

@@ -127,7 +127,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
 
 
 def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
-    """Order of convergence from the two finest steps with errors above round-off; NaN if there are less."""
+    """Order of convergence from the two finest steps with errors above round-off; NaN for fewer than two such steps."""
     kept = [(h, e) for h, e in zip(steps, errors, strict=True) if e > ROUND_OFF][-2:]
     if len(kept) < 2:
         return math.nan

@@ -144,7 +144,7 @@ def step_errors() -> list[tuple[int, float]]:
 
 
 def slope(rows: list[tuple[int, float]]) -> float:
-    """Order of convergence from the two finest rows."""
+    """Order of convergence from the last two rows (number of elements or steps, error)."""
     (n0, e0), (n1, e1) = rows[-2:]
     return math.log(e0 / e1) / math.log(n1 / n0)
 

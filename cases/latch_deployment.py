@@ -73,7 +73,7 @@ def satellite(stiffness: float, preload: float) -> Mechanism:
 
 
 def inertia(angle: Any) -> Any:
-    """J(α) about the centre of the hub [kg m²]."""
+    """Moment of inertia J(α) of the satellite about the centre of the hub [kg m²]."""
     return HUB_INERTIA + 2.0 * (TURNED + PANEL * (HALF**2 + MIDDLE**2 + 2.0 * HALF * MIDDLE * np.cos(angle)))
 
 

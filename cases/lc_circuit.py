@@ -133,7 +133,7 @@ class Result:
 
     @property
     def states(self) -> dict[str, Array]:
-        """Q₁, Q₂, φ (k, 3) by route."""
+        """States Q₁, Q₂, φ (k, 3) by route."""
         of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
@@ -175,7 +175,7 @@ def run(
 
 
 def voltages(states: Array, hardening: float) -> Array:
-    """v₁ and v₂ (k, 2) [V]."""
+    """Voltages v₁ and v₂ of both capacitors (k, 2) [V]."""
     return np.array([Laws(hardening).slopes(x)[:2] for x in states])
 
 

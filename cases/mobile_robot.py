@@ -52,7 +52,7 @@ class Result:
 
     @property
     def poses(self) -> Array:
-        """x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
+        """Position x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
         places = self.solution["chassis.centre"]
         heading = self.solution.measured(joint_angle("chassis.centre", GROUND, axis=Z))
         return np.column_stack([places[:, :2], heading])

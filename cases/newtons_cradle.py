@@ -65,7 +65,7 @@ def run(
 
 
 def velocities_out(solution: Solution) -> list[float]:
-    """Final velocities of the balls [m/s]; the first one starts at 1 m/s."""
+    """Final velocities of the balls [m/s]; the first ball starts at 1 m/s."""
     return [float(solution[f"{name}.velocity"][-1, 0]) for name in NAMES]
 
 

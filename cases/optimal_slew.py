@@ -166,7 +166,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: effort and torque of a small slew in closed form; rest at the end of a large one, and its balance."""
+    """Checks: effort and torque of a small slew in closed form; rest at the end of a large slew, and its balance."""
     small = run(angle=0.01)
     nodes, own = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)

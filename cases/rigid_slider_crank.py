@@ -251,7 +251,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> None:
-    """Draw the linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
+    """Draw the linkage over one turn, crank speed, slider position, and the errors of both formulations."""
     figure = new_figure(10.0, 7.5)
     grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
     run, times, moved = result.coupled, result.coupled.times, motion(result.coupled)

@@ -94,7 +94,7 @@ UPRIGHT = Rotation.from_euler("x", -90, degrees=True)
 
 
 def held() -> Mechanism:
-    """A disc kept upright by a frame without tilt; masses and moments of both add up to ones.
+    """Mechanism of a disc kept upright by a frame; their masses and moments of inertia sum to one.
 
     The ground holds the height of the disc and that of the frame, which is one redundant constraint.
     """

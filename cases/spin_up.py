@@ -40,7 +40,7 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs; the one with linear strain ends soon after the tip diverges, with its reason in ``message``."""
+    """Both runs; with linear strain the run ends soon after the tip diverges, for the reason in ``message``."""
 
     solution: Solution
     linear: Solution
@@ -48,7 +48,7 @@ class Result:
 
 
 def hub_angle(t: float) -> float:
-    """θ(t) = (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) until T, then on at the rate ω_s [rad]."""
+    """Hub angle (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) [rad] until T, with the constant rate ω_s after it."""
     if t >= RISE:
         return RATE * (t - 0.5 * RISE)
     return RATE / RISE * (0.5 * t**2 + (RISE / (2.0 * math.pi)) ** 2 * (math.cos(2.0 * math.pi * t / RISE) - 1.0))

@@ -135,7 +135,7 @@ class Result:
 
 
 def load_step(full: Steady) -> tuple[Steady, Inputs]:
-    """Steady operation at half the shaft torque, and the inputs that lead from there to the full one."""
+    """Steady operation at half the shaft torque, and the inputs that lead from there to the full torque."""
     half = at_torque(0.5 * full.shaft_torque, full.state[3])
     return half, {"stator": network, "field": full.field_voltage, "shaft": full.shaft_torque}
 

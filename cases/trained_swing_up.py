@@ -92,7 +92,7 @@ def seen(angle: float, before: float) -> Array:
 
 
 def first_weights(seed: int) -> Array:
-    """Random weights; one is set so that it pushes the arm in the direction in which it moves."""
+    """Random initial weights; one weight is set so that the torque pushes the arm in its direction of motion."""
     w = 0.3 * np.random.default_rng(seed).standard_normal(5 * HIDDEN + 1)
     w[2], w[4 * HIDDEN] = 3.0, 1.5
     return w

@@ -170,7 +170,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """Means over the last two periods, or one if there are no two; None for a run without a whole period."""
+    """Means over the last two periods, or over one if the run has only one; None for a run without a period."""
     passages = solution.events["swing"]
     periods = min(2, len(passages.times) - 1)
     if periods < 1:

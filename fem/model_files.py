@@ -134,7 +134,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Entries to write: those of the shape if there is one, otherwise the constants; a section has both."""
+        """Entries to write: the dimensions of a shape, or the constants of a section without a shape."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 

@@ -177,7 +177,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Ṡ by central differences along the rates ``along``, and their time step; ``part`` scales the step."""
+    """Rate Ṡ of the basis by central differences along the rates ``along``, and their time step; ``part`` scales it."""
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0

@@ -51,7 +51,7 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
 
 
 def _load(frames: Sequence[Body]) -> NodalLoad:
-    """Loads of all frames as one load port."""
+    """Combine the load ports of all frames into one, with the loads in the order of the frames."""
     loads: list[LoadPort] = [frame.loads["load"] for frame in frames]
     return NodalLoad(
         nodes=np.repeat(np.arange(len(frames)), [len(load.positions) for load in loads]),
@@ -62,7 +62,7 @@ def _load(frames: Sequence[Body]) -> NodalLoad:
 
 
 def _view(frames: Sequence[Body], places: Array) -> View:
-    """Views of all frames as one view."""
+    """Combine the views of all frames into one; ``places`` (frames, d) [m] are the positions of their roots."""
     views = [frame.view for frame in frames if frame.view is not None]
     first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
     starts = np.cumsum([0, *(len(view.points) for view in views)])
@@ -85,7 +85,7 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """Section stresses of all frames in sequence."""
+    """Combine the section stresses of all frames into one; None if those of the section are unknown."""
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None

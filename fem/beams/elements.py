@@ -60,7 +60,7 @@ class Field:
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinate numbers of each element, (elements, local): those of its two nodes, then those inside."""
+        """Coordinate numbers of each element, (elements, local): first of its two nodes, then interior ones."""
         first = np.arange(self.elements)[:, None]
         nodes = self.nodal * first + np.arange(2 * self.nodal)
         return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])

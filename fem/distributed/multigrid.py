@@ -1,4 +1,4 @@
-"""Multigrid for a distributed solid: quadratic cells over linear cells, smoothed aggregation below them."""
+"""Multigrid for a distributed solid: levels of quadratic cells and of linear cells, then smoothed aggregation."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Isotropic(Hyperelastic):
 
 
 def _inverse(C: Array) -> Array:
-    """Inverses of tensors (k, 3, 3); NaN for singular ones, which occur in iterations that diverge."""
+    """Inverses of tensors (k, 3, 3); NaN for singular tensors, which occur in iterations that diverge."""
     try:
         return np.linalg.inv(C)
     except np.linalg.LinAlgError:

@@ -23,7 +23,7 @@ from .prisms import PLANE, PrismElement, Pyramid, Pyramid13, Wedge, Wedge15, squ
 
 
 def through_points(kind: Cell, at: Array) -> Array:
-    """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
+    """Values (..., n) of the Lagrange polynomials through the n stress points of a cell, at points (..., d) in it.
 
     They are constant or linear on simplices, of degree one or two in each coordinate on quadrilaterals, hexahedra and
     pyramids (there ξ, η, z), and in the plane and along the height on wedges, with as many coefficients as points.
@@ -93,7 +93,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Index of each node among the nodes of scikit-fem."""
+        """Indices of the cell's nodes in the node order of scikit-fem."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()

@@ -141,5 +141,5 @@ def _products(at: Array, powers: Array) -> Array:
 
 
 def _lowered(powers: Array, d: int) -> Array:
-    """Exponents with those of one coordinate lower by one, but not negative."""
+    """Exponents of monomials after differentiation by coordinate ``d``: lower by one there, at least zero."""
     return np.maximum(powers - np.eye(3, dtype=int)[d], 0)

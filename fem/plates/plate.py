@@ -258,7 +258,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals in the coordinates u, from those in all coordinates; ``shapes`` u are all coordinates."""
+    """Mass integrals in the coordinates u, from ``full`` integrals in all coordinates, which are ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,

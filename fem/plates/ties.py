@@ -173,7 +173,7 @@ def without_rigid_motion(
 ) -> Any:
     """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
 
-    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.without_rigid_motion`.
+    Mean axes of a large plate are a low-rank correction, see :func:`fem.solids.ties.referred`.
     """
     if held:
         if reference is not None:

@@ -66,7 +66,7 @@ def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
 
 
 def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
-    """Mesh of degree 1 with the marked cells (k,) cut, and others so that no node hangs; regions are kept."""
+    """Mesh of degree 1 with the marked cells (k,) bisected, and more cells so that no node hangs; regions are kept."""
     block = mesh.blocks[0]
     cuts = _Cuts(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
     cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
@@ -91,7 +91,7 @@ def _edges_of(width: int) -> Array:
 
 
 def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
-    """Nodes, and those in the middle of cut edges of boundary facets whose corners are all among them."""
+    """Given nodes, with the new middle nodes of all boundary facets whose corners are among the given nodes."""
     if not len(nodes):
         return nodes
     f = mesh.facets

@@ -57,7 +57,7 @@ class Refined(NamedTuple):
 
 
 def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
-    """Estimate of the errors of a body on its mesh, after rounds on earlier ones."""
+    """Estimate of the errors of a body on its mesh; the values of ``earlier`` rounds calibrate it."""
     names, shapes, values, factors = _targets(meshed.body, to)
     elastic = meshed.body.elasticity
     assert elastic is not None

@@ -1,4 +1,4 @@
-"""Smooth stresses from patches of cells, and the energy of their difference from those of the mesh.
+"""Smooth stresses from patches of cells, and the energy of their difference from the stresses of the mesh.
 
 Polynomials are fitted by least squares to the stresses at the points of all cells around a corner; the smooth stress is
 their mean, weighted by the barycentric coordinates in a cell: O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng

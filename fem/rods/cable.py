@@ -277,7 +277,7 @@ def _bent_by_law(
 
 
 def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> DirectorStrain:
-    """Strain rows with an elastic law of the elongation, one row for each element, in place of the first ones."""
+    """Strain rows with an elastic law of the elongation |r'| − 1 at the tension points instead of linear tension."""
     count, rows = length.size, np.arange(length.size)
     directors, factor, reference = energy.directors.copy(), energy.factors.copy(), energy.reference.copy()
     directors[:count, 0], factor[:count], reference[:count] = rows, np.sqrt(2.0 * length), length

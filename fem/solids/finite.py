@@ -135,7 +135,7 @@ def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, nodes) of ones: the node of the body that moves each node of the mesh."""
+    """Sparse incidence matrix (N, nodes): one in the column of the body's node that moves each mesh node."""
     owner = np.zeros(len(model.mesh.points), dtype=int)
     owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
     for i, numbers in enumerate(nodes.rigid.values()):

@@ -27,9 +27,8 @@ from .region_samples import Measured, measured
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
     """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
 
-    Mean axes of a large body would fill its matrices and are treated apart
-    (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
-    unknown port.
+    Mean axes of a large body would fill its matrices: there d + s single coordinates are held here, and
+    :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:

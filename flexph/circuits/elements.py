@@ -189,7 +189,7 @@ def _energy(name: str, law: float | Energy, unit: str) -> Energy:
 
 @dataclass(frozen=True)
 class Resistor:
-    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are "either".
+    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear resistors are "either".
 
     Attributes
     ----------

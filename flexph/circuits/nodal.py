@@ -39,7 +39,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for loops of closed switches or cutsets of open ones, which nodal equations cannot solve."""
+    """Raise ValueError for loops of closed switches and cutsets of open switches, singular in nodal equations."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]

@@ -67,7 +67,7 @@ class Characteristic(Resistance):
         return np.diag([float(r.resistance(e)) for r, e in zip(self.relations, efforts, strict=True)])
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R of :meth:`matrix`, and S = 0."""
+        """Symmetric part R of :meth:`matrix`, and skew part S = 0."""
         return self.matrix(efforts), np.zeros((self.size,) * 2)
 
 
@@ -150,7 +150,7 @@ class MultiportCharacteristic(Resistance):
         return np.array([central(self.force, efforts, move) for move in np.diag(steps)]).T / steps
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``, by the splitting of efforts divided by their ``scale``."""
+        """Matrices R ⪰ 0 and S = −Sᵀ of ``(R + S) e = F(e)``, by :func:`splitting` of efforts divided by ``scale``."""
         unit = np.outer(self.scale, self.scale)
         L, force = self.mean_slope(efforts) * unit, self.force(efforts) * self.scale
         R, S = splitting(L, efforts / self.scale, force, self.power(efforts))

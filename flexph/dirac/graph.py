@@ -34,7 +34,7 @@ class Graph:
             a.setflags(write=False)
 
     def kernel(self) -> tuple[Array, Array]:
-        """F and E of ``F f + E e = 0``, from w − J v = 0."""
+        """Matrices F and E of the kernel form ``F f + E e = 0``, from w − J v = 0."""
         n, swapped = len(self.J), self.flow_inputs
         one, minus = np.eye(n), -self.J + 0.0
         return np.where(swapped, minus, one), np.where(swapped, one, minus)

@@ -162,7 +162,7 @@ class ModulatedDirac:
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Checked ports of the storage; by default the first ones with as many entries as there are states."""
+    """Ports of the storage, checked to have one entry for each state; by default the first ports that do."""
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}

@@ -39,7 +39,7 @@ class Split(NamedTuple):
     G: Any
 
     def stiffness(self) -> Any:
-        """K = DᵀC⁻¹D (n, n), symmetric."""
+        """Stiffness K = DᵀC⁻¹D (n, n), symmetric."""
         if sparse.issparse(self.C):  # discontinuous stresses: C⁻¹ is as sparse as C
             K = self.D.T @ (inverse_by_blocks(self.C) @ self.D)
         else:
@@ -103,7 +103,7 @@ class Shifted(Memo):
 
     @once
     def split(self) -> Split | None:
-        """Velocities and stresses, if the system has them."""
+        """Blocks of velocities and stresses; None if the system does not split."""
         return split(self.system)
 
     @once
@@ -130,7 +130,7 @@ class Shifted(Memo):
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zeros in the others."""
+        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zero elsewhere."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:
@@ -253,7 +253,7 @@ class Shifted(Memo):
 
 
 def _unit(squares: Any) -> Array:
-    """1/√ of positive numbers, rounded to a power of two; one for others."""
+    """Reciprocal square roots of positive numbers, rounded to powers of two; one for zero and negative numbers."""
     squares = np.asarray(squares)
     return 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
 

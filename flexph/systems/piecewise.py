@@ -80,7 +80,7 @@ class Recorded(PiecewiseConstant):
         """Skip the checks of the base class."""
 
     def changed_at(self, time: float, values: Array) -> Recorded:
-        """Input with other values (m,) from a time [s] on, which must not be before the last one."""
+        """Input with other values (m,) from a time [s] on, which must not be before the last time of the record."""
         return self.followed_by(Recorded(np.array([time]), values[None]))
 
     def followed_by(self, later: Recorded) -> Recorded:

@@ -357,7 +357,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
-    """Ports of a shape together with given ones; ValueError if a name occurs in both."""
+    """Ports of a shape and additional ``given`` ports; raise ValueError if a name occurs in both."""
     twice = sorted(set(own) & set(given or {}))
     if twice:
         raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")

@@ -145,7 +145,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """|n × a| from its square; raise LyingFlat if it is zero, or imaginary during an iteration."""
+        """Sine |n × a| of the tilt from its square; raise LyingFlat if the square is zero or negative."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

@@ -216,7 +216,7 @@ off."""
 
 
 class Resistance(NamedTuple):
-    """R (n_kin, n_kin), symmetric and positive semi-definite, and S (n_kin, n_kin), skew, or None."""
+    """Resistance matrices: R ⪰ 0 symmetric (n_kin, n_kin), and S skew (n_kin, n_kin), or None for zero."""
 
     R: Array
     S: Array | None

@@ -76,7 +76,7 @@ def _is_complete(states: _FirstOrder, values: Array) -> bool:
 
 
 def interpolated(given: Array, share: float) -> Array:
-    """Matrix (n, n) at a share of a period, by Fourier interpolation of k equidistant ones (k, n, n), k odd."""
+    """Matrix (n, n) at a fraction of a period, by Fourier interpolation of matrices at k equidistant times, k odd."""
     coefficients = np.fft.fft(given, axis=0) / len(given)
     numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
     value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real

@@ -79,7 +79,7 @@ def lowest_square(pencil: Pencil, complement: Complement) -> float:
 
 
 def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: float) -> bool:
-    """True if there may be further modes up to a frequency in the complement of the known ones.
+    """True if there may be further modes up to a frequency in the complement of the known modes.
 
     The test uses random vectors: after k steps from one of them, the largest Ritz value is below the largest of n
     eigenvalues by a share ε with a probability of at most 1.648 √n exp(−(2k − 1) √ε) (J. Kuczyński, H. Woźniakowski,
@@ -155,7 +155,7 @@ def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
 
 
 def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Mass-orthonormal remainder of vectors outside a basis; dependent ones are left out.
+    """Mass-orthonormal remainder of vectors outside a basis, without linearly dependent vectors.
 
     Gram-Schmidt, done twice, with Householder's QR between, as vectors may span few directions.
     """

@@ -119,7 +119,7 @@ def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | 
 
 
 def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes in addition to the rigid ones, sought until the inertia of K − ω²M certifies completeness.
+    """Lowest ``count`` modes in addition to rigid motions, sought until the inertia of K − ω²M certifies completeness.
 
     None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
     """
@@ -198,7 +198,7 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Estimated square of a low frequency: the highest one, by power iteration, over the fourth power of 0.3 n.
+    """Estimate of a low ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
 
     The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
     improves the shift.
@@ -259,7 +259,7 @@ def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain: those that the corrections have not reduced to zero."""
+    """Mask of the motions without strain: columns that the corrections have not reduced to zero."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))

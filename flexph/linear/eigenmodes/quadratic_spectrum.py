@@ -202,7 +202,7 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
 def _newton_step(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Values s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
+    """Eigenvalues s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
 
     The step is exact to second order in the errors of the vectors x and y. Errors of K and of the sums leave
     (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.

@@ -131,7 +131,7 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
 
 
 def _quadratics(points: Array) -> list[Array]:
-    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) of an odd one."""
+    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) for an unpaired root."""
     pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
     alone = sorted(s.real for s in points if s.imag == 0.0)
     pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
@@ -140,7 +140,7 @@ def _quadratics(points: Array) -> list[Array]:
 
 
 def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
-    """Real vectors from complex ones: one for a real point, real and imaginary part for a complex one."""
+    """Real vectors from complex vectors: one for a real point, real and imaginary part for a complex point."""
     pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 

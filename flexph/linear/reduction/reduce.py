@@ -1,4 +1,4 @@
-"""Reduction of a linear system to a smaller one of the same kind; modal truncation."""
+"""Reduction of a linear system to a smaller system of the same kind; modal truncation."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class TimeResponse(Labelled):
         object.__setattr__(self, "values", check.array("values", self.values, shape))
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """Response of one output to one input, (k,); omit a name if there is only one.
+        """Response (k,) of one output to one input; a name may be omitted if there is only one.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class TimeResponse(Labelled):
         return Labels("time", values, coordinates, {"method": self.method})
 
     def describe_error(self) -> str:
-        """Error in words; empty for exact steps."""
+        """Text on the error of the response; empty for exact steps."""
         if self.error is None:
             return ""
         if self.checked.size:
