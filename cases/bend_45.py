@@ -96,7 +96,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: position of the tip with 17 nodes of order 2, to 2e-4 of the length against our own fine meshes.
 
-    The mesh of Simo and Vu-Quoc is coarser: their values are met to 2e-3 of the length.
+    The mesh of Simo and Vu-Quoc is coarser: their values agree to 2e-3 of the length.
     """
     tip, length = np.array(figures(solve(8, 2, (600.0,)))["tip_m"]), RADIUS * ANGLE
     for value, reference, axis in zip(tip, CONVERGED, "xyz", strict=True):

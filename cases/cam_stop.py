@@ -96,7 +96,7 @@ def heights(result: Result) -> Array:
 
 
 def lift(t: Array, spin: float) -> Array:
-    """Height of the follower in closed form, the larger of cam and stop heights; valid for e ω² < g up to :func:`hop`."""
+    """Height of the follower in closed form: the larger height of cam and stop, for e ω² < g up to :func:`hop`."""
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 

@@ -1,7 +1,7 @@
 """Two capacitors and an inductor in parallel: multiplier, kernel form and graph are one system ([survey] sec. 1.1).
 
 Values are chosen here; [survey] states none. A first capacitor that hardens, v₁ = Q₁/C₁ (1 + β(Q₁/Q₀)²),
-stands for eq. (1.9)-(1.10).
+is an example of eq. (1.9)-(1.10).
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def flat_side(solution: Solution, instant: int) -> Side:
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
     """Corners of each cell in rising order (c, k), and the stress there (c, k, 6) [Pa], from points of that cell alone.
 
-    A linear function (in each direction) takes them from the points of the cell to its corners, by least squares.
+    A function that is linear in each direction, fitted by least squares, extrapolates from the points to the corners.
     """
     field = view.tensors["stress"]
     used = np.unique(view.cells[:, : CORNERS[view.cell_type]])

@@ -176,7 +176,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: kinematics both ways against closed forms, the motion, forces, balance."""
+    """Checks: forward and inverse kinematics against closed forms, the motion, forces, balance."""
     result = run(step=1e-2)
     kinematics, wanted, end = result.kinematics, result.wanted, result.wanted.end
     source = "closed form: |p + R b - a|"

@@ -1,6 +1,6 @@
 """A synchronous generator: its data, its inductances and its equations in currents and in fluxes ([dg] appendix B).
 
-Data: P. Kundur, Power System Stability and Control, McGraw-Hill 1994: 555 MVA, 24 kV, 60 Hz, 2 poles. Example 3.1 gives
+Data: P. Kundur, Power System Stability and Control, McGraw-Hill 1994: 555 MVA, 24 kV, 60 Hz, 2 poles. Example 3.1 has
 stator and field in henry and ohm; example 3.2 gives, per unit, the leakages and the damper windings, of which [dg]
 models one in each axis: 1d and 1q; examples of chapter 12 give H = 3.5 s.
 """

@@ -205,10 +205,10 @@ def beam(
         - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
         - ``paper``: the pair of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
     strain : str, optional
-        ``von_karman`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on each
-        element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain couples
-        bending and torsion within a body: lateral-torsional buckling of a spatial beam takes several bodies
-        (:mod:`fem.beams.one_frame`).
+        ``von_karman``: the axial strain of each element is the best constant approximation of ``u_x' + ½u_y'² [+
+        ½u_z'²]`` (``quadratic``: the best linear one): geometric stiffening ([flex] remark 2) without membrane locking.
+        No strain couples bending and torsion within a body: lateral-torsional buckling of a spatial beam requires
+        several bodies (:mod:`fem.beams.one_frame`).
     momenta : str, optional
         See :class:`flexph.Body`.
     stations : mapping of str to float, optional

@@ -61,10 +61,10 @@ ASIDE: Mapping[str, Any] = {
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> tuple[BucklingLoad, ...]:
-    """Buckling loads that the strain of a beam misses, from its rigidities EA, EI_z, in space EI_y and GJ.
+    """Buckling loads that the strain of a beam does not model, from its rigidities EA, EI_z, in space EI_y and GJ.
 
-    Linear strain misses the buckling of a column. In space both strains miss lateral-torsional buckling of a beam bent
-    in its stiff plane, because bending and torsion are coupled between bodies only.
+    Linear strain does not model the buckling of a column. In space neither strain models lateral-torsional buckling of
+    a beam bent in its stiff plane, because bending and torsion are coupled between bodies only.
     """
     local, weight = mesh.quadrature()
     stresses, means = mesh.stresses(local), weight / mesh.length

@@ -98,10 +98,10 @@ def plate(
         As for :func:`fem.solid`, of triangles and convex quadrilaterals with straight edges in a plane, such as the
         shells of a deck; or a drawing with a flat part of one thickness, whose middle surface gmsh meshes.
     material : Material, Orthotropic, Anisotropic or mapping, optional
-        One material, or one for each region of cells by its name, in axes of the plate; None takes those of a deck.
+        One material, or one for each region of cells by its name, in axes of the plate; by default those of a deck.
     thickness : float or mapping, optional
-        t [m], one value or one for each region of cells by its name; None takes that of the drawing, or of the
-        sections of the deck (``*SHELL SECTION``, PSHELL, SECDATA, or real constants).
+        t [m], one value or one for each region of cells by its name; by default that of the drawing, or of the sections
+        of the deck (``*SHELL SECTION``, PSHELL, SECDATA, or real constants).
     theory : str, optional
         ``kirchhoff`` or ``reissner_mindlin``.
     ports : mapping, optional

@@ -1,8 +1,8 @@
 """Refinement of triangles and tetrahedra by bisection of their longest edges.
 
 An edge is cut in all cells that have it, and a cell with a cut edge has its longest edge cut (M.-C. Rivara, Int. J.
-Numer. Meth. Engng 20 (1984)). Each cell is cut at its longest edge that is to be cut, ties by numbers of nodes, so that
-both cells of a facet cut it in the same way and no node hangs.
+Numer. Meth. Engng 20 (1984)). Each cell is cut at the longest of its edges to cut; of equally long edges node numbers
+decide, so that both cells of a facet cut it equally and no node hangs.
 """
 
 from __future__ import annotations

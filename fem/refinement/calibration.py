@@ -2,7 +2,7 @@
 
 The error of a value V on mesh k is e_k. The gain by refinement from mesh j, e_j − e_k = |V_k − V_j|, is known. If
 the estimates have the same index η/e on both meshes, e_k = η_k |V_k − V_j| / (η_j − η_k): Richardson's extrapolation,
-with the order of convergence seen by the estimates. Near re-entrant corners, where the smooth stresses are as wrong as
+with the order of convergence of the estimates. Near re-entrant corners, where the smooth stresses are as wrong as
 those of the mesh, this replaces the index of 1 that smooth solutions have.
 """
 

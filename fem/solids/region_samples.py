@@ -64,7 +64,7 @@ class Measured:
     def rotation(self, model: SolidModel) -> Any:
         """Matrix (s, N·d) of the rotation of the best-fitting rigid motion.
 
-        If the region does not determine it, that of the adjacent cells is taken.
+        If the region does not determine this motion, it is the mean rotation of the adjacent cells.
         """
         if not self.spans:
             touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])

@@ -137,12 +137,12 @@ def solid(
         tetra10, hexahedron, hexahedron20, hexahedron27, wedge, wedge15, pyramid, pyramid13; for a plane body triangle,
         triangle6, quad, quad8, quad9. Cells of lower dimension only name regions.
     material : Material, Orthotropic, Anisotropic or mapping, optional
-        A material with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and
-        section assignments of the file (Abaqus), in its units.
+        A material with ν or G, or one for each region of cells by its name; by default density,
+        isotropic moduli and section assignments of the file (Abaqus), in its units.
     ports : mapping, optional
         Regions by port name: names in the mesh, node numbers, functions of positions x (d, N) that are true on the
         region, or a :class:`Tie` of these, which selects a rigid or a mean tie. The name of a coupling of a file (RBE2,
-        RBE3, ``*COUPLING``, …) stands for its region, kind and reference point.
+        RBE3, ``*COUPLING``, …) selects its region, kind and reference point.
     reference : str, optional
         Condition that removes the rigid motion from the deformation: a port that is held (a rigid port itself, or the
         mean motion of a mean port), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. Above 1000

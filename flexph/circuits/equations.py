@@ -174,7 +174,7 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _add_conjugate_state(self, state: int, name: str) -> int:
-        """Add a state of the other kind for an edge, 0 = (network) − (state), whose row takes the law.
+        """Add the conjugate effort of an edge as a state, 0 = (network) − (state); the law is in its row.
 
         Returns its index.
         """

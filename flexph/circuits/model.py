@@ -117,7 +117,8 @@ KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 class Model(Memo):
     """Elements by name between named nodes, as data for the functions of a circuit.
 
-    ``positions`` tell which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+    ``positions`` maps the names of switches and diodes to True (closed) or False (open); see :meth:`at`. Systems need
+    all of them.
     """
 
     elements: Mapping[str, Element]

@@ -165,8 +165,8 @@ def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Ar
         R = B + (p − b)/b² w wᵀ = K Kᵀ,   K = C + (√(p/b) − 1)/b w (Cᵀe)ᵀ
         S = A + (d wᵀ − w dᵀ)/b,          d = F − g − A e
 
-    Then Re = g, and Se = F − g as eᵀd = 0. If L e = F and the symmetric part is positive, R = B and S = A. If B misses
-    the dissipation, as for slopes that vanish, w = e and R = p/b² w wᵀ. All entries must have one unit.
+    Then Re = g, and Se = F − g as eᵀd = 0. If L e = F and the symmetric part is positive, R = B and S = A. If B has
+    no dissipation along e, as for vanishing slopes, w = e and R = p/b² w wᵀ. All entries must have one unit.
     """
     A, size = 0.5 * (L - L.T), float(np.abs(L).max(initial=0.0))
     values, vectors = np.linalg.eigh(0.5 * (L + L.T))

@@ -1,4 +1,4 @@
-"""Linear port-Hamiltonian descriptor systems with constant coefficients and constraints, and their conversion to PHDAE."""
+"""Linear port-Hamiltonian descriptor systems with constant coefficients and constraints; their conversion to PHDAE."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class MultibodySystem(SystemModel):
         Its matrices are ``E = diag(1, M, 0, 0)``, ``z = (∇V, ϖ, λ, μ)`` and ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ,
         −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``; R and B act on the velocities. R is given by
         :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair for
-        :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, which stay such to
+        :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, whose conditions hold to
         round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
         constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
         stage values of the midpoint of the step.

@@ -204,8 +204,8 @@ def _newton_step(
 ) -> tuple[Array, Array]:
     """Eigenvalues s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
 
-    The step is exact to second order in the errors of the vectors x and y. Errors of K and of the sums leave
-    (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
+    The step is exact to second order in the errors of the vectors x and y. The uncertainty by errors of K and of the
+    sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
     """
     (D, K), (s, x, y) = matrices, triples
     square, linear, constant = ((y * part).sum(axis=0) for part in (x, D @ x, K @ x[: K.shape[1]]))

@@ -62,8 +62,9 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
 
     It is a fixed point: V from ``(σ_i E − J + R)⁻¹B b_i``, and the poles and residue directions of VᵀEV, VᵀJV, … are
     the next −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): the H2-optimality conditions
-    that the structure leaves). The iteration runs in a space of solutions of the full system at a few points, which is
-    extended at its results until these no longer change: then the full system has the same fixed point.
+    that are compatible with the structure). The iteration runs in a space of solutions of the full system at a few
+    points, which is extended at its results until these no longer change: then the full system has the same fixed
+    point.
 
     For a system of velocities and stresses an odd order is reduced by one: its poles come in pairs. Raises
     ArithmeticError if the points do not converge, ValueError for a system whose responses do not decay.

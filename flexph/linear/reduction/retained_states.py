@@ -30,7 +30,7 @@ class RetainedStates:
 
     ``leading`` (n,) marks the retained leading unknowns, ``others`` (m,) the retained stresses; ``responses`` (n, k)
     are static deformations p_f under constraint forces Gᵀλ that act on no retained velocity, G_rᵀλ = 0. With them [G_r,
-    G_f V_f] has the rank of G for every V_f, so that the multipliers stay as unique as they were.
+    G_f V_f] has the rank of G for every V_f, so that the reduced multipliers are unique if those of the system are.
     """
 
     leading: Array
