@@ -50,8 +50,8 @@ class Opens(ArithmeticError):
 class Search:
     """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``.
 
-    ``keeps_pose`` for limit loads: the pose itself is the equilibrium, if there is one, where nothing gives way, and
-    messages do not say how much friction lacks.
+    ``keeps_pose`` is used for limit loads: a pose of rigid bodies without springs is itself tested for equilibrium, and
+    messages do not say by how much the friction is too small.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Search:
         return is_minimum(given, rested.configuration)
 
     def moved(self, rested: Rested) -> float:
-        """Largest displacement from the start over the size, or turn [rad]."""
+        """Largest displacement of a body from the start divided by the size, or largest change of a rotation entry."""
         c = rested.configuration
         apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
         return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
@@ -215,7 +215,7 @@ class Search:
         return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
 
     def _anchors(self, resting: Mechanism) -> Anchors:
-        """Anchors of a mechanism at the start."""
+        """Anchors of the mechanism at rest (contacts replaced), measured at the start configuration."""
         return anchor(resting, derive(resting.network.arrays, self.start).product)
 
     def _gaps(self, c: Configuration) -> dict[str, float]:
@@ -237,7 +237,7 @@ class Search:
         return min(entered, key=lambda name: entered[name]) if entered else None, 0.0
 
     def _touching(self, c: Configuration, closed: set[str]) -> set[str]:
-        """Open rigid contacts without a gap, each once: they carry their share if none of the contacts pulls then."""
+        """Names of rigid contacts, treated as open, whose gap is zero; each is returned once, to be tried as closed."""
         gaps = self._gaps(c)
         touching = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
         touching, self._tried = touching - self._tried, self._tried | touching
@@ -245,5 +245,5 @@ class Search:
 
 
 def _is_stiff(mechanism: Mechanism) -> bool:
-    """True for rigid bodies without springs."""
+    """True if all bodies are rigid and there are no springs."""
     return not (mechanism.layout.flexible or mechanism.layout.springs or mechanism.rigid_motion is not None)

@@ -14,7 +14,7 @@ from typing import Any
 from ..kernels.state import derive
 from ..systems.inputs import Input
 from .contact_search import Search
-from .faces_at_rest import has_surfaces, on_faces, stands
+from .faces_at_rest import gaps_agree, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
 from .model.model import extent
@@ -74,7 +74,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         local, _ = on_faces(mechanism, c)
         rested = _rest(local, pose, inputs, time=time, in_pose=True)
         c = rested.configuration
-        if stands(mechanism, local, c, CLOSED * size, WHAT):
+        if gaps_agree(mechanism, local, c, CLOSED * size, WHAT):
             return rested
         pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
     raise ArithmeticError(

@@ -1,4 +1,4 @@
-"""Assembly of bodies and connections into the flat arrays of the kernels."""
+"""Network: flat kernel arrays of a whole mechanism, gathered from its bodies and connections."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``unshifted`` are sparse fields of the arrays without the shift to the centre of mass; ``means`` are points of
-    joints and loads that are means of nodes.
+    ``unshifted`` are the sparse fields of the arrays before the shift to the centre of mass; ``means`` are points of
+    joints and loads that are weighted means of nodes.
     """
 
     arrays: Arrays

@@ -33,7 +33,7 @@ class Pose:
     rotations : array
         Rotations (b, d, d) from body to world axes.
     anchors : Anchors
-        Values that joints and springs keep as assembled.
+        Offsets of joints and free lengths of springs, measured in the assembled pose.
     bodies : tuple of str
         Names of the bodies (of their frames), where they are known.
     """
@@ -71,7 +71,7 @@ class State:
     multipliers : array
         Multipliers (g,).
     anchors : Anchors
-        Values that joints and springs keep as assembled.
+        Offsets of joints and free lengths of springs, measured in the assembled pose.
     memory : array
         Mean velocities, multipliers, velocity defects and lengths of the last steps, from which the iteration of the
         next step starts: a run continued from a saved state is then equal to the last bit.

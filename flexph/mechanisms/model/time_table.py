@@ -30,7 +30,7 @@ STRETCHED = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Values fixed by the assembled pose, of constraint laws and free measures of springs; NaN if driven."""
+    """Offsets of constraint laws and free lengths of springs fixed by the assembled pose; NaN if driven."""
 
     rows: Array
     springs: Array
@@ -72,9 +72,9 @@ def _law_rows(mechanism: Model) -> LawRows:
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose with products (p,), or of many (p, k): stated values, else the measured ones.
+    """Anchors of a pose with products (p,), or of k poses (p, k): given values, otherwise values measured in the pose.
 
-    Warns of ropes that are far shorter than their way at a single pose.
+    For a single pose, warns of ropes that are far shorter than their path.
     """
     free = _free_measures(mechanism, product)
     if mechanism.network.arrays.springs.ropes.number and product.ndim == 1:
@@ -139,7 +139,7 @@ class Prescribed(NamedTuple):
 class TimeTable:
     """Coefficients of terms and offsets of rows as functions of time; only those of drives are recomputed.
 
-    ``references`` are the free measures of the springs, and factors that the ``forcing`` of a run may set.
+    ``references`` are the free lengths of the springs, and factors that the ``forcing`` of a run may set.
     """
 
     def __init__(self, mechanism: Model, anchors: Anchors, forcing: Forcing | None = None) -> None:

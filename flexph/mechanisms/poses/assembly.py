@@ -46,7 +46,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
 
 
 def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
-    """Warn of bodies without a given place that no joint, force or contact connects to the ground or a placed body."""
+    """Warn of bodies without a placement that no joint, force or contact connects to the ground or to a placed body."""
     neighbours: dict[str, list[str]] = {name: [] for name in mechanism.bodies}
     held = [name for name in placed if name in neighbours]
     for c in mechanism.connections:
@@ -69,7 +69,7 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
 
 
 def _reached(neighbours: Mapping[str, Sequence[str]], starts: Sequence[str]) -> set[str]:
-    """Names that a walk from neighbour to neighbour reaches, with the starts."""
+    """Names connected to the starts through neighbours, the starts included."""
     reached, ahead = set(starts), list(starts)
     while ahead:
         new = [name for name in neighbours[ahead.pop()] if name not in reached]
@@ -98,7 +98,7 @@ def _pose(closure: Closure, at: Placed, size: float) -> Pose:
 def places_of(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that may move each."""
+    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that are not fixed."""
     twice = set(fixed) & set(guess)
     if twice:
         raise ValueError(f"a body is given in fixed= or in guess=, not in both: {sorted(twice)}")

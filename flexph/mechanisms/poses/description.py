@@ -52,7 +52,7 @@ def rank_at(mechanism: Model, pose: Pose) -> Rank:
 def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
     """Number of redundant constraints at a nearby pose along the freedoms; None if there is no such pose.
 
-    If there are fewer than at the pose itself, that pose is singular.
+    If there are fewer than at the given pose, the given pose is singular.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     directions = rank.basis.toarray()[:rigid]

@@ -3,7 +3,7 @@
 First the velocities are projected onto the old joints, G v = b, since runs satisfy them in the mean of each step only.
 Then the new joints close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the
 instant, at which g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the
-loss; both momenta stay, as joints between bodies act by opposite forces.
+loss. Momentum and angular momentum are unchanged, as joints between bodies act by opposite forces.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def state_after_passage(
 ) -> tuple[State, Booking]:
     """State after the joints of a mechanism are exchanged for those of another one, and the energy balance.
 
-    Losses and work are recorded under the account ``name``. Impulses of joints that begin to hold are recorded if the
-    change ``strikes``; a release has none.
+    Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
+    ``strikes`` is true; a release of joints has no impulses.
 
-    Raises ValueError, naming the joint and its gap, if a joint that begins to hold is not closed at this pose.
+    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
@@ -135,7 +135,7 @@ def _energy_of(M: Any, v: Array) -> float:
 
 
 def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
-    """Name of the connection and number of each constraint row."""
+    """Name of the connection, and index, of each constraint row."""
     names = [c.name for c in mechanism.connections for _ in c.rows]
     return list(zip(names, range(len(names)), strict=True))
 
@@ -182,7 +182,7 @@ def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
 
 
 def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
-    """Raise ValueError if a joint that begins to hold has a gap at this pose."""
+    """Raise ValueError if a joint that becomes active has a gap at this pose."""
     if not new.layout.multipliers:
         return
     a, c = new.network.arrays, configuration(new, state.x)

@@ -49,7 +49,7 @@ class Poses(Sequence[Pose]):
         return len(self.centres)
 
     def __getitem__(self, i: Any) -> Any:
-        """Pose by its number, or several by a slice."""
+        """Pose at an index, or several poses by a slice."""
         if not isinstance(i, int | np.integer):
             return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
         return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)

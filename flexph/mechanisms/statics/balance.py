@@ -60,7 +60,7 @@ class Problem(NamedTuple):
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def pushed(self, share: float) -> Problem:
-        """Problem with a share of the inputs alone."""
+        """Problem with a share of the inputs, and full weight and centrifugal forces."""
         return self._replace(applied=share * self.applied)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
@@ -116,8 +116,8 @@ def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configurati
 def newton_step(given: Problem, c: Configuration) -> Array:
     """Newton step ξ towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g, with unbalanced forces ρ and gaps g.
 
-    Strain rows use the mixed form: forces from their strains, the stiffness from their stresses σ, which are updated to
-    first order by each correction.
+    Strain rows use the mixed form: forces follow from the strains, the stiffness from the stresses σ, which each
+    correction updates to first order.
     """
     j = joint_forces(given, c)
     K = stiffness_at(given, c, j.arrays, j.multipliers)
@@ -131,9 +131,9 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 class JointForces(NamedTuple):
     """Joint forces with the best balance at a configuration, in terms of displacements ξ' with ξ = T ξ'.
 
-    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers, and ``spread`` (g, r) the
-    map from these to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the mass
-    matrix.
+    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers (r,), and ``spread`` (g, r)
+    the map from ``own`` to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the
+    mass matrix.
     """
 
     arrays: Arrays

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Unheld(ArithmeticError):
-    """Error for a mechanism without an equilibrium, as nothing holds it."""
+    """Error for a mechanism that has no equilibrium because no joint, spring or weight opposes its motion."""
 
 
 FADES = "; dampers and friction to the ground stop a rotation unless a drive of that rate keeps it up"

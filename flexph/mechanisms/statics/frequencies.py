@@ -218,7 +218,10 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
 
 
 def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
-    """Orthonormal basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it."""
+    """Basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it.
+
+    The basis vectors are returned after multiplication by 1 − QQᵀ.
+    """
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
     space = np.broadcast_to(np.eye(n), (len(Q), n, n))

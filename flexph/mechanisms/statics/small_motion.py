@@ -61,7 +61,7 @@ class Spectrum(Labelled):
         they differ from ``values`` by ±iΩ, depending on the sense in which the larger part of the motion whirls, and
         are equal for motions along or about the axis.
     symmetries : tuple of str
-        Directions in which a steady motion with relative motion, such as steady rolling, is merely moved: translations,
+        Symmetries of a steady motion with relative motion, such as steady rolling, which only shift it: translations,
         rotations, turns of wheels. Their exponents are not among the ``values``.
     """
 
@@ -79,7 +79,7 @@ class Spectrum(Labelled):
         return f"<Spectrum about {self.about}: {len(self.values)} values{band}>"
 
     def _repr_html_(self) -> str:
-        """Its message, and the values with their frequencies, as notebooks show them."""
+        """HTML for notebooks: the message, and a table of the exponents with their frequencies."""
         upper = [s for s in self.values if s.imag >= 0.0]  # the others are conjugate to these
         rows = [(_exponent(s), float(s.imag), float(-s.real / abs(s) if s else 0.0) + 0.0) for s in upper]
         head = ("s [1/s]", "frequency [rad/s]", "damping ratio")
@@ -117,7 +117,7 @@ def _exponent(s: complex) -> str:
 class AtRest(NamedTuple):
     """Small motions ξ = P η of a mechanism on the null space of its constraints, about rest or steady rotation; dense.
 
-    ``later`` describes the motion at later angles, None at rest.
+    ``later`` gives the steady motion at later times; None at rest.
     """
 
     c: Configuration
