@@ -25,9 +25,9 @@ from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 SOFT = 1e3, 1e2, 10.0
-"""Stiffnesses of springs that stand for rigid contacts, relative to weight and loads per size of the mechanism, each
+"""Stiffnesses of springs that replace rigid contacts, relative to weight and loads per size of the mechanism, each
 tried if the one before finds no equilibrium."""
 PULLS = 1e-9
 """Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
@@ -166,7 +166,7 @@ class Search:
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
             except Unheld:
-                raise  # softer springs hold no more
+                raise  # softer springs would not hold the mechanism either
             except ArithmeticError as error:
                 failed = failed or error
                 continue
@@ -198,7 +198,7 @@ class Search:
         resting = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
         anchors = carried(self.mechanism, resting, self.pose.anchors, self._anchors(resting))
         at = pose.centres, pose.rotations
-        if resting.rigid_motion is None:  # nodes of rods find their way by load steps
+        if resting.rigid_motion is None:  # joints of rods close in the load steps
             free = np.ones(resting.layout.velocities - resting.layout.flexible, dtype=bool)
             at = Closure(resting, self.time).closed(at, free)
         if self._stays:

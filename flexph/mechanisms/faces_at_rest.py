@@ -22,13 +22,13 @@ from ..kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
 from ..numerics.arrays import Array
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 KINDS = ("shape", "segments")
-"""Kinds of gaps that others stand for."""
+"""Kinds of gaps to surfaces, which planes and points replace."""
 SIZE, SIGN, CODE, FLAT, CURVATURE, PLACE = 1, 2, 3, 4, 11, 20
-"""Places in the results of :mod:`flexph.kernels.surfaces.closest`."""
+"""Indices in the results of :mod:`flexph.kernels.surfaces.closest`."""
 SQUARE, FIRST, SECOND = 0, 1, 2
-"""Places in those of :mod:`flexph.kernels.surfaces.segments`."""
+"""Indices in the results of :mod:`flexph.kernels.surfaces.segments`."""
 
 
 class Feature(NamedTuple):

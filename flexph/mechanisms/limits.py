@@ -11,9 +11,9 @@ from .model.state import Pose, State
 from .rested import Slips
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this module."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 AWAY = 0.1
-"""Displacement over the size of the mechanism, or turn [rad], from the pose beyond which it is another one."""
+"""Displacement relative to the size of the mechanism, or rotation, beyond which an equilibrium is another pose."""
 LIGHT = 1e-6
 """Normal force, relative to the largest one, at which a contact is about to open."""
 

@@ -20,7 +20,7 @@ from .poses.passage import copied_state
 from .substitutes import Touch
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 WAYS = 128
 """Number of directions in which friction in space is bounded, by polygons within its circle: to 3e-4."""
 FRICTION = ": friction: "

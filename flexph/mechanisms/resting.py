@@ -24,10 +24,10 @@ from .rested import Rested, Slips
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this module."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 WHAT = "mechanism.equilibrium"
 CHANGES = 20
-"""Largest number of times that balls pass to other faces of surfaces."""
+"""Largest number of changes of the faces that balls touch on surfaces."""
 CLOSED = 1e-9
 """Gap, relative to the size of the mechanism, up to which a surface counts as touched."""
 
@@ -98,7 +98,7 @@ def _rest(
     try:
         rested = search.settled(held=())
         if slipped is not None and not search.is_stable(rested):
-            raise slipped  # what slips does not come to such a place
+            raise slipped  # bodies that slip do not come to rest in an unstable equilibrium
         return rested
     except ArithmeticError as error:
         if not held:

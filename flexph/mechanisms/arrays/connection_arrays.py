@@ -184,7 +184,7 @@ def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
         if not isinstance(gap.law, Compliant) or gap.law.friction > 0.0:
             raise ValueError(
                 f"{wheel}: contact must have a compliant law without friction, Hertz or KelvinVoigt, as the wheel has "
-                f"its own, got {gap.law} of {name!r}"
+                f"its own friction, got {gap.law} of {name!r}"
             )
     return number
 

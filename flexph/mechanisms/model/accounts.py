@@ -34,7 +34,7 @@ KINDS = ("impact", "arrival", "friction", "settling")
 FLOWS = ("inlet", "outlet", "speed")
 """Works of a flow: at both ends, and by changes of its speed."""
 JOINED = "joints at impacts"
-"""Account of the energy lost when velocities are projected onto the joints before an impact or a settling."""
+"""Account of the energy lost when velocities are projected onto the joints before impacts and contact changes."""
 
 
 def _check_distinct(names: tuple[str, ...]) -> None:

@@ -231,7 +231,7 @@ class References:
         if forcing is None or not self._controlled:
             return None
         smooth = ~forcing.jumping
-        change = forcing.before(ends) - smooth * forcing.at_times(ends)  # of jumps, and of controllers at the first end
+        change = forcing.before(ends) - smooth * forcing.at_times(ends)  # of jumping inputs; first of controllers, too
         linear = [np.interp(times, ends, column) for column in change.T]
         return smooth * forcing.at_times(times) + np.array(linear).T
 

@@ -125,7 +125,7 @@ class State:
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(
-                f"a State has no {name!r}, as it holds no mechanism: use static_solution(mechanism, state) of "
+                f"a State has no {name!r}, as it contains no mechanism: use static_solution(mechanism, state) of "
                 "flexph.results, which has position(port), measured(sensor) and the other methods of a run"
             )
 

@@ -91,8 +91,8 @@ def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
             law = measure.law
             force = f" with {float(law.force(over)):.3g} N" if isinstance(law, ElasticLaw) else ""
             warn(
-                f"{name} is shorter than its way: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the assembled "
-                f"pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
+                f"{name} is shorter than its path: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the "
+                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
                 ValidityWarning,
             )
 
@@ -268,7 +268,7 @@ class TimeTable:
         try:
             samples = values_at(function, times, size)
         except Exception:
-            samples = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
+            samples = np.full((size, times.size), np.nan)  # evaluated one by one below, for the error
         if not np.all(np.isfinite(samples)):
             for t in times.tolist():
                 self.values(t)

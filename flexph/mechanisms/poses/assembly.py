@@ -62,7 +62,7 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
         return
     listed = f"{', '.join(map(repr, lost[:3]))}{f' and {len(lost) - 3} others' if len(lost) > 3 else ''}"
     warn(
-        f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a body with a place, and "
+        f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a placed body, and "
         f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or give a place by "
         f"fixed={{{lost[0]!r}: ...}} or guess={{{lost[0]!r}: ...}}"
     )

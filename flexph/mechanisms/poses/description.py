@@ -186,8 +186,8 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     if nearby is None:
         return lines
     if nearby < len(rank.redundant):
-        return [*lines, f"  singular: a little way off redundant are {nearby}; motions may branch here"]
-    return [*lines, "  not singular: as many are redundant a little way off"]
+        return [*lines, f"  singular: at a nearby pose {nearby} are redundant; motions may branch here"]
+    return [*lines, "  not singular: equally many are redundant at a nearby pose"]
 
 
 def _details(mechanism: Model) -> list[str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 CLOSED = 1e-9
-"""Gap of a joint that begins to hold, relative to its size, up to which it counts as closed."""
+"""Gap of a joint that becomes active, relative to its size, up to which it counts as closed."""
 AT_REST = 1e-13
 """Velocity after a lock, relative to those before, that counts as zero: round-off of bodies that cannot move."""
 ARRIVAL = "joints at changes"
@@ -89,7 +89,7 @@ def state_after_passage(
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
     for drive, own in work.items():
         works[drive] = works.get(drive, 0.0) + own
-    ends = _stored(old, arrived), _stored(new, held)  # of springs that came or went, and of elements that broke
+    ends = _stored(old, arrived), _stored(new, held)  # of new, removed and broken elements
     stored = sum(ends[1].get(name, 0.0) - ends[0].get(name, 0.0) for name in dict.fromkeys([*ends[0], *ends[1]]))
     if stored > 0.0:
         works[name] = stored

@@ -93,7 +93,7 @@ class Spectrum(Labelled):
         }
         variables = {
             "values": Variable(("motion",), self.values, "1/s", "exponent s of e^(st)"),
-            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent as it is seen in the world"),
+            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent in the fixed frame"),
             "frequency": Variable(("motion",), np.abs(self.values.imag), "rad/s", "frequency |Im s|"),
             "shapes": Variable(("motion", "displacement"), self.shapes.T, "", "shape of the motion, largest entry 1"),
         }

@@ -37,7 +37,7 @@ MANY = 1000
 """Number of velocities up to which stability is tested, by dense algebra; above, it is not tested along load steps."""
 
 FEW = 300
-"""Number of velocities up to which stability is tested after each search, where the test is cheap beside this."""
+"""Number of velocities up to which stability is tested after each search, as it is cheap compared with the search."""
 ASKEW = 1e-8
 """Skew part of a stiffness, relative to its largest entry, up to which forces have a potential."""
 
@@ -126,13 +126,13 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
     springs, flows = mechanism.network.arrays.springs, mechanism.network.arrays.flows
     if mechanism.layout.velocities > FEW or springs.force_laws or any(law.of_rates for law in laws(mechanism)):
         return
-    if flows:  # which are of no potential
+    if flows:  # which have no potential
         return
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady_motion(mechanism, state))
     if number := unstable_motions(given, configuration(mechanism, state.x)):
         warn(
             f"the equilibrium is unstable: its stiffness has {number} negative eigenvalue{'s' * (number > 1)}, as "
-            "beyond a buckling load or upside down; from a pose beside it equilibrium comes to a stable one, and "
+            "beyond a buckling load or upside down; from a nearby pose, equilibrium finds a stable one, and "
             "mechanism.buckling gives the load at which stability is lost",
             ValidityWarning,
         )

@@ -160,7 +160,7 @@ def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input])
 def _message(names: tuple[str, ...], growth: float, *, neutral: int) -> str:
     verdict = f"unstable: grows with {growth:.4g} 1/s" if growth else "no growing motion"
     left = f"; without its symmetries ({', '.join(names)})" if names else ""
-    others = f"; {neutral} of value zero lead to other steady motions, as another speed" if neutral else ""
+    others = f"; {neutral} of value zero lead to other steady motions, such as another speed" if neutral else ""
     return f"small motions about a steady motion, in the frame that moves with it ({verdict}){left}{others}"
 
 
