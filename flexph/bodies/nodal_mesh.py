@@ -37,7 +37,7 @@ class MeshPort(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodalMesh:
-    """Finite-element mesh of a solid over the points of its view, for loads on its N nodes.
+    """Finite-element mesh of a solid, whose N nodes are the points of its view.
 
     Attributes
     ----------

@@ -115,7 +115,7 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
 
 
 def _between(start: PortName, end: PortName) -> Vector:
-    """Vector from one port to another, each on a body or a position of the ground."""
+    """Vector from one port to another; each is on a body, or is a position of the ground."""
     if not isinstance(end, Ground):
         return between(end, start)
     if not isinstance(start, Ground):
@@ -129,7 +129,7 @@ PIECES = 16
 
 @dataclass(frozen=True)
 class RopeLine(Sign):
-    """Rope along its tangents and arcs."""
+    """Drawn shape of a rope: a strand along its straight spans and arcs."""
 
     points: tuple[RopePoint, ...]
 
