@@ -151,7 +151,7 @@ class _Quantised:
 
 @dataclass(frozen=True, eq=False)
 class _Through:
-    """Controller function whose outputs are filtered by ``change``, which keeps a state between calls."""
+    """Controller function whose outputs pass through a filter ``change``, whose state is stored between calls."""
 
     function: Callable[..., Any]
     remembers: bool
@@ -186,7 +186,7 @@ def _number(port: str, value: Any) -> Any:
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise Misanswered if a limit names a port that the controller has no output for."""
+    """Raise Misanswered if a limit names a port for which the controller has no output."""
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first output of a delayed controller the answer is empty
         names = ", ".join(map(repr, answer))

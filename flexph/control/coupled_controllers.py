@@ -25,7 +25,8 @@ class ControllersStep(NamedTuple):
     ``inputs`` are the inputs of the controllers' ports, ``forces`` those of their laws, ``held`` (i,) the inputs of all
     ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free ports. ``flows`` are, by
     controller, its dissipation and the work of external inputs by port; ``given`` is its work on the mechanism by port;
-    ``error`` is its share of the balance error [J]. ``near`` are the measures next to which angles are unwrapped.
+    ``error`` is its share of the balance error [J]. ``near`` are the last
+    values of the sensors, from which angle unwrapping continues.
     """
 
     states: list[Array]
@@ -65,7 +66,7 @@ class CompiledStep(NamedTuple):
 class CoupledControllers:
     """Controllers that act within the steps of a run, and the solver for the inputs that couple them to the mechanism.
 
-    The inputs u of a step equal the controllers' answers to the outputs of the mechanism under u. Broyden's method
+    The inputs u of a step equal the controllers' responses to the outputs of the mechanism under u. Broyden's method
     solves this equation and keeps its matrix from step to step. A trial is a step of the mechanism under constant
     inputs, so that its energy balance closes whatever residual is left in u. Laws of controllers, such as dry friction,
     are not part of that matrix: they are solved exactly, together with its linear model, so that friction may change
@@ -188,7 +189,7 @@ class CoupledControllers:
         return np.concatenate([np.zeros(0), *(c.steps.rates(x) for c, x in each if c.steps.laws)])
 
     def _line(self, trial: TrialStep, forces: Array, by_forces: Array, before: Array) -> Line:
-        """Linear relation of rates and forces at the ports of laws, with all other unknowns eliminated."""
+        """Linear relation between rates and forces at the ports of laws, with all other unknowns eliminated."""
         q = self.entries.size
         if not self.laws:
             return Line.nothing()
@@ -251,7 +252,7 @@ class CoupledControllers:
 
     @property
     def memory(self) -> tuple[Array, Array, float, float, Array, float]:
-        """Past inputs, Jacobian, largest answer, the Jacobian's step length, forces and largest rate of the laws."""
+        """Past inputs, Jacobian, largest response, the Jacobian's step length, forces and largest rate of the laws."""
         return self._past, self._slope, self._scale, self._h, self._forces, self._speed
 
     @memory.setter

@@ -163,7 +163,7 @@ def port_spring(
     stiffness : array_like
         K [N/m or N m], a number for all ``width`` components, or a matrix.
     damping : array_like, optional
-        D [N s/m or N m s], likewise; none by default.
+        D [N s/m or N m s], a number or a matrix; none by default.
     width : int
         Number of components.
     name : str

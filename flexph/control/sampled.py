@@ -29,7 +29,7 @@ GOES_ON = {"memory", "near", "inputs", "since", "period", "calls"}
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sampled:
-    """Controller that reads its sensors every ``period`` [s] from the run's start and holds its outputs between.
+    """Controller that reads its sensors every ``period`` [s] from the run's start and holds its outputs between calls.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Forces of a user against an extension, as functions of it, of its rate and of the time."""
+"""User-defined spring forces, as functions of extension, rate and time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ForceLaw(Remade):
     """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
 
     It stores no energy. In a step it is evaluated at the mean extension, the mean rate and the middle time, and does
-    the work −F Δx on the mechanism. The ledger counts energy that it takes (F v > 0) as dissipation of its element,
-    and energy that it supplies as work under the same name.
+    the work −F Δx on the mechanism. The ledger records energy that the force absorbs (F v > 0) as dissipation of its
+    element, and energy that it supplies as work under the same name.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ class ForceLaw(Remade):
 def force_law(function: Callable[[float, float, float], float]) -> ForceLaw:
     """Make a law from a function of the extension, its rate and the time.
 
-    Its elastic part, if it has one, counts as work and not as energy: take :func:`flexph.laws.potential` for that.
+    An elastic part of the force is recorded as work, not as stored energy: for elastic forces use
+    :func:`flexph.laws.potential`.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def force_law(function: Callable[[float, float, float], float]) -> ForceLaw:
     Raises
     ------
     ValueError
-        For what is no function.
+        For an argument that is not a function.
 
     Examples
     --------

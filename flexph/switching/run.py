@@ -145,12 +145,12 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
 
 
 class Reached(NamedTuple):
-    """Entry of a run whose steps are already recorded: the number of times that they reach."""
+    """Progress of a run whose steps are already recorded: the number of grid times reached."""
 
     reached: int
 
     def record(self, run: Any) -> bool:
-        """Do nothing, as all is recorded, and no event ends the run."""
+        """Do nothing and return False: steps are already recorded, and no event ends the run."""
         return False
 
 
@@ -268,7 +268,10 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """Step to the end of the branch after a failed step; None if it starts there. Raises ``error`` if none ends."""
+    """Step to the end of the branch after a failed step; None if the state is already there.
+
+    Raises ``error``, the failure of the step, if no branch ends.
+    """
     branch = stepper.watch.branch
     if not stepper.careful:
         raise error
@@ -283,7 +286,8 @@ def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: Ste
 def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
     """Longest solvable step, to round-off; None if there is none.
 
-    By bisection, accelerated by a prediction of the branch's end: beyond it steps take long to fail.
+    Found by bisection, accelerated by a prediction of the branch's end, as steps beyond it need many iterations to
+    fail.
     """
     low, high, longest = start.time, t1, None
     width = max(PRECISION * (t1 - low), float(np.spacing(max(abs(low), abs(t1)))))

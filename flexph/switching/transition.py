@@ -22,8 +22,9 @@ Function = Callable[[float, Array], Any]
 class Guard:
     """Trigger as soon as ``function(t, x)``, with x (n,), becomes positive (``direction=1``) or negative (-1).
 
-    A mode that is entered with such a value is left at once; one that is entered at zero waits. With direction 0 it is
-    left where the function passes zero either way. Algebraic states in x solve the equations at t.
+    A mode that is entered with a value of this sign is left at once; if the value is zero, the mode lasts until the
+    function changes. With direction 0 the mode is left where the function passes zero in either direction. Algebraic
+    states in x solve the equations at t.
     """
 
     function: Function

@@ -27,7 +27,7 @@ class Bound:
     """Guard or validity function w(t, x) of a mode, with its value at the last step.
 
     With a direction, w is ≤ 0 while the mode lasts, and the mode may be left when w rises through zero; a guard without
-    direction may be left at any change of sign. ``condition`` is asked when this happens. If it is false, the mode goes
+    direction may be left at any change of sign. ``condition`` is then evaluated. If it is false, the mode goes
     on, and a bound with a direction ``waits``: it cannot end the mode until w has been below zero again. ``armed``: w
     was below zero (without direction: away from zero) since the mode was entered, so that a crossing can be located.
     """
@@ -65,7 +65,7 @@ class Bound:
             self.armed, self.waits = True, False
 
     def allows(self, time: float, x: Array) -> bool:
-        """True if the condition holds."""
+        """True if the bound has no condition, or its condition is true."""
         return self.condition is None or bool(self.condition(time, x))
 
 
@@ -81,7 +81,7 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """Bounds of a mode from a time and state on; they take the place of a run's events (events.Watch)."""
+    """Bounds of a mode from a time and state on, used by a run in place of its events (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch

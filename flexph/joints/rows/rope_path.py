@@ -134,7 +134,7 @@ class RopeLine(Sign):
     points: tuple[RopePoint, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rope at all k times, for signs of a size [m]."""
         return tube(rope_line(self.points, places), 0.12 * size)
 
 

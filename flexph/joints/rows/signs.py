@@ -68,7 +68,7 @@ class Solid(Sign):
     radius: float | None = None
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rigid sign at all k times, for signs of a size [m]."""
         direction = (0.0, 0.0, 1.0) if self.direction is None else tuple(map(float, self.direction))
         points, triangles = _solid(self.kind, self.radius, direction, size)
         turned = points @ places.axes(self.axes or self.port).transpose(0, 2, 1)
@@ -84,7 +84,7 @@ class Rail(Sign):
     direction: Direction
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rail at all k times, for signs of a size [m]."""
         start, turned = places.position(self.rail), places.axes(self.rail) @ axes_along(self.direction)
         way = np.einsum("ki,ki->k", places.position(self.port) - start, turned[:, :, 0])
         low, high = min(way.min(), 0.0) - 3.0 * size, max(way.max(), 0.0) + 3.0 * size
@@ -101,7 +101,7 @@ class Strand(Sign):
     second: PortName
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the strand at all k times, for signs of a size [m]."""
         start, end = places.position(self.second), places.position(self.first)
         line, radius = (_coil(0.4 * size), 0.08) if self.kind == "coil" else (np.array([[0.0, 0, 0], [1.0, 0, 0]]), 0.2)
         return tube(_between(line, start, end), radius * size)

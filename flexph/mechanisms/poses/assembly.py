@@ -27,7 +27,7 @@ each number is off by at most 5e-9 of itself, and a gap is a difference of two p
 
 
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
-    """See :meth:`flexph.Mechanism.assemble`."""
+    """Implementation of :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     one_fixed, one_guess = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
     centres, rotations, free = (array[0] for array in places_of(mechanism, one_fixed, one_guess, 1))

@@ -94,7 +94,7 @@ MOST = 5
 
 
 def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = False) -> str:
-    """See :meth:`flexph.Mechanism.describe`."""
+    """Implementation of :meth:`flexph.Mechanism.describe`."""
     dim, count = mechanism.layout.dim, len(mechanism.bodies)
     total = sum(body.mass for body in mechanism.bodies.values())
     lines = [f"{'plane' if dim == 2 else 'space'}, {count} bodies, mass {total:.6g} kg", *_bodies(mechanism)]

@@ -78,7 +78,7 @@ def impact_at(
     restitution: float | None,
     direction: Array | None,
 ) -> State:
-    """See :meth:`flexph.Mechanism.impact`."""
+    """Implementation of :meth:`flexph.Mechanism.impact`."""
     if (impulse is None) == (restitution is None):
         raise ValueError("an impact needs either impulse=… or restitution=…")
     if direction is not None and restitution is None:

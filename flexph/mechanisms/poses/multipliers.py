@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> State:
-    """See :meth:`flexph.Mechanism.consistent_multipliers`."""
+    """Implementation of :meth:`flexph.Mechanism.consistent_multipliers`."""
     refuse_contacts(mechanism.connections, "mechanism.consistent_multipliers")
     refuse_other_laws(mechanism, "mechanism.consistent_multipliers")
     if not isinstance(state, State):

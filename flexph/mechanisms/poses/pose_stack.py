@@ -131,7 +131,7 @@ def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -
 def assemble_all(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], time: float
 ) -> Poses:
-    """See :meth:`flexph.Mechanism.assemble_all`."""
+    """Implementation of :meth:`flexph.Mechanism.assemble_all`."""
     for name, given in (*fixed.items(), *guess.items()):
         if isinstance(given, tuple) and not any(map(np.ndim, given)):
             raise ValueError(

@@ -70,7 +70,7 @@ def motion_before(mechanism: Model, times: Array, back: Array, states: Array) ->
 
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
-    """See :meth:`flexph.Mechanism.reaction`."""
+    """Implementation of :meth:`flexph.Mechanism.reaction`."""
     _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
@@ -84,7 +84,7 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
 
 
 def position_of(mechanism: Model, state: State, port: str) -> Array:
-    """See :meth:`flexph.Mechanism.position`."""
+    """Implementation of :meth:`flexph.Mechanism.position`."""
     return _BodyVectors(mechanism, _instant(mechanism, state)).point(BodyVector(port))[0]
 
 

@@ -85,7 +85,7 @@ class EquilibriumPoint(NamedTuple):
 
 
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
-    """See :meth:`flexph.Mechanism.buckling`."""
+    """Implementation of :meth:`flexph.Mechanism.buckling`."""
     point, is_limit = buckling_point(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
     return Buckling(point.factor, point.shape, is_limit, shape_parts(mechanism))
 

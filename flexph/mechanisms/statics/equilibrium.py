@@ -43,7 +43,7 @@ def equilibrium(
     time: float,
     redundant: str,
 ) -> State:
-    """See :meth:`flexph.Mechanism.equilibrium`."""
+    """Implementation of :meth:`flexph.Mechanism.equilibrium`."""
     refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
     refuse_hysteresis(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)

@@ -55,7 +55,7 @@ ZERO, CERTAIN = 1e-13, 1e-6
 
 
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
-    """See :meth:`flexph.Mechanism.eigenfrequencies`."""
+    """Implementation of :meth:`flexph.Mechanism.eigenfrequencies`."""
     refuse_contacts(mechanism.connections, "mechanism.eigenfrequencies", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.eigenfrequencies")
     count = check.count("count", count)
@@ -77,7 +77,7 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
 
 
 def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count: int, name: str, follow: bool) -> Sweep:
-    """See :meth:`flexph.Mechanism.sweep`."""
+    """Implementation of :meth:`flexph.Mechanism.sweep`."""
     refuse_contacts(mechanism.connections, "mechanism.sweep", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.sweep")
     count = check.count("count", count)

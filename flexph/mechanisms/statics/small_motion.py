@@ -161,7 +161,7 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
 
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
-    """See :meth:`flexph.Mechanism.spectrum`."""
+    """Implementation of :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.spectrum", takes_flows=True)
     small = small_motion(mechanism, state, inputs)
