@@ -42,7 +42,7 @@ class HeldBody(Memo):
 
     @property
     def elastic(self) -> ElasticEnergy:
-        """Elastic energy of the body; raises ValueError for a rigid one."""
+        """Elastic energy of the body, which must be flexible."""
         assert self.body.elasticity is not None
         return self.body.elasticity
 

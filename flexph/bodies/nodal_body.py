@@ -20,8 +20,9 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a law: strains times volumes (k,) [m³], lengths [m] for rods, and the stored energy.
+    """Strain rows with a nonlinear law: their indices (k, c), volumes (k,) [m³], and the stored energy per volume.
 
+    The rows are strains times volumes; rods have lengths [m] in place of volumes.
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
 
@@ -253,12 +254,12 @@ class NodalBody(Described, Memo):
 
     @once
     def centres(self) -> Array:
-        """Centres of mass of the nodes in the axes of the undeformed body, (N, 3) [m]."""
+        """Centres of mass of the nodes in the axes of the undeformed body, (N, d) [m]."""
         return self.places + np.array([frame.centre for frame in self.frames])
 
     @once
     def centre(self) -> Array:
-        """Centre of mass of the undeformed body in its axes, (3,) [m]."""
+        """Centre of mass of the undeformed body in its axes, (d,) [m]."""
         return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
 
     def node_of(self, port: str) -> int:

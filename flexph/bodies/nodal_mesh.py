@@ -10,7 +10,7 @@ from ..numerics.arrays import Array
 
 
 class MeshCells(NamedTuple):
-    """Cells of one meshio type with their nodes (k, n) and the material of each (k,)."""
+    """Cells of one meshio type with their nodes (k, n) and the index of the material of each (k,)."""
 
     kind: str
     nodes: Array

@@ -38,11 +38,11 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
         return len(self._bodies)
 
     def values(self) -> ValuesView[AnyBody]:
-        """Bodies."""
+        """View of the bodies."""
         return self._bodies.values()
 
     def items(self) -> ItemsView[str, AnyBody]:
-        """Names and bodies."""
+        """View of the pairs of names and bodies."""
         return self._bodies.items()
 
     @once

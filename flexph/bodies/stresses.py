@@ -258,7 +258,7 @@ class BodyState(NamedTuple):
     rotations: Array
 
     def rows(self, pick: slice) -> BodyState:
-        """State at some of the times."""
+        """Body state at the times that ``pick`` selects."""
         return BodyState(*(part[pick] for part in self))
 
 
@@ -369,7 +369,7 @@ def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
 
 
 def numbers_of(body: AnyBody) -> int:
-    """Number of stress values of a body at one time."""
+    """Number of stress values of a body at one time, at least 1."""
     return max(sum(own.numbers for own in stress_points(body).values()), body.stress_size, 1)
 
 

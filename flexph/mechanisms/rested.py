@@ -32,7 +32,7 @@ SLIPS = 1e-6
 
 
 class Slips(ArithmeticError):
-    """Friction that would exceed its bound."""
+    """Error: friction would have to exceed its bound."""
 
 
 class Rested:
@@ -121,7 +121,7 @@ class Rested:
         raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, held: Sequence[Touch]) -> float:
-        """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
+        """Least factor of all coefficients of friction with which friction holds the bodies; infinite if none does."""
         low, high = 0.0, 1.0
         while self._shared(held, factor=np.exp(high)) is None:
             if high >= np.log(MOST):
@@ -133,7 +133,7 @@ class Rested:
         return float(np.exp(high))
 
     def _shared(self, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
-        """Multipliers with the same forces that satisfy all bounds, with the least sum of normal forces.
+        """Multipliers with the same generalised forces that satisfy all bounds, with the least sum of normal forces.
 
         They follow from a linear programme with polygons inside the friction cones; None if there are none.
         Coefficients of friction are multiplied by ``factor``.

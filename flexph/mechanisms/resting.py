@@ -64,7 +64,7 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
     """Equilibrium near a pose, of a mechanism whose closed contacts are joints and springs.
 
-    Raises ArithmeticError if there is none, ValueError for contacts that cannot rest.
+    Raises ArithmeticError if there is none, ValueError for contacts that equilibria do not support.
     """
     if not has_surfaces(mechanism):
         return _rest(mechanism, pose, inputs, time=time)
@@ -85,7 +85,10 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 def _rest(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, in_pose: bool = False
 ) -> Rested:
-    """Equilibrium near a pose without surfaces; ``in_pose``: friction holds only what touches in the pose."""
+    """Equilibrium near a pose of a mechanism without surfaces.
+
+    If ``in_pose``, friction holds only contacts that touch in the pose.
+    """
     search = Search(mechanism, pose, inputs, time)
     held = [touch for touch in search.touches if touch.friction > 0.0]
     held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held

@@ -28,7 +28,7 @@ KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact, with its name."""
+    """Gap of a contact that is replaced in statics, with the name of its substitute."""
 
     name: str
     contact: Connection
@@ -36,7 +36,7 @@ class Touch:
 
     @property
     def is_rigid(self) -> bool:
-        """True if it is rigid."""
+        """True if the law of the contact is rigid."""
         return isinstance(self.gap.law, Rigid)
 
     @property
@@ -131,7 +131,7 @@ class Touch:
 
 
 def touches_of(mechanism: Model, what: str) -> list[Touch]:
-    """Gaps of all contacts; raises ValueError for those that cannot rest."""
+    """Gaps of all contacts; raises ValueError for contacts that equilibria do not support."""
     touches = []
     for contact in mechanism.connections:
         if contact.form.group is not None:

@@ -42,7 +42,7 @@ def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) ->
 
 
 def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
-    """Body with broken elements, the same object for the same elements."""
+    """Body with broken elements, cached by the elements."""
     known: dict[tuple[int, ...], NodalBody] = body.once(_known)
     if elements not in known:
         assert body.pieces is not None

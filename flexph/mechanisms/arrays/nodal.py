@@ -27,14 +27,14 @@ class NodalParts(NamedTuple):
     nodes: dict[str, Any]
     vectors: Any  # (v, places)
     pairs: Array  # (2, p)
-    crossed: Array  # numbers of crossed products
+    crossed: Array  # indices of crossed products
     strains: Strains
     stiffness: Array
     reach: float
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its number, the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a mean of nodes: its index, the first frame, and the weights (N,)."""
 
     place: int
     frame: int
@@ -180,7 +180,7 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 
 
 def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
-    """Flows along bodies of nodes."""
+    """Arrays of the mass flows along rods and cables."""
     flows, first = [], 0
     for k, (name, body) in enumerate(bodies.items()):
         own = body.flow if isinstance(body, NodalBody) else None

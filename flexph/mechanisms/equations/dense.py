@@ -32,7 +32,7 @@ def _frozen(matrix: Array) -> Array:
 
 
 class Matrices:
-    """Matrices at one state; each part is evaluated on first use."""
+    """Matrices of the equations at one state; each is evaluated on first use."""
 
     def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
         self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x

@@ -209,7 +209,7 @@ class Accounts(AccountRows):
     """Energy accounts of a mechanism, computed from states and steps."""
 
     def energies(self, c: Configuration, d: Derived, time: float) -> Array:
-        """Energy by part at a time [s], on which laws by a schedule depend."""
+        """Energies by part (names,) at a time [s], on which laws with a factor of time depend."""
         e = energies(self.arrays, c, d, time)
         kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]

@@ -67,7 +67,10 @@ class _Frame(NamedTuple):
 def bends(
     bodies: Mapping[str, AnyBody], name: str, states: Array, *, parts: Mapping[str, slice], held: Held
 ) -> Bends | None:
-    """Bends of a body in states (k, size) with these parts; None if no section turns by more than SMALL."""
+    """Deflection errors and rotations of a body in states (k, size); None if no section turns by more than SMALL.
+
+    ``parts`` are the slices of the states by name, ``held`` the sections held by joints.
+    """
     frames = _bent_frames(bodies, name, parts, held)
     if not frames or over_rows(lambda some: _largest(frames, some), states).max() <= SMALL:
         return None
@@ -75,7 +78,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Rotation rows (s, n) of the sections whose directions joints hold, by frame number."""
+    """Rotation rows (s, n) of the sections whose directions joints hold, by index of the frame."""
     laws = (row.law for c in connections for row in c.rows)
     products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
     vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))

@@ -131,7 +131,7 @@ class State:
 
 
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
-    """Bodies by their names, or by their number where they have none."""
+    """Text with the names of the bodies, or with their number if no names are known."""
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 
 

@@ -282,7 +282,7 @@ class TimeTable:
 
 
 class _LastTable:
-    """Cache of the time table of the last anchors, which constant mechanisms need often."""
+    """Cache of the time table of the last anchors, which mechanisms without drives use often."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism

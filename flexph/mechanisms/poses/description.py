@@ -135,7 +135,7 @@ def _kind(body: Any) -> str:
 
 
 def _connections(mechanism: Model) -> dict[str, str]:
-    """Joints, forces and external ports by kind."""
+    """Texts that count joints, forces and external ports by kind, by heading."""
     joints = Counter(c.kind for c in mechanism.connections if c.rows)
     forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.is_load)
     listed = [f"{number} {kind}" for kind, number in forces.items()]

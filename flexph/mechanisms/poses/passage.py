@@ -168,7 +168,7 @@ def copied_state(old: Model, new: Model, state: State) -> State:
 
 
 def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
-    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else the fresh ones."""
+    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else ``fresh``."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))
     for name, part in zip(new.constraint_names, law_values(new), strict=True):

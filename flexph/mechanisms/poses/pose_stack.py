@@ -117,7 +117,7 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
 
 
 def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
-    """Raise ValueError if the anchors of a pose, except those of drives, are not what its geometry measures."""
+    """Raise ValueError if the anchors of a pose, except those of drives, differ from its measured geometry."""
     a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
     angle_errors = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
     sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), angle_errors), 1.0)

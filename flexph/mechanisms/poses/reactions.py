@@ -218,7 +218,7 @@ class _BodyVectors:
         return ends
 
     def arm(self, place: BodyVector) -> Array:
-        """World vector R (x − centre) of a point, or world direction, (k, d); of a cable its slope."""
+        """World vector R (x − centre) of a point, or world direction, (k, d); for a direction of a cable its slope."""
         if place.direction is not None:
             slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
             if slope is not None:

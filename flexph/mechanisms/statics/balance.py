@@ -178,7 +178,7 @@ def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any
 def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
     """Independent combinations of the constraints as rows of ξ' (ξ = T ξ').
 
-    The second map is from their multipliers to all.
+    The second result maps their multipliers to all multipliers.
     """
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
@@ -205,7 +205,7 @@ def solve_saddle_point(a: Arrays, block: Any, G: Any, rhs: Array, *, least: floa
     """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
-    The rows of constraints have at least the size ``least``, so that the rank takes a smaller block for round-off.
+    The rows of constraints have at least the size ``least``, so that a smaller block counts as round-off in the rank.
     """
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]

@@ -230,8 +230,8 @@ def _with_springs(
 ) -> tuple[dict[str, Any], dict[str, slice]]:
     """E, J, R extended by spring forces (compliance 1/k), stresses of strain rows, and dampers.
 
-    The second value has the slices of the additional states by name. Springs of stiffness zero in the pose, of
-    ``slopes`` (springs,), have none.
+    The second value has the slices of the additional states by name. Springs whose stiffness
+    ``slopes`` (springs,) in the pose is zero have no state.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress

@@ -187,7 +187,7 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
+        """Configuration after a correction, halved until all spring laws have values; size of the full correction."""
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):

@@ -111,7 +111,7 @@ NEUTRAL = 1e-15
 
 
 def has_relative_motion(mechanism: Model, state: State) -> bool:
-    """True if a state moves and has rows of rates, slipping wheels, or bodies that do not move as one rigid body."""
+    """True if a state moves and has rate constraints, slipping wheels, or bodies that do not move as one rigid body."""
     c = configuration(mechanism, state.x)
     if not np.any(velocities_of(mechanism, c)):
         return False
