@@ -125,7 +125,7 @@ def limit_load(
 def _of_contacts(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, largest: float
 ) -> LimitLoad:
-    """Limit of a mechanism that rests on contacts."""
+    """Limit load of a mechanism that rests on contacts."""
 
     def at(factor: float) -> Held:
         return held_at(mechanism, pose, _scaled(mechanism, inputs, factor), time=time)
@@ -155,7 +155,7 @@ def _of_contacts(
 
 
 def _scaled(mechanism: Mechanism, inputs: Mapping[str, Input], factor: float) -> dict[str, Input]:
-    """Inputs times a factor."""
+    """Inputs by port, multiplied by a factor."""
 
     def times(value: Any) -> Any:
         return (lambda t: factor * np.asarray(value(t))) if callable(value) else factor * np.asarray(value)

@@ -91,7 +91,7 @@ class LinearisedSteps:
         return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
 
     def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
-        """Variation of the end of a step for one of its start."""
+        """Variation of the end of a step for a variation of its start, by differences with a displacement ``reach``."""
         start, end = step.start, step.end
         a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
         if not size > 0.0:

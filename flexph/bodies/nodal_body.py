@@ -276,7 +276,7 @@ class NodalBody(Described, Memo):
             )
         node = self.node_of(port)
         if self.flow is not None and np.any(self.frames[node].ports[port].position):
-            raise ValueError(f"nothing can be lumped at port {port!r} aside of a hose: join a rigid body to it")
+            raise ValueError(f"nothing can be lumped at port {port!r}, off the axis of a hose: join a rigid body to it")
         heavier = self.frames[node].with_mass(port, mass, inertia)
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
 

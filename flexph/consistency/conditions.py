@@ -54,7 +54,7 @@ SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
 
 
 class Undetermined(ArithmeticError):
-    """Error of algebraic states that are not determined by their equations."""
+    """Error: the equations do not determine the algebraic states."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +173,11 @@ class Conditions:
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Conditions (Qᵀg, h) for the algebraic states, equally many."""
+        """Conditions (Qᵀg, h) for the algebraic states, as many as these."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:
-        """Defects at a state."""
+        """Defects of all conditions at a state."""
         e, s = self.equations, self.split
         g, h = e.algebraic(self.time, x), self.hidden(x)
         terms = self._terms(x, ROUND_OFF)

@@ -174,7 +174,7 @@ def _group(
 
 
 def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
-    """Indices of the pairs of members on the same rigid body, which do not move relative to each other."""
+    """Indices of the pairs of balls on the same rigid body, which do not move relative to each other."""
     held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
     pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T

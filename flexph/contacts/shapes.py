@@ -89,7 +89,7 @@ class Edge(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the edge around its port."""
+        """Radius [m] of the ball around the centre of the edge that contains it."""
         return math.hypot(*self.half) + self.radius
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
@@ -233,7 +233,7 @@ class Round(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the cylinder around its port."""
+        """Radius [m] of the cylinder around its axis."""
         return self.radius
 
 

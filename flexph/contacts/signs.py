@@ -140,7 +140,7 @@ _OUT = (0.0, 0.0, 1.0)
 
 
 def carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
-    """A shape at the position of a port, in its axes or those of another port ``axes``."""
+    """Shape placed at a port, with the axes of that port or of another port ``axes``, at all times."""
     turned = np.einsum("kij,pj->kpi", places.axes(port if axes is None else axes), shape.points)
     return Moving(places.position(port)[:, None] + turned, shape.triangles)
 

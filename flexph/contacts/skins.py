@@ -89,11 +89,11 @@ class Skin(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the skin around its port."""
+        """Distance [m] of the touched surface from the faces."""
         return self.radius
 
     def corners(self) -> list[Spot]:
-        """Corners of all faces as balls."""
+        """Corners of all faces, as balls at ports."""
         used = sorted({k for cell in self.cells for k in cell})
         return [Spot(self.ports[k], self.radius) for k in used]
 

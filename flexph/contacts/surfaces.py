@@ -47,10 +47,10 @@ class Surface(Shape, Memo):
 
     @abstractmethod
     def spots(self) -> tuple[Spot, ...]:
-        """Corners, nodes or round ends."""
+        """Corners, nodes or round ends of the surface, as balls at offsets from its port."""
 
     def edges(self) -> tuple[Edge, ...]:
-        """Edges with a radius."""
+        """Edges of the surface that have a radius."""
         return ()
 
     @property
@@ -60,7 +60,7 @@ class Surface(Shape, Memo):
 
     @abstractmethod
     def directions(self, dim: int) -> tuple[Direction, ...]:
-        """Axes of the surface, in the section at its port; raises ValueError if it does not exist in a dimension."""
+        """Axes of the surface in the section at its port; raises ValueError if it does not fit ``dim`` dimensions."""
 
     @property
     @abstractmethod
@@ -337,7 +337,7 @@ class Mesh(Surface):
 
     @once
     def topology(self) -> Cells:
-        """Cells between welded points."""
+        """Cells of the mesh after coincident points are merged."""
         return mesh_of(self.points, self.cells)
 
     @property

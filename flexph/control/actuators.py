@@ -188,9 +188,9 @@ def _number(port: str, value: Any) -> Any:
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
     """Raise Misanswered if a limit names a port for which the controller has no output."""
     unknown = sorted(set(values) - set(answer))
-    if answer and unknown:  # before the first output of a delayed controller the answer is empty
+    if answer and unknown:  # before the first output of a delayed controller there are no outputs
         names = ", ".join(map(repr, answer))
-        raise Misanswered(f" has {name} for {unknown[0]!r}, and answers for {names}")
+        raise Misanswered(f" has {name} for {unknown[0]!r}, but returns inputs for {names} only")
 
 
 def _clipped(value: Any, most: float | None) -> Any:

@@ -119,10 +119,10 @@ class ControllerStepper(Protocol):
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """Laws that close the last ports."""
+        """Laws that close the last ports, in their order."""
 
     def energy(self, x: Array) -> float:
-        """Energy H_c [J]."""
+        """Energy H_c [J] of the controller at a state."""
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
         """Advance a state by one step of length h."""

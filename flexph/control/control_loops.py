@@ -207,7 +207,7 @@ class ControlLoops:
         return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **coupled}
 
     def restore(self, kept: Any) -> None:
-        """Restore a checkpoint."""
+        """Restore the controllers from a checkpoint."""
         self._held[:] = kept["held"]
         last = kept["last"]
         multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))

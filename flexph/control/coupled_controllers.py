@@ -41,7 +41,7 @@ class ControllersStep(NamedTuple):
     near: list[list[float]]
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step."""
+        """Rows to record for the step, by name."""
         energy = {"controller_energy": self.energy, "controller_state": _concatenated(self.states)}
         flows = {"controller_flows": self.flows, "controller_work": self.given}
         return {**energy, **flows, "controller_held": self.own_held}
@@ -59,7 +59,7 @@ class CompiledStep(NamedTuple):
     restart: Any
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step."""
+        """Rows to record for the step, by name."""
         return self.values
 
 
@@ -99,7 +99,7 @@ class CoupledControllers:
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def evaluate_at(self, points: int) -> None:
-        """Evaluate feedback at a number of points of each step; for runs with feedback only."""
+        """Set the number of points of each step at which feedback is evaluated; for runs with feedback only."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
@@ -208,7 +208,7 @@ class CoupledControllers:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Initial inputs: extrapolated from the last three steps, or the last ones if there are laws."""
+        """Initial inputs: extrapolated from the last three steps, or those of the last step if there are laws."""
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])
@@ -267,7 +267,7 @@ class CoupledControllers:
         return {"states": states, "near": near, **inner}
 
     def restore(self, kept: Any) -> None:
-        """Restore a checkpoint."""
+        """Restore the coupling from a checkpoint."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
         self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
         self._scale, self._speed, self._h = map(float, kept["numbers"])

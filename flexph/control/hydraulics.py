@@ -305,7 +305,7 @@ def _beyond(fluid: _Cylinder, x: Array) -> str | None:
     pressures = [fluid.bulk * math.log(m / V) for m, V in zip(x[:3].tolist(), fluid.volumes(x[3:-1]), strict=True)]
     if min(pressures) < -1e5:
         of, pressure = "the line" if pressures[2] < -1e5 else "a chamber", min(pressures)
-        return f"{of} has {pressure:.3g} Pa, below vacuum: fluid cavitates there, which the model does not have"
+        return f"{of} has {pressure:.3g} Pa, below vacuum: the fluid cavitates, which the model does not describe"
     if abs(x[-1]) > 1.001:
         return f"the valve is open by {x[-1]:.4g}, beyond −1 to 1: its command must stay within"
     return None

@@ -114,7 +114,7 @@ class Smooth:
         return rate, force
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
+        """Slope ∂f/∂s of the relation at a rate."""
         return float(self.relation.slope(rate))
 
 
@@ -133,7 +133,7 @@ class Limit:
         return math.copysign(self.limit + over, free), math.copysign(self.resistance * over, free)
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
+        """Slope ∂f/∂s at a point of the law: the resistance above the limit, zero below."""
         return self.resistance if force != 0.0 else 0.0
 
 
@@ -158,7 +158,11 @@ class Line(NamedTuple):
 
     @classmethod
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
-        """Line through a trial's rates and forces, with reduced rates ``left[:, 0]`` and slopes ``left[:, 1:]``."""
+        """Line through a trial's rates and forces, from its rates and their derivatives by forces.
+
+        ``left`` (m, 1 + m) are the rates, and their derivatives with respect to the forces, after elimination of all
+        other unknowns.
+        """
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
         points = zip(laws, rates + own * forces, own, before, strict=True)

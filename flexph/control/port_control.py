@@ -80,7 +80,7 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
 
 
 def coupled(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
-    """:func:`feedback` at several ports, given as a mapping from controller ports to plant ports."""
+    """Negative feedback (:func:`feedback`) at several ports, given as a mapping from controller to plant ports."""
     pairs = [
         (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))
         for own, port in ports.items()

@@ -124,7 +124,7 @@ class FeedbackLoop:
         """Resume angle unwrapping from an earlier run, if that had a controller of this name."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):
-                message = "must be what the final state of a run has of a StateFeedback"
+                message = "must be the data of a StateFeedback in the final state of a run"
                 raise ValueError(f"state of controller {self.name!r} {message}")
             self.near = known["near"]
 

@@ -66,7 +66,7 @@ Slope = Callable[[Array, Array], Array]
 class Assembled(Memo):
     """System with the states (x₁, …) of its parts and additional states w.
 
-    Means over a step take stage values for w.
+    Means over a step use stage values for w.
     """
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
@@ -123,7 +123,7 @@ class Assembled(Memo):
 
 
 def spans_of(systems: Sequence[PHDAE]) -> list[slice]:
-    """Slice of the states of each system among those of all."""
+    """Slice of the states of each system in the state of all systems."""
     ends = np.cumsum([system.size for system in systems]).tolist()
     return [slice(end - s.size, end) for end, s in zip(ends, systems, strict=True)]
 
@@ -183,7 +183,7 @@ class PartDerivatives:
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
         """Derivative ∂(B u)/∂x of a part, with inputs u in the columns ``port`` and zeros in others.
 
-        X is the state of all parts.
+        ``x`` is the state of all parts.
         """
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:

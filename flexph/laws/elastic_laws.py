@@ -37,7 +37,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Extension at which a law is not defined."""
+    """Error: a law is not defined at an extension."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ class ElasticLaw(Remade):
         return self.factor is not None or self.is_controlled
 
     def energy(self, extension: Any) -> Any:
-        """V(x) [J], of one extension or of many."""
+        """Stored energy V(x) [J] at one extension or many."""
         return self._value(extension, 0)
 
     def force(self, extension: Any) -> Any:
-        """V'(x) [N or N m]."""
+        """Force V'(x) [N or N m] at one extension or many."""
         return self._value(extension, 1)
 
     def stiffness(self, extension: Any) -> Any:
-        """V''(x) [N/m or N m/rad], by central differences for a general law given without V''."""
+        """Stiffness V''(x) [N/m or N m/rad], by central differences for a general law given without V''."""
         if self.functions and len(self.functions) < 3:
             x = np.asarray(extension, dtype=float)
             step = STEP * np.maximum(np.abs(x), 1.0)
@@ -99,7 +99,7 @@ class ElasticLaw(Remade):
         return self._value(extension, 2)
 
     def factor_at(self, time: float) -> float:
-        """a(t), 1 without a schedule. Raises ValueError where the function raises or gives no finite number."""
+        """Factor a(t), 1 without a schedule; raises ValueError if the function raises or returns no finite number."""
         if self.factor is None:
             return 1.0
         given = check.asked(f"{self}: the factor", self.factor, time)

@@ -31,7 +31,7 @@ class ForceLaw(Remade):
     function: Callable[[float, float, float], float]
 
     def force(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """F(x, v, t). Raises ValueError where the function raises or is not finite."""
+        """Force F(x, v, t); raises ValueError if the function raises or returns no finite number."""
         place = f"the extension {extension:.6g}, the rate {rate:.6g} and t = {time:.6g} s"
         try:
             value = float(self.function(extension, rate, time))
@@ -42,12 +42,12 @@ class ForceLaw(Remade):
         return value
 
     def stiffness(self, extension: float, time: float = 0.0, rate: float = 0.0) -> float:
-        """∂F/∂x, by central differences."""
+        """Derivative ∂F/∂x, by central differences."""
         step = REACH * max(abs(extension), 1.0)
         return (self.force(extension + step, rate, time) - self.force(extension - step, rate, time)) / (2.0 * step)
 
     def damping(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """∂F/∂v, by central differences."""
+        """Derivative ∂F/∂v, by central differences."""
         step = REACH * max(abs(rate), 1.0)
         return (self.force(extension, rate + step, time) - self.force(extension, rate - step, time)) / (2.0 * step)
 

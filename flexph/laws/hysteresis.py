@@ -38,7 +38,7 @@ class HysteresisLaw(Remade):
 
     @property
     def stiffness(self) -> float:
-        """k [N/m or N m/rad]."""
+        """Stiffness k [N/m or N m/rad]."""
         return self.parameters[0]
 
     def along(self, slips: Array, start: float = 0.0) -> Array:

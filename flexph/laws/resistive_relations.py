@@ -134,7 +134,7 @@ class Relation:
         return f"coulomb({self.parameters[0]:.9g}, {rest})"
 
     def _level(self, s: Array) -> tuple[Array, Array]:
-        """Level of Coulomb friction, which falls from static to sliding, and its derivative by the rate."""
+        """Level of Coulomb friction at rates s, which falls from static to sliding, and its derivative by s."""
         sliding, _, static, stribeck, _ = self.parameters
         drop = (static - sliding) * np.exp(-((s / stribeck) ** 2))
         return sliding + drop, -2.0 * s / stribeck**2 * drop

@@ -104,7 +104,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 def refuse_state(label: str, mechanism: Model) -> Reading:
     """Raise ValueError, as the quantity ``label`` exists over steps only, not in a state."""
     reason = f"the {label} exists over steps only, not in a state"
-    raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
+    raise ValueError(f"{reason}: use run.measured(...) after the run, or read it by a Sampled controller")
 
 
 def at_saved_times(times: Array, middles: Array, values: Array) -> Array:

@@ -145,7 +145,7 @@ def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _turn_back(x: Vec, turn: int, by_arm: Mat) -> None:
-    """Multiply the first two rows with R from the right."""
+    """Multiply the first two rows of ``by_arm`` with R from the right."""
     for q in range(2):
         a = by_arm[q][0]
         b = by_arm[q][1]

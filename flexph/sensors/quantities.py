@@ -28,7 +28,7 @@ Reading = Callable[[Array], Any]
 
 
 class LastStep(NamedTuple):
-    """Data of the last step besides its end state, for sensors of steps.
+    """Data of the last step, except its end state, for sensors of steps.
 
     Multipliers, flows in the order of the accounts, and length [s]; ``before`` is the flat state at its start.
     """

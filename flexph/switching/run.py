@@ -169,7 +169,7 @@ class SwitchingRun:
         self.record.observer.settle()
 
     def steps(self, at: Instant, kept: Array) -> Iterator[Reached]:
-        """Steps of all modes up to the last time."""
+        """Yield the steps of all modes up to the last time."""
         switches, passed = Switches(self.driven, self.record, grid=self.grid, close=self.close), 0
         at = switches.settled(at, None)
         while at.time < self.grid[-1] - self.close:
@@ -230,7 +230,7 @@ class ModeStepper(SystemStepper):
         self.watch, self.careful = watch, watch.branch.careful
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """Step from a start to a time [s]; raises StepFailed, also if it reached another branch."""
+        """Step from a start to a time [s]; raises StepFailed if it fails or reaches another branch."""
         result = super().step(start, time, usual)
         branch, x = self.watch.branch, result.end.x
         if self.careful and branch.leaves_branch(time, x, branch.at(time, x)):
@@ -239,7 +239,7 @@ class ModeStepper(SystemStepper):
 
 
 def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Iterator[float]:
-    """Steps from each time to the next until the mode is left or ends at an impasse; yields the times reached."""
+    """Step from each time to the next until the mode is left or ends at an impasse; yield the times reached."""
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start

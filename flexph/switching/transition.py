@@ -83,7 +83,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Impasse:
-    """Impasse point, at which the algebraic equations end a mode ([survey] sec. 4.5).
+    """Trigger at an impasse point, at which the algebraic equations end a mode ([survey] sec. 4.5).
 
     There ``∂g/∂x₂`` becomes singular, with g the algebraic equations and x₂ the algebraic states of index 1. Steps
     follow their branch; the last one ends at the end of the branch, to round-off of time.

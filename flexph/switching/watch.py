@@ -133,7 +133,7 @@ class Leaving:
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
     def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
-        """Time at which the bound passes zero; t0 if it was not inside during this step."""
+        """Time at which the bound passes zero; t0 if the bound was never negative in this step."""
         inside = t0
         if not bound.armed:  # its value at t0 is round-off
             tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]

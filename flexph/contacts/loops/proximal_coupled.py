@@ -41,7 +41,7 @@ STIFFER = cython.declare(cython.double, 1e-2)
 
 
 def _defect_at(p: Coupled, x: Array, s: Chain) -> float:
-    """Relative defect of impulses x; their rates are left in the row RATES."""
+    """Relative defect of impulses x; writes their rates to the row RATES."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 

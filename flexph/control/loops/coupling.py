@@ -49,7 +49,7 @@ def _set_inputs(a: Coupling) -> None:
 
 
 def _guess(a: Coupling) -> None:
-    """Set the inputs to try by extrapolation from the last three steps, or to the last ones if there are laws."""
+    """Set the inputs to try: extrapolated from the last three steps, or with laws those of the last step."""
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:

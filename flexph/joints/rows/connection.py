@@ -167,8 +167,9 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The wheel load of a
-    creep law by load is the multiplier of the row numbered ``load``, or the normal force of the compliant ``contact``.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin. If a creep law
+    depends on the wheel load, this is the multiplier of the row with index ``load``, or the normal force of the
+    compliant ``contact``.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
@@ -240,7 +241,7 @@ class Connection(Remade):
 
     @property
     def name(self) -> str:
-        """The given name, else kind and ports, e.g. ``hinge crank.tip–rod.root``."""
+        """Name of the connection: the given one, else kind and ports, e.g. ``hinge crank.tip–rod.root``."""
         return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
 
     @property
@@ -255,7 +256,7 @@ class Connection(Remade):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Scalar constraints."""
+        """Scalar constraints of the connection."""
         return self.form.rows
 
     @property
@@ -335,7 +336,7 @@ def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, .
 def same_rotation(
     first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
 ) -> tuple[Row, ...]:
-    """Three constraint rows that fix a relative rotation: as assembled (None), stated, or a function of time."""
+    """Three constraint rows that fix a relative rotation: as assembled (None), a given one, or a function of time."""
     body_port(first)
     relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
     return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))

@@ -73,7 +73,7 @@ class Rolling(RowLaw):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as it constrains velocities only."""
+        """Empty array, as the law constrains velocities only and has no value."""
         return np.zeros(0)
 
 
@@ -94,7 +94,7 @@ class Transmission(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as increments may be counted from any pose."""
+        """Empty array, as increments may be counted from any pose and the law has no value."""
         return np.zeros(0)
 
 
@@ -130,11 +130,11 @@ class Contact(RowLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """The height, if there is a crown."""
+        """Products Π_k of the law: the height if there is a crown, otherwise none."""
         return (self.height,) if self.crown else ()
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficient −c/r of the height, if there is a crown."""
+        """Coefficient −c/r of the height if there is a crown, otherwise none."""
         return np.full((len(self.products), *value.shape[1:]), -self.crown / self.radius)
 
     def offset(self, value: Array) -> float:
@@ -142,7 +142,7 @@ class Contact(RowLaw):
         return 0.5 * (self.radius - self.crown**2 / self.radius)
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Zero: nothing depends on time."""
+        """Rates of coefficients and offset: zero, as nothing depends on time."""
         return np.zeros((len(self.products), *value.shape[1:])), 0.0
 
 
@@ -174,18 +174,18 @@ class PointOnCurve(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as the place on the curve follows from the pose."""
+        """Empty array, as the position on the curve follows from the pose and the law has no value."""
         return np.zeros((0, *products.shape[1:]))
 
 
 @dataclass(frozen=True)
 class PlaceOnCurve(PointOnCurve):
-    """Law ``0 = s − s(t)`` with a prescribed place s of a point on its curve."""
+    """Law ``0 = s − s(t)`` that prescribes the coordinate s of a point on its curve."""
 
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """NaN: products alone do not determine the value."""
+        """Array (1, …) of NaN, as products alone do not determine the value."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:

@@ -48,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Arc:
-    """Arc on a sheave of signed radius, between span number ``span`` and the next one.
+    """Arc on a sheave of signed radius, between the span with index ``span`` and the next one.
 
     ``arriving`` and ``leaving`` are the sines and cosines of the angles of the spans in the section of the housing.
     """
