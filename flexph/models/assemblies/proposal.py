@@ -34,7 +34,7 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Proposed mechanism: ground part and reason, joints, omitted contacts, free parts, overlaps of two parts [m³]."""
+    """Proposed mechanism: ground part and the reason for it, joints, omitted joints, free parts, overlaps [m³]."""
 
     ground: str
     reason: str
@@ -47,9 +47,9 @@ class Proposal:
 def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     """Propose a mechanism for a drawing; ``ground`` names the fixed part.
 
-    A pin that turns in all of its bores is welded to one of the parts. Two parts that share a single plane are welded
-    if one of them has no other joint; otherwise the plane is omitted. Raises ValueError for fewer than two parts or an
-    unknown ground.
+    A pin that can rotate in all of its bores is welded to one of the parts. Two parts in contact at a single plane are
+    welded if one of them has no other joint; otherwise this contact is omitted. Raises ValueError for fewer than two
+    parts or an unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
@@ -92,7 +92,7 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
-    """Loose pins: parts that are the pin in two or more other parts, on one line, and free to turn in each."""
+    """Loose pins with their contacts: parts that are pins in two or more other parts and can rotate in each of them."""
     pins = []
     for name in names:
         own = [t for t in touches if name in (t.first, t.second)]
@@ -106,12 +106,12 @@ def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[t
 
 
 def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
-    """True if the part is the pin of all of the contacts."""
+    """True if the part is the pin in all of the contacts ``touches``."""
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
 def _loose_pin(name: str, touches: Sequence[Touch], groups: dict[str, str]) -> ProposedJoint:
-    """Weld of a pin to the first part that it is in."""
+    """Weld of a loose pin to the part of its first contact, which it joins in ``groups``."""
     host = touches[0]
     other = host.second if host.first == name else host.first
     groups[name] = groups[other]
@@ -122,7 +122,7 @@ def _loose_pin(name: str, touches: Sequence[Touch], groups: dict[str, str]) -> P
 def _between(
     names: Sequence[str], groups: dict[str, str], touches: Sequence[Touch]
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups of parts; second, the pairs left out: of unknown kind, or in contact at a single plane."""
+    """Joints between groups of parts; and omitted joints: of unknown kind, or of contact at a single plane."""
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
     for one, two in combinations(dict.fromkeys(groups[name] for name in names), 2):
@@ -150,7 +150,7 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
 
 
 def loops(proposal: Proposal) -> int:
-    """Number of closed loops of the joints."""
+    """Number of closed kinematic loops of the proposed joints."""
     parts = {name for j in proposal.joints for name in (j.first, j.second)} | {proposal.ground}
     root = {name: name for name in parts}
 
@@ -168,5 +168,5 @@ def loops(proposal: Proposal) -> int:
 
 
 def direction(axis: np.ndarray) -> list[float]:
-    """Direction as numbers without round-off."""
+    """Components of an axis as a list, without round-off."""
     return [float(x) for x in np.round(axis, 12) + 0.0]
