@@ -138,7 +138,8 @@ def lock(
         Instead of a time, the first zero of a function of (t, state) as for events of :func:`flexph.integrate`, or
         with ``reaches`` a sensor of :mod:`flexph.sensors`.
     reaches : float or str, optional
-        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles count full turns.
+        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles count full turns. A run
+        that never comes to this reading ends without the lock, and warns.
 
     Returns
     -------

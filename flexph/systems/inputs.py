@@ -197,7 +197,8 @@ class Forcing:
             if values.shape[1] == part.stop - part.start:
                 return values
         try:
-            values = np.array([_copied(function(t)) for t in times], dtype=float)
+            asked = [value if type(value := function(t)) is float else _copied(value) for t in times]
+            values = np.array(asked, dtype=float)
         except Exception:  # evaluated one by one below, so that the error names the time
             values = np.zeros(0)
         values = values[:, None] if values.ndim == 1 else values
