@@ -781,5 +781,5 @@ def test_a_rope_far_shorter_than_its_way_is_named(length, short):
     texts = [str(each.message) for each in given if issubclass(each.category, ValidityWarning)]
     assert len(texts) == short
     if short:
-        assert f"hoist is shorter than its way: {length:g} m" in texts[0]
+        assert f"hoist is shorter than its path: {length:g} m" in texts[0]
         assert f"by {100.0 / length - 100.0:.0f} % with {1e4 * (1.0 - length):.3g} N" in texts[0]
