@@ -115,7 +115,7 @@ def _elastic_row(card: Card, temperature: float) -> Row:
 
 
 def _isotropic(card: Card) -> FileMaterial:
-    """Moduli E, G and ν, of which one may follow from the others."""
+    """Isotropic material of a card with E, G and ν, one of which may be computed from the other two."""
     young, shear, poisson = (card.real(k) if card.field(k) else None for k in MODULI["MAT1"])
     if young is None and shear is not None and poisson is not None:
         young = 2.0 * shear * (1.0 + poisson)
@@ -133,7 +133,7 @@ def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
 
 
 def _anisotropic(card: Card) -> tuple[float, ...]:
-    """Stiffnesses D of MAT9, whose fields are the upper triangle by rows."""
+    """Stiffnesses D of a card MAT9 with the upper triangle by rows."""
     size = len(STIFFNESSES)
     whole = [(i, j) for i in range(size) for j in range(i, size)]
     stiffness = dict(zip(whole, (card.real(k) for k in MODULI["MAT9"]), strict=True))
