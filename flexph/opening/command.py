@@ -109,6 +109,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
     flexph view out --html page.html       a run in a browser
     flexph view run.h5 --gif film.gif      what solution.save("run.h5") wrote
     flexph view my.yaml                    a model file at its start, in a window
+    flexph view rod.step                   a drawing with the ports that it proposes
 
     Runs and scenes move, reduced bodies vibrate in their lowest modes; studies have a page and a picture. Series, and
     meshes of other programs, are shown, too. Without a file to write a window opens; files need no display.
@@ -138,7 +139,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         }
         for kind, path in targets.items():
             print_lines([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
-    except (ValueError, ModuleNotFoundError) as error:
+    except (ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
 
 
