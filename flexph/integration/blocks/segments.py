@@ -1,4 +1,4 @@
-"""Segments of a run: the starts of equal numbers of steps are kept, and their steps taken again to the same bits."""
+"""Segments of a run, equal numbers of steps whose starts are stored, so that they can be repeated bit by bit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Steps = tuple[Array, Array]
 
 
 class Segments:
-    """Segments of ``length`` steps of a run of a mechanism, as an option of it (``RunOptions.segments``).
+    """Segments of ``length`` steps of a run of a mechanism, the option ``RunOptions.segments``.
 
     The run saves the ends of segments; ``see`` is called with all states (k + 1, n) of each segment in turn.
     """
@@ -49,7 +49,7 @@ class Segments:
             yield Block(blocks.columns(times, rows, np.arange(1, steps + 1)), saved, end, steps)
 
     def again(self, k: int) -> Steps:
-        """States (steps + 1, n) and multipliers of the steps (steps, g) of segment k."""
+        """Repeat segment k: returns its states (steps + 1, n) and the multipliers of its steps (steps, g)."""
         if k == len(self.starts) - 1 and self._known is not None:
             return self._known
         self._known = None

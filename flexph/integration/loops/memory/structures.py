@@ -23,7 +23,7 @@ class Rows(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Callback of controllers within steps, called after each try of a step; zeros without such controllers."""
+    """Callback of controllers within steps, called after each trial solution; zeros without such controllers."""
 
     address: int
     """Address of a function of ``data`` and the number of a step that returns 0 if all agree, 1 to try ``inputs``."""
