@@ -35,11 +35,12 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 
 
 class Sample(NamedTuple):
-    """Arrays of a problem, its inputs, and readings of sensors at given states."""
+    """Arrays of a problem, its inputs, readings of sensors at given states, and numbers of the impacts of a run."""
 
     arrays: list[Array]
     inputs: RunInputs
     readings: dict[str, Array]
+    jumps: Array
 
 
 Samples = Mapping[str, Mapping[int, Sample]]
@@ -53,8 +54,16 @@ class SampledDirection(NamedTuple):
     samples: Mapping[int, Sample]
 
 
+def no_jumps(problem: Problem) -> Array:
+    """Numbers of the impacts of a run without any."""
+    return np.zeros(0)
+
+
 class Origin(NamedTuple):
-    """Function that makes a run, its parameters, the problem at these, and places at which sensors are read."""
+    """Function that makes a run, its parameters, the problem at these, and places at which sensors are read.
+
+    ``jumps`` returns the numbers of the impacts of the run for other parameters.
+    """
 
     make: Callable[..., Any]
     parameters: Mapping[str, float]
@@ -62,6 +71,7 @@ class Origin(NamedTuple):
     problem: Problem
     sensors: Mapping[str, tuple[Quantity, Places]]
     sample: Sample
+    jumps: Callable[[Problem], Array]
 
 
 def origin_of(
@@ -70,10 +80,12 @@ def origin_of(
     times: Sequence[float] | Array,
     problem: Problem,
     sensors: Mapping[str, tuple[Quantity, Places]],
+    jumps: Callable[[Problem], Array] = no_jumps,
 ) -> Origin:
     """Sample at the parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
-    return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), problem.sampled, read))
+    sample = Sample(problem.arrays(), problem.sampled, read, jumps(problem))
+    return Origin(make, parameters, times, problem, sensors, sample, jumps)
 
 
 def size_of(value: float) -> float:
@@ -108,7 +120,7 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         if own.mechanism is not origin.problem.mechanism or of_steps:
             read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
         arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
-        samples[k] = Sample(arrays, own.sampled, read)
+        samples[k] = Sample(arrays, own.sampled, read, origin.jumps(own))
     return samples
 
 
@@ -178,13 +190,14 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by the arrays and inputs of a run, and by the readings of its sensor at states."""
+    """Derivatives of a functional by the arrays and inputs of a run, its impacts, and its sensor at states."""
 
     name: str
     quantity: Quantity
     component: int
     arrays: Sequence[Array]
     inputs: InputWeights
+    jumps: Array
     slopes: Array
 
 
@@ -197,6 +210,8 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
         nodal = weights.inputs.origin.nodal_ports(after.inputs, before.inputs)
         ports = zip(weights.inputs.by_port(nodal), after.inputs.changes(before.inputs, nodal), strict=True)
         terms += [own * moved for own, moved in ports]
+    if after.jumps is not before.jumps:
+        terms.append(weights.jumps * array_change(after.jumps, before.jumps))
     last, first = after.readings[weights.name], before.readings[weights.name]
     if last is not first:
         terms.append(weights.slopes * change(weights.quantity, last, first)[:, weights.component])
