@@ -115,8 +115,8 @@ class Newton:
     def stiff_root(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
         """Root for steps in which a stiff relation changes sign, such as dry friction.
 
-        Each correction goes only as far as the residual along it keeps its sign, and each iterate has a Jacobian by
-        differences.
+        Each correction is shortened to the point at which the residual along it changes its sign, and each iterate has
+        a Jacobian by finite differences.
         """
         x, previous, before = guess, np.inf, 0.0
         defect, terms = equations.residual(x)

@@ -87,7 +87,7 @@ class Terms(NamedTuple):
 
 
 def at(matrix: Matrix, x: Array) -> Any:
-    """Matrix at a state."""
+    """Value of a matrix at a state x."""
     return matrix.constant if matrix.origin == CONSTANT else matrix.of_state(x)
 
 

@@ -84,7 +84,7 @@ class Simulator:
     ) -> None:
         self.method = method or Exact()
         if self.method.tolerance is not None:
-            raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
+            raise ValueError(f"method must not choose its steps, got {method}: leave its tolerance out")
         for factor in mechanism.once(controlled_factors):
             raise ValueError(
                 f"the {factor.what} of {factor.name!r} is an input, which a Simulator does not take: integrate"
@@ -112,7 +112,7 @@ class Simulator:
 
     @property
     def state(self) -> State:
-        """Current state, from which another simulator or a run continues to the same bits."""
+        """Current state, from which another simulator or a run continues with bitwise equal steps."""
         steps = self._steps
         return State(
             steps.time,

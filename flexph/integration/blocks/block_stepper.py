@@ -110,7 +110,7 @@ class BlockStepper:
         self.limit = self.limited(2 * self.points)
 
     def _parts(self) -> Parts:
-        """Options of the loops."""
+        """Options of the loops: substeps, weights of their multipliers, depth of the history, error estimate."""
         scheme, contacts = self.scheme, self.scheme.arrays.contacts
         contact = int(not contacts.laws.rigid.all())
         if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
@@ -157,7 +157,7 @@ class BlockStepper:
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step in the loops; return it with the energies that these compute."""
+        """Set the start of the next step in the loops; return it with the energies computed by the loops."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)

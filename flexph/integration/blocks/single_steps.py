@@ -62,7 +62,7 @@ def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: 
 def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -> StepResult:
     """Merge two successive steps into one; ``tried`` are the iterations of the whole step that was not solved.
 
-    Flows and counts add up, so that the step counts as those that were taken. Multipliers are means over both, so that
+    Flows and counts add up, so that the merged step counts as several. Multipliers are means over both steps, so that
     their impulses add up. Residuals are the largest of both.
     """
     end = parts[-1].end

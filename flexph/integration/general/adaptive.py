@@ -135,7 +135,7 @@ def integrate_adaptively(
         SolverFailed,
         lambda error, span: _explain(method.name, samples, error),
         lambda error: str(error),
-        finished="what is finished is",
+        finished="the finished part is",
         where=lambda run: f"after t = {samples.reached:.6g} s",
         added=lambda: run.cautions.reason(samples.reached, samples.latest),
     )
@@ -147,9 +147,9 @@ def integrate_adaptively(
 
 def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
     return (
-        f"{method!r} could not go on at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
+        f"{method!r} could not continue at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
         "looser tolerance or larger absolute tolerances of states that pass zero, look for inputs that jump, a "
-        "singular E or constraint, and an index above 2. What is finished is kept in .solution"
+        "singular E or constraint, and an index above 2. The finished part of the run is in .solution"
     )
 
 

@@ -83,7 +83,7 @@ def _grouped(label: Index, count: int) -> list[Index]:
 
 
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Maximal sets of frames, with the points whose vectors move with some of them."""
+    """Elements: maximal sets of frames, each with the points whose vectors depend on frames of the set only."""
     sets = [
         frozenset(int(c) // COLUMNS for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
         for p in points

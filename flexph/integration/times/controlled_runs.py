@@ -91,7 +91,7 @@ class HeldStep(NamedTuple):
 
 
 class CoupledSteps(NamedTuple):
-    """Steps of a mechanism coupled with continuous controllers, under further inputs that are held."""
+    """Steps of a mechanism coupled with continuous controllers, with all other inputs held constant."""
 
     stepper: Any
     loops: ControlLoops

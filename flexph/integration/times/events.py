@@ -95,7 +95,7 @@ def event_value(name: str, function: Callable[[float, Any], Any], time: float, s
 
 
 class Watch:
-    """Event detection of a run: values at the end of the last step, and the occurrences so far."""
+    """Event detection of a run, with the values at the end of the last step and the occurrences so far."""
 
     def __init__(
         self,

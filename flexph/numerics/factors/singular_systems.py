@@ -79,7 +79,7 @@ def _by_pardiso(scaled: Any, right: Array) -> Array:
 def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
     if matrix.shape[0] > DENSE:
         raise ArithmeticError(
-            f"a system of {matrix.shape[0]} unknowns is singular: nothing resists some freedom, or joints are "
+            f"a system of {matrix.shape[0]} unknowns is singular: a motion has no stiffness, or joints are "
             f"redundant; least-norm solutions are available up to {DENSE} unknowns"
         )
     return least_norm(matrix.toarray(), rhs)

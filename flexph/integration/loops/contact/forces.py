@@ -179,7 +179,7 @@ def _clear_contact(m: Memory, dim: int, c: int) -> None:
 
 
 def is_active(m: Memory, c: int) -> bool:
-    """True if a contact has a force, or would have one at another gap."""
+    """True if the force of a contact, or its derivative with respect to the gap, is not zero."""
     return m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0
 
 

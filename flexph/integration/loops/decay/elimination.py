@@ -62,7 +62,7 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """Enter the part of the matrix of a body without loss, except masters with each other and with the border."""
+    """Enter the conservative part of the matrix of a body, except the block of the masters and the border."""
     d = dim
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3

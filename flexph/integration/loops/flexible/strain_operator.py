@@ -57,7 +57,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Numbers of those of the given entries that exist, and a mask that selects them."""
+        """Positions of the given entries that the pattern has, and a mask of them among the given ones."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         exists = np.append(self.keys, -1)[place] == keys

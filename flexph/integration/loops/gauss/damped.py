@@ -184,7 +184,7 @@ def _scale_rows(a: Damped) -> None:
 
 
 def _scale_columns(a: Damped) -> None:
-    """Divide the columns of the Jacobian by the largest length that each has had."""
+    """Divide each column of the Jacobian by its largest length so far in the iteration."""
     n = a.x.size
     for k in range(n):
         square = 0.0

@@ -58,7 +58,7 @@ def forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def _forces(m: Memory, dim: int, contact: int) -> None:
-    """Set the same forces and torques in 2 or 3 dimensions."""
+    """Set the forces and torques of :func:`forces`, with ``dim`` a constant of 2 or 3."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     add_forces_on_nodes(m, dim)

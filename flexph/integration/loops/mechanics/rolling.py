@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def term_increment(m: Memory, i: int) -> float:
-    """Gain w Π̄_by of term i over a step, of an angle κ w Π̄_by, from the products at both ends."""
+    """Gain w Π̄_by of term i over a step, for an angle κ w Π̄_by, from the products at both ends."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(

@@ -199,7 +199,8 @@ class Faces(NamedTuple):
 class Flows(NamedTuple):
     """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
 
-    ``along`` is A and ``bent`` K − C by rows of frames, ``tension`` K; ``own`` the same two over the unknowns.
+    ``along`` is A, ``bent`` K − C and ``tension`` K, by rows of frames; ``own_along`` and ``own_bent`` are A and K − C
+    over the unknowns.
     """
 
     mass: Vector  # (k,)

@@ -22,7 +22,7 @@ KINK = cython.declare(cython.double, _KINK)
 
 
 def begin_strains(m: Memory, dim: int) -> None:
-    """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
+    """Set vectors and products at the start of a step, and begin the mixed iteration with the stresses there."""
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)

@@ -106,7 +106,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
 
 
 def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system of step k, and carry the adjoint to its start; False if it is singular."""
+    """Solve the transposed system of step k, and set the adjoint at its start; False if the system is singular."""
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
     add_entries(row_of(b.by_unknown, k), 0, b.wanted)

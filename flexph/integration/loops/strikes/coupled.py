@@ -184,7 +184,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the own response of rows of a bearing without a slip to the largest one of its other rows, or to 1."""
+    """Set the diagonal response of each row without a slip of a bearing to that of its other rows, or to 1."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])

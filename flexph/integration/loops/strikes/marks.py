@@ -73,7 +73,7 @@ def _size_at_end(m: Memory) -> float:
 
 
 def may_close(m: Memory) -> bool:
-    """True if a contact may close or act."""
+    """True if any rigid contact is marked as one that may close or act in the step."""
     may = cython.declare(cython.bint)
     may = False
     for c in range(m.contacts_kind.size):

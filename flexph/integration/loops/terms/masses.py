@@ -21,7 +21,7 @@ MASSES = cython.declare(cython.Py_ssize_t, _MASSES)
 
 
 def set_changing_values(m: Memory, row: Array) -> None:
-    """Take over the quantities that change over a step, and set the masses to their means."""
+    """Store the quantities that change over a step, and set the masses to their means over the step."""
     copy(row, m.trial_moved)
     set_changing_masses(m, 0.5)
 
