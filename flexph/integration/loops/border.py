@@ -40,7 +40,7 @@ class Frames(NamedTuple):
 
 
 def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    """Number the unknowns of a step; for a pile body by body, as its contacts are outside the band."""
+    """Border by the order of the unknowns of a step, for a pile body by body, as its contacts are outside the band."""
     if frames.is_wide or frames.groups:
         return _border(inertia, nodes, couplings, rows, frames)
     structure = _Structure(inertia, nodes, couplings, rows, frames)

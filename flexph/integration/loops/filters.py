@@ -102,7 +102,7 @@ def make_filter(k: Constants, banded: Array) -> Filter:
 def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
     """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and the number of inner ones.
 
-    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns behind its rows.
+    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns after its rows.
     """
     is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
     is_inner[:, -1] = local[order] < 0

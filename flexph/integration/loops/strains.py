@@ -164,7 +164,7 @@ def _law_arrays(a: Arrays) -> dict[str, Any]:
 
 
 def _lawful(a: Arrays, law: Index) -> Index:
-    """1 for all stresses whose row has a law, (m,); empty without any."""
+    """Flags (m,): 1 for stresses whose strain row has a law, else 0; empty if no row has one."""
     stresses = a.strains.stress[law >= 0]
     lawful = np.zeros(len(a.stress_damping) if stresses.size else 0, dtype=np.int64)
     lawful[stresses] = 1

@@ -116,9 +116,9 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Rows of the bodies, between ``ends``, stored once for all bodies with equal ones to save memory traffic.
+    """Fields ``val`` and ``alike`` of the inertia: equal rows of bodies are stored once, to reduce memory traffic.
 
-    Fields ``val`` and ``alike`` of the inertia.
+    The rows of a body lie between two ``ends``.
     """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0

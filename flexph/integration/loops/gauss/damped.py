@@ -224,7 +224,7 @@ def _expected_square(a: Damped) -> float:
 
 
 def _sum_of_squares(x: Array) -> float:
-    """Sum of squares."""
+    """Sum of the squares of all entries."""
     total = 0.0
     for i in range(x.size):
         total += x[i] * x[i]

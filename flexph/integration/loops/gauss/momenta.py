@@ -216,7 +216,7 @@ def _set_constraint_defects(m: Memory, s: Memory, dim: int, h: float, given: AtN
 def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
     """True if momenta and constraints balance at all nodes to round-off of their terms.
 
-    Near a singular pose corrections are round-off that the Jacobian blows up, however well an iterate is balanced.
+    Near a singular pose corrections are amplified round-off, even of a balanced iterate.
     """
     length = reference_length(m)
     for i in range(g.stages.size):

@@ -37,7 +37,7 @@ def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
 
 
 def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """Write the inputs in world axes into ``trial.loads``; those that follow a section turn with it."""
+    """Write the inputs in world axes into ``trial.loads``; inputs that follow a section are given in its axes."""
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)

@@ -265,7 +265,7 @@ class Bearings(NamedTuple):
 class LedgerColumns(NamedTuple):
     """Columns of the ledger, −1 for none: flows of inputs, references, rows, schedules, bodies, dampers; energies.
 
-    The flows are the work of ports and drives, from ``earned`` on that of ideal joints and the impulses of contacts,
+    The flows are the work of ports and drives, from ``earned`` on the work of ideal joints and impulses of contacts,
     and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to ``heavy``.
     """
 

@@ -116,8 +116,8 @@ class Nodes(NamedTuple):
 class Strains(NamedTuple):
     """Strain rows (e) of nodal bodies at quadrature points, and these points by elements, whose frames they share.
 
-    Vectors (v) are weighted sums of columns 4b + j: the place (j = 0) and the directions of frame b. ``near`` counts
-    them as 4f + j by the frames f of the element.
+    Vectors (v) are weighted sums of columns 4b + j: the position (j = 0) and the directions of frame b. ``near`` are
+    the columns in the numbering 4f + j by the frames f of the element.
     """
 
     column_ptr: Index  # (v + 1,)
@@ -185,7 +185,7 @@ class Solids(NamedTuple):
 
 
 class Faces(NamedTuple):
-    """Samples (q) of loads that follow faces: weights of the places of solids in its point and both tangents."""
+    """Samples (q) of loads that follow faces: weights of places of solids in the position and tangents of each."""
 
     ptr: Index  # (q + 1,)
     place: Index

@@ -75,7 +75,7 @@ class Cells:
 
     @staticmethod
     def of_zeros(reals: int, wholes: int) -> Cells:
-        """Cells for so many floats and whole numbers, all zeros."""
+        """Cells of zeros for ``reals`` floats and ``wholes`` whole numbers."""
         return Cells(np.zeros(reals + wholes, dtype=np.int64), reals)
 
 

@@ -160,7 +160,7 @@ def _set_products(m: Memory, dim: int, vector: Array, product: Array) -> None:
 def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
     """Component i of the vector that multiplies the first (side 0) or the second (side 1) vector of product p.
 
-    With J a quarter turn, these are W and V, of a crossed product JᵀW and JV.
+    These are W and V, for a crossed product JᵀW and JV with J a quarter turn.
     """
     other = m.strains_second[p] if side == 0 else m.strains_first[p]
     if m.strains_crossed[p]:

@@ -119,7 +119,7 @@ def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
+    """Set the memory to the solution of step k, factor its Jacobian, and compute the values of its program."""
     _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
         _record(r, dim, b, given)
@@ -127,7 +127,7 @@ def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, giv
 
 
 def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put a step at its solution, and factor its Jacobian there."""
+    """Set the memory to the solution of step k, and factor its Jacobian there."""
     copy(b.states[k], m.at_state)
     copy(b.means[k], m.x)
     copy(row_of(b.table.moved, k), m.trial_moved)

@@ -71,8 +71,8 @@ def is_balanced(m: Memory, h: float) -> bool:
 def take_increments(m: Memory, dim: int, given: Given) -> None:
     """Replace the constraint defects by increments over the step, which also correct a part of the gap at its start.
 
-    Round-off of g(q₁) is that of positions, ε; that of Δg is ε h|v|, of the displacements. The work of multipliers,
-    which are large near a singular pose, balances to that.
+    The round-off of g(q₁) is that of positions, ε, whereas that of Δg is ε h|v|, of the displacements. With Δg the work
+    of multipliers, which are large near a singular pose, balances to the smaller one.
     """
     forgotten = cython.declare(cython.double)
     h = given.h

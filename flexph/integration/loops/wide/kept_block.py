@@ -305,7 +305,7 @@ def _sparse_solver(matrix: Any) -> Solve | None:
 def _dense_solver(matrix: Array) -> Solve | None:
     """Solver of a dense matrix; None if it is singular.
 
-    Its rows and columns are scaled first: in that of an impulse, a step of nearly no length h, some are larger by 1/h.
+    Rows and columns are scaled first: for an impulse, a step of nearly zero length h, some rows are larger by 1/h.
     """
     rows = _scales(matrix, 1)
     scaled = rows[:, None] * matrix
