@@ -125,11 +125,11 @@ class ExactGauss(MechanismMethod):
     two stages are of second order (E. Hairer, C. Lubich, M. Roche, The numerical solution of differential-algebraic
     systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws, hysteresis, ropes, redundant constraints and large bodies about mean axes;
-    those of more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages
-    costs as much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of
-    springs; elastic laws are projected on its polynomials with exact energies. Drives, moving references and factors of
-    laws are polynomials through the Gauss-Lobatto points of each step.
+    For mechanisms without friction laws, hysteresis, redundant constraints and large bodies about mean axes; those of
+    more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages costs as
+    much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of springs;
+    elastic laws are projected on its polynomials with exact energies. Drives, moving references and factors of laws are
+    polynomials through the Gauss-Lobatto points of each step.
 
     Parameters
     ----------

@@ -100,6 +100,11 @@ class Table(NamedTuple):
     inputs: Array  # (n or 1, i)
     moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.arrays
 
+    def part(self, first: int, steps: int) -> Table:
+        """Views of the rows of ``steps`` substeps from the ``first`` on."""
+        ends, last = len(self.times), first + steps
+        return Table(*(own if len(own) == 1 else own[first : last + (len(own) == ends)] for own in self))
+
 
 class Kinds(NamedTuple):
     """Kinds of steps as numbers.

@@ -76,12 +76,7 @@ class Backward(NamedTuple):
 
 
 def backward_of(
-    m: Memory,
-    kinds: Kinds,
-    table: Table,
-    run: tuple[Array, Array, Array],
-    varied: Index,
-    by_unknown: Array | None = None,
+    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
@@ -103,7 +98,7 @@ def backward_of(
         states=states,
         means=means,
         by_state=by_state,
-        by_unknown=np.zeros((1, y)) if by_unknown is None else by_unknown,
+        by_unknown=np.zeros((1, y)),
         by_coefficient=out[0],
         by_offset=out[1],
         by_inputs=out[2],

@@ -206,7 +206,9 @@ def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Evaluate the trial; True if its end satisfies the constraints, with discs, curves and ropes in their range."""
     _try(m, dim, kinds, given)
-    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))
+    if is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m):
+        return False
+    return not leaves_sheaves(m, m.at_product, m.end_product, m.at_vector, m.end_vector)
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
