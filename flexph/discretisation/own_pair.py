@@ -170,7 +170,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
-    """The systems, all with a discrete gradient pair if one of them has one; others take that of ``gonzalez``."""
+    """The systems; if one of them has a discrete gradient pair, the others get the pair of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
     return tuple(s if "z" in s.means else with_pair(s) for s in systems)

@@ -18,7 +18,7 @@ from .methods.method import MechanismMethod
 def loops_of(
     mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
 ) -> ControlLoops:
-    """Control loops of a run; raises ValueError if the method or mechanism does not take them."""
+    """Control loops of a run; raises ValueError if the method or mechanism does not support the controllers."""
     loops = ControlLoops(mechanism, controllers, start)
     _refuse_springs(mechanism, loops)
     if loops.called and method.tolerance is not None:

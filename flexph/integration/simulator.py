@@ -98,7 +98,7 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Continue from a state, such as an earlier one, with bitwise equal steps; ValueError as of the constructor."""
+        """Continue from a state, such as an earlier one, with bitwise equal steps; raises ValueError like Simulator."""
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))

@@ -229,7 +229,7 @@ class BlockStepper:
         return self.estimate is None and bool(self.scheme.arrays.bearings.number)
 
     def failed(self, start: StepStart, time: float) -> StepFailed:
-        """Error of the last step, from a start to a time [s]; raises that of a function which the loops called."""
+        """Error of the last step, from a start to a time [s]; raises the error of a user's function if one failed."""
         if self.compiled.failure is not None:
             raise self.compiled.failure
         return unsolved(self.scheme, self.compiled, start, time)

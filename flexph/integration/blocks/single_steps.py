@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Window:
     """Table of one step of a block, with further inputs that are constant over the step.
 
-    Its arrays are overwritten for each step, which takes a third of the time of new ones.
+    Its arrays are overwritten for each step, which takes a third of the time of new arrays.
     """
 
     def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:

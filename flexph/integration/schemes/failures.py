@@ -30,7 +30,7 @@ ONE_STEP = (
 
 
 def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """Message for a step that is not solved, or at which the motion ends; ``acting`` tells likely reasons."""
+    """Message for a step that is not solved, or at which the motion ends; ``acting`` names likely reasons."""
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"

@@ -60,7 +60,7 @@ def scheme_from(
 
 @singledispatch
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
-    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not take.
+    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not support.
 
     Compositions, with substeps back in time, and step size control, with second differences, need a longer history.
     """

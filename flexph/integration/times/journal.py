@@ -42,7 +42,7 @@ class _Written(NamedTuple):
 
 
 class Journal:
-    """Writes the pieces of one run (:class:`loop.Run`), and restores the run from them."""
+    """Journal of one run (:class:`loop.Run`), which writes its pieces and restores it from them."""
 
     def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
         self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
@@ -82,7 +82,7 @@ class Journal:
         return ended
 
     def write(self, run: Any) -> None:
-        """Write a piece with the steps finished since the last one; if that fails, warn and go on."""
+        """Write a piece with the steps finished since the last one; if that fails, warn and continue."""
         stands = run.ended or (run.restart is not None and run.count != self._steps)
         if not (self._whole and stands):
             return

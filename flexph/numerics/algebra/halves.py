@@ -41,7 +41,7 @@ def rows_of_halves(N: int, w: int) -> int:
 
 
 def _first(N: int, w: int) -> int:
-    """Number of unknowns in T."""
+    """Number of unknowns in T, the part that is eliminated from the first row on."""
     return (N - w) // 2
 
 

@@ -89,7 +89,7 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
     """Solve a square sparse system with one or many right-hand sides; None if it is singular.
 
     By LU of the scaled matrix, refined once. A system counts as singular if a solution grows by more than ``LOOSEST``
-    (which needs a right-hand side with a component there) or leaves a residual.
+    (for right-hand sides with a component in the singular direction) or leaves a residual.
     """
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
