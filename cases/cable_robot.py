@@ -46,7 +46,7 @@ DAMPING = 1e-3  # [s], c/k of the ropes
 
 @lru_cache(maxsize=8192)  # all ropes ask at the times of a run
 def pose(t: float, period: float) -> tuple[Array, Array]:
-    """Place (3,) [m] and rotation (3, 3) of the platform along its path: once round a circle, at rest at both ends."""
+    """Position (3,) [m] and rotation (3, 3) of the platform, once round a circle, at rest at both ends."""
     s = min(max(t / period, 0.0), 1.0)
     angle = 2.0 * math.pi * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
     place = np.array([CIRCLE * (math.cos(angle) - 1.0), CIRCLE * math.sin(angle), 0.2 * math.sin(angle)])
@@ -115,7 +115,7 @@ def tensions(solution: Solution) -> Array:
 
 
 def deviation(solution: Solution, period: float = 2.0) -> Array:
-    """Distance of the first eye from its place on the planned path (k,) [m]."""
+    """Distance of the first eye from its planned position (k,) [m]."""
     wanted = []
     for t in solution.times.tolist():
         place, turn = pose(t, period)

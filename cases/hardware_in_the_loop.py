@@ -105,7 +105,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, that makes the loop unstable, from its poles."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable, from the poles of the loop."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 

@@ -1,4 +1,4 @@
-"""Points by name, and connections of two of them: rigid rods, springs and dashpots."""
+"""Points by name, and connections between two points: rigid rods, springs and dashpots."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
     """Basis (n_kin, j) of the velocities that no constraint, damper or potential determines at a position.
 
-    It is in the units in which the constraints are scaled.
+    Velocities are in the units in which the constraints are scaled.
     """
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
