@@ -424,7 +424,7 @@ class Pulse:
             raise ValueError(f"duty must be between 0 and 1, got {self.duty}")
 
     def __call__(self, time: float) -> bool:
-        """True if it is closed at a time [s]."""
+        """True if the switch is closed at a time [s]."""
         return bool((time - self.start) % self.period < self.duty * self.period)
 
 
