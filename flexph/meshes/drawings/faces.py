@@ -54,11 +54,11 @@ def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
 
 
 def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
-    """Plane or cylinder through a free-form face, by points and normals at some places; nothing if it is neither."""
+    """Plane or cylinder fitted to a free-form face at parameters ``places`` (k, 2); empty if neither fits."""
     points = np.array([_at(gmsh, tag, uv) for uv in places])
     normals = np.array([_normal(gmsh, tag, uv) for uv in places])
     if np.abs(normals - normals[0]).max() < 1e-6:
-        outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
         form = {
             "normal": (outward * normals[0]).tolist(),
             "at": points[0].tolist(),
@@ -82,7 +82,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
     turned = np.sort(np.unique(np.round(np.arctan2(n[:, 1], n[:, 0]), 6)))
     gaps = np.diff(np.append(turned, turned[0] + 2.0 * np.pi))
     angle = 2.0 * np.pi if gaps.max() < 1.5 * np.median(gaps) else 2.0 * np.pi - gaps.max() + np.median(gaps)
-    outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * abs(signed))
+    outward = _outward(gmsh, solid, tag, places, 1e-4 * abs(signed))
     on_axis = np.array([cx, cy]) @ across
     ends = [(on_axis + s * axis).tolist() for s in (along.min(), along.max())]
     return {
@@ -98,7 +98,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
 
 
 def _rim(gmsh: Any, tag: int) -> Any:
-    """Parameters of places on the sides of the range of a face."""
+    """Parameters (u, v) on the boundary of the parameter range of a face."""
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     steps = np.linspace(0.0, 1.0, GRID)
     (a, c), (b, d) = low, high
@@ -110,7 +110,7 @@ def _rim(gmsh: Any, tag: int) -> Any:
 
 
 def _places(gmsh: Any, tag: int) -> Any:
-    """Parameters (k, 2) of places within a face."""
+    """Parameters (k, 2) of points within a face."""
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     for grid in (GRID, 4 * GRID):
         steps = (np.arange(grid) + 0.5) / grid
@@ -123,13 +123,13 @@ def _places(gmsh: Any, tag: int) -> Any:
 
 
 def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
-    """Outward normal, and axis, centre, radius and extent of a face, and whether it is concave."""
+    """Geometry of a plane, cylinder or sphere: outward normal, or axis, centre, radius, extent and concavity."""
     uv = places[len(places) // 2]
     at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     if kind == "Plane":
-        outward = _outward(gmsh, solid, at, normal, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
         points = [_at(gmsh, tag, place) for place in places]
         return {
             "normal": (outward * normal).tolist(),
@@ -141,11 +141,11 @@ def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, 
     far, far_normal = _at(gmsh, tag, other), _normal(gmsh, tag, other)
     if kind == "Sphere":
         radius = float(np.dot(at - far, normal - far_normal) / np.dot(normal - far_normal, normal - far_normal))
-        outward = _outward(gmsh, solid, at, normal, 1e-4 * abs(radius))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * abs(radius))
         return {"radius": abs(radius), "middle": (at - radius * normal).tolist(), "concave": outward * radius < 0.0}
     radius, axis = float(np.linalg.norm(slopes[0])), slopes[1] / np.linalg.norm(slopes[1])
     sign = _sign_of_radius(axis, radius, (at, normal), (far, far_normal))
-    outward = _outward(gmsh, solid, at, normal, 1e-4 * radius)
+    outward = _outward(gmsh, solid, tag, places, 1e-4 * radius)
     on_axis = at - sign * radius * normal
     reach = (np.array([low[1], high[1]]) - uv[1]) * np.linalg.norm(slopes[1])
     ends = [(on_axis + s * axis).tolist() for s in reach]
@@ -172,13 +172,23 @@ def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
     return 1.0 if misses[0] <= misses[1] else -1.0
 
 
-def _outward(gmsh: Any, solid: int, at: Any, normal: Any, step: float) -> float:
-    """Sign of a normal that makes it point out of the solid."""
-    return -1.0 if gmsh.model.isInside(3, solid, list(at + step * normal)) else 1.0
+def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float:
+    """Sign of the normals of a face that makes them point out of the solid, by a place on it.
+
+    A place on the rim of a shoulder has the solid on both sides; then the next one decides.
+    """
+    half = len(places) // 2
+    for uv in (*places[half:], *places[:half]):
+        at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
+        if not gmsh.model.isInside(3, solid, list(at + step * normal)):
+            return 1.0
+        if not gmsh.model.isInside(3, solid, list(at - step * normal)):
+            return -1.0
+    return 1.0
 
 
 def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of plane faces of two solids that lie on each other, with the middle of their common places."""
+    """Pairs of plane faces of two solids that lie on each other, with the centre of their common points."""
     planes = [(s, f) for s in solids for f in s["faces"] if f["kind"] == "Plane" and "normal" in f]
     pairs = []
     for k, (solid, face) in enumerate(planes):
@@ -195,7 +205,7 @@ def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _within(gmsh: Any, points: list[Any], face: dict[str, Any]) -> list[Any]:
-    """The points that lie within a plane face."""
+    """Those of the ``points`` that lie within a plane face."""
     if not points:
         return []
     away = np.subtract(points, face["at"]) @ np.array(face["normal"])

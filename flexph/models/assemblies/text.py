@@ -15,6 +15,7 @@ from ...meshes.drawings.drawing import CELLS_ALONG, Drawing, Part
 from ...meshes.drawings.flat_parts import THIN, flat_part
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from .gears import ProposedGear
 from .proposal import Proposal, ProposedJoint, direction, loops
 from .touching import SURE
 
@@ -29,7 +30,7 @@ DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction", "
 
 @dataclass(frozen=True)
 class Choices:
-    """Data missing in a drawing: density [kg/m³], flexible parts, and their cell size [m]."""
+    """Data that a drawing does not contain: density [kg/m³], names of flexible parts, and their cell size [m]."""
 
     density: float | None = None
     flexible: tuple[str, ...] = ()
@@ -38,19 +39,25 @@ class Choices:
 
 @dataclass
 class _Ports:
-    """Ports of the bodies: a place for each rigid one, the name of a region for each flexible one."""
+    """Collector of the ports of bodies: positions for rigid bodies, names of regions for flexible bodies."""
 
     flexible: Sequence[str]
     places: dict[str, dict[str, Array]] = field(default_factory=dict)
     regions: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, body: str, other: str, at: Array, region: str) -> str:
-        """Name of a new port of a body that leads to another."""
+        """Add a port of a body for its joint with the body ``other``; return its name ``body.port``."""
         known = self.places.setdefault(body, {})
         name = next(n for n in (other, *(f"{other}{k}" for k in range(2, 1000))) if n not in known)
         known[name] = at
         self.regions.setdefault(body, {})[name] = region
         return f"{body}.{name}"
+
+    def turning(self, body: str, at: Array) -> str:
+        """Name of a port that turns with a body: a new one at the place, or of a flexible body the first one."""
+        if body in self.flexible and body in self.places:
+            return f"{body}.{next(iter(self.places[body]))}"
+        return self.add(body, "wheel", at, "")
 
 
 def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder: Path, name: str) -> str:
@@ -69,7 +76,8 @@ def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder
     _refuse_light([part for part in drawing.parts if part.name != proposal.ground], choices)
     ports = _Ports(choices.flexible)
     joints = [line for joint in proposal.joints for line in _joint(joint, proposal, ports)]
-    joints = [*_weld_to_ground(known[proposal.ground], proposal, ports), *joints]
+    gears = [line for gear in proposal.gears.pairs for line in _gear(gear, proposal, ports)]
+    joints = [*_weld_to_ground(known[proposal.ground], proposal, ports), *joints, *gears]
     mesh = _mesh(drawing, choices, folder)
     bodies = [line for part in drawing.parts for line in _body(part, ports, choices, mesh=mesh, proposal=proposal)]
     return "\n".join(
@@ -102,7 +110,7 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
 
 
 def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
-    """Path of the drawing relative to the folder of the model; None for one outside, which a model cannot name."""
+    """Path of the drawing relative to the folder of the model; None for a drawing outside, if no part is flexible."""
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
     if not path.startswith(".."):
         return Path(path).as_posix()
@@ -160,7 +168,7 @@ def _body(part: Part, ports: _Ports, choices: Choices, *, mesh: str | None, prop
 
 
 def _density(part: Part, choices: Choices, *, is_ground: bool) -> tuple[float, str]:
-    """Density of a part [kg/m³], and its source in words."""
+    """Density of a part [kg/m³], and a text on its source."""
     if choices.density is not None:
         return choices.density, "given"
     if part.density is not None:
@@ -170,7 +178,7 @@ def _density(part: Part, choices: Choices, *, is_ground: bool) -> tuple[float, s
 
 
 def _numbers(part: Part, density: float) -> Iterator[str]:
-    """Body by mass and inertia, without the shape of the part."""
+    """Yield the lines of a rigid body that is given by mass, inertia and centre of mass."""
     yield "    kind: rigid_body"
     yield f"    mass: {density * part.volume:.12g}"
     yield "    inertia:"
@@ -221,8 +229,23 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
     yield f"  - {{kind: {WRITTEN.get(kind, kind)}, {one}: {_text(start)}, {two}: {end}{along}}}"
 
 
+def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
+    """Connection of a gear pair; a carrier that stands still is left out."""
+    meshing = gear.meshing
+    ends = [ports.turning(body, at) for body, at in zip((meshing.first, meshing.second), meshing.places, strict=True)]
+    along = f"ratio: {meshing.ratio:.12g}, axis: {_list(direction(meshing.axis))}"
+    if gear.carrier != proposal.ground:
+        along += f", carrier: {_text(ports.turning(gear.carrier, meshing.places[0]))}"
+    yield f"  # {_gear_sureness(gear)}: {meshing.words}"
+    yield f"  - {{kind: gear, first: {_text(ends[0])}, second: {_text(ends[1])}, {along}}}"
+
+
+def _gear_sureness(gear: ProposedGear) -> str:
+    return "sure" if gear.meshing.toothed else "likely"
+
+
 def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
-    """Weld of the part that stands still."""
+    """Lines of the weld of the fixed part to the ground."""
     port = ports.add(part.name, "ground", part.centre, "")
     return [
         f"  # the ground: {part.name}, {proposal.reason}",
@@ -248,13 +271,14 @@ def _left_out(proposal: Proposal) -> list[str]:
         planar, count = joint.pair.kind == "planar", joint.pair.freedoms
         why = "others hold them already" if planar else f"no joint here has these {count} freedoms"
         lines.append(f"  # left out: {what} ({why})")
+    lines += [f"  # left out: {words}" for words in proposal.gears.left_out]
     lines += [f"  # nothing holds {name}: it is free" for name in proposal.free]
     lines += [f"  # {words}" for words in _overlaps(proposal)]
     return lines
 
 
 def _overlaps(proposal: Proposal) -> list[str]:
-    """Sentence on each pair of parts that penetrate each other."""
+    """Comment on each pair of parts that penetrate each other."""
     return [
         f"{one} and {two} overlap by {1e9 * volume:.4g} mm³: a press fit, or drawn in a wrong place"
         for one, two, volume in proposal.overlaps
@@ -277,17 +301,24 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits; round-off of the largest one, or of ``scale``, becomes zero."""
+    """Text of a list of numbers with twelve digits; those below round-off of the largest or of ``scale`` become 0."""
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"
 
 
+def _gear_words(gear: ProposedGear) -> str:
+    own = gear.meshing
+    return f"{_gear_sureness(gear)}: gear pair of {own.first} and {own.second} with ratio {own.ratio:.6g}"
+
+
 def summary(proposal: Proposal) -> list[str]:
-    """Ground, joints and free parts, a line each."""
+    """Ground, joints, gears and free parts, a line each."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
         *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),
+        *(_gear_words(gear) for gear in proposal.gears.pairs),
+        *(f"left out: {words}" for words in proposal.gears.left_out),
         *(f"nothing holds {name}" for name in proposal.free),
         *_overlaps(proposal),
     ]
