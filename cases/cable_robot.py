@@ -56,7 +56,7 @@ def pose(t: float, period: float) -> tuple[Array, Array]:
 
 
 def rope_lengths(place: Array, turn: Array) -> Array:
-    """Distances (8,) of the eyes from their winches at a place and a rotation of the platform [m]."""
+    """Distances (8,) of the eyes from their winches at a position and a rotation of the platform [m]."""
     lengths: Array = np.linalg.norm(place + EYES @ turn.T - WINCHES, axis=1)
     return lengths
 
@@ -137,7 +137,7 @@ def rotation_of(quaternion: Array) -> Array:
 
 
 def reference(stiffness: float, pretension: float, period: float, start: tuple[Array, Array], end: float) -> Array:
-    """Position of the first eye at the end (3,) [m], by an adaptive integration from rest at a place and a rotation."""
+    """Final position of the first eye (3,) [m], by an adaptive integration from rest at a position and a rotation."""
     free = lambda t: rope_lengths(*pose(t, period)) - pretension / stiffness  # noqa: E731
 
     def rates(t: float, y: Array) -> Array:

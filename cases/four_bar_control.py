@@ -145,7 +145,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: tables of the responses and of damping; Bode plots of routes and loops, step responses.
+    """Write to ``folder``: tables of the responses and of damping; Bode plots of plants and loops, step responses.
 
     Return the summary numbers.
     """

@@ -154,7 +154,7 @@ def to_fluxes(x: Array) -> Array:
 
 
 def currents(trajectory: Trajectory) -> Array:
-    """Currents of all windings (k + 1, 6) [A] in either coordinates."""
+    """Currents of all windings (k + 1, 6) [A] of a run in currents or in fluxes."""
     x = trajectory.states
     if trajectory.system.E(x[0])[0, 0] != 1.0:
         return x[:, :6]

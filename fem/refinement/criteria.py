@@ -34,7 +34,7 @@ class Round:
 
     @property
     def worst(self) -> float:
-        """Largest error."""
+        """Largest of the relative errors of the quantities."""
         return float(self.errors.max())
 
     def __str__(self) -> str:

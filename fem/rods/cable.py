@@ -77,8 +77,8 @@ def cable(
     dim : int, optional
         3 for a cable in space, 2 for one in the plane.
     curve : function, optional
-        Initial shape of the cable, s ↦ place (dim,) in body axes, with s its length: the cable is bent to this curve.
-        By default it is straight and unloaded.
+        Initial shape of the cable, s ↦ position (dim,) in body axes, with s its length: the cable is bent to this
+        curve. By default it is straight and unloaded.
     ports : mapping of str to float, optional
         Further ports by name at any s [m].
     damping : Damping, optional

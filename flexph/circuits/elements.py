@@ -91,7 +91,7 @@ class Energy(Remade):
         return float(central(self.slope, s, step) / step)
 
     def state(self, effort: float) -> float:
-        """Charge of a voltage, or flux of a current. Raises ValueError if H′ does not reach that value."""
+        """Charge at a voltage, or flux at a current. Raises ValueError if H′ does not reach this ``effort``."""
         if self.capacity is not None:
             return self.capacity * effort
         if self.slope(0.0) == effort:

@@ -48,7 +48,7 @@ def point_masses(
         Acceleration (dim,) [m/s²].
     rods, springs, dashpots : sequence, optional
         :class:`Rod`, :class:`Spring`, and :class:`Dashpot` or :class:`Drag` between points, or between a point and a
-        fixed place.
+        fixed position.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def particle_system(
     gravity : array_like, optional
         Acceleration (dim,) [m/s²].
     rods : sequence, optional
-        :class:`Rod` between points, or between a point and a fixed place. λ are their forces [N].
+        :class:`Rod` between points, or between a point and a fixed position. λ are their forces [N].
     springs : sequence, optional
         Springs made by :meth:`Spring.linear` and :meth:`Spring.of_square`.
     dashpots : sequence, optional
