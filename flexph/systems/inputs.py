@@ -17,8 +17,8 @@ Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float]
 class Table:
     """Piecewise linear input u(t) from a table: ascending times (k,) [s], values (k,) or (k, m).
 
-    ``inputs={"motor": (times, values)}`` makes a table, as does ``Table(times, values)``. A time outside it raises
-    ValueError.
+    ``inputs={"motor": (times, values)}`` makes a table, as does ``Table(times, values)``. A time outside the table
+    raises ValueError.
     """
 
     def __init__(self, times: Any, values: Any, name: str = "table") -> None:
@@ -112,7 +112,7 @@ class Forcing:
         return {name: given for name, given in self._given.items() if isinstance(given, Table)}
 
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
-        """Copy with other inputs of the same ports; tables with the same times are not checked as a whole again."""
+        """Copy with other inputs of the same ports; if a table keeps its times, only the values are checked."""
         tables = {}
         for name, given in inputs.items():
             known = self._given.get(name)
