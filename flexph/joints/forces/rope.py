@@ -120,8 +120,9 @@ def rope(
     Returns
     -------
     Connection
-        The force element, for :func:`flexph.connect`. ``Exact``, ``Exact4`` (undamped) and ``Decaying`` integrate it. A
-        run ends where the rope leaves a sheave, winds round it by a full turn, or has no straight span left.
+        The force element, for :func:`flexph.connect`. ``Exact``, ``Exact4`` (undamped), ``ExactGauss`` and
+        ``Decaying`` integrate it. A run ends where the rope leaves a sheave, winds round it by a full turn, or has no
+        straight span left.
 
     Raises
     ------

@@ -78,13 +78,15 @@ def state_after_passage(
     Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
     ``strikes`` is true; a release of joints has no impulses.
 
-    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose.
+    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if it
+    holds a motion that a drive prescribes.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
     begun = copied_state(old, new, arrived)
     _refuse_open(old, new, begun, name)
     held, loss, work, impulse = _projected(new, begun, table_of(new, begun.anchors))
+    _refuse_driven(new, held, name)
     started = {c.name for c in new.connections} - {c.name for c in old.connections}
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
     for drive, own in work.items():
@@ -199,6 +201,22 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
         raise ValueError(
             f"{name} at t = {state.time:.6g} s: {new.constraint_names[worst]} is off by {abs(gap[worst]):.3g} {unit}; "
             "lock where the joint is closed: give the instant by when=, or a joint without a stated pose"
+        )
+
+
+def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
+    """Raise ValueError if drives move what the joints hold: no velocities satisfy G v = b."""
+    if not mechanism.layout.multipliers:
+        return
+    c = configuration(mechanism, state.x)
+    table = table_of(mechanism, state.anchors)
+    G, b = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, state.time)
+    v = velocities_of(mechanism, c)
+    if b.any() and np.any(np.abs(G @ v - b) > CLOSED * (abs(G) @ np.abs(v) + np.abs(b).max())):
+        moved = dict.fromkeys(connection for connection, row in _rows_of(mechanism) if b[row])
+        raise ValueError(
+            f"{name} at t = {state.time:.6g} s holds what {', '.join(map(repr, moved))} moves: no velocities satisfy "
+            "both; release the drive before it in the list of changes, or lock at an instant where the drive is at rest"
         )
 
 

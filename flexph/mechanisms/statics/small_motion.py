@@ -198,7 +198,7 @@ def _periodic(small: AtRest) -> Solution:
 
 
 def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
-    verdict = "no growing motion" + (f" above {solution.untold:.1g} 1/s" if solution.untold else "")
+    verdict = "no growing motion" + (f" above {solution.uncertain:.1g} 1/s" if solution.uncertain else "")
     if solution.growth:
         verdict = f"unstable: grows with {solution.growth:.4g} 1/s"
     if not np.any(steady.spin):
