@@ -1,4 +1,4 @@
-"""Blocks of cells for meshes of meshio, which has not all types that it names."""
+"""Blocks of cells for meshes of meshio, including cell types whose dimension meshio does not define."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cell_types import dimension
 
 
 class _Block(meshio.CellBlock):
-    """A block of cells of a type without an entry in the table of dimensions of meshio: wedge15, pyramid13."""
+    """Block of cells of a type that is missing in meshio's table of dimensions: wedge15, pyramid13."""
 
     def __init__(self, kind: str, nodes: Any) -> None:
         self.type, self.data, self.dim = kind, np.asarray(nodes), dimension(kind)

@@ -90,8 +90,8 @@ class SpreadMass:
 class LeftOut:
     """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body.
 
-    ``reach`` (k,): points of the mesh on which it acts, None if unknown; ``dim``: dimension of elements that are left
-    out because it is lower than that of the body; ``port``: the coupling as which a body takes it.
+    ``reach`` (k,): indices of the points on which it acts, None if unknown; ``dim``: dimension of elements that are
+    left out because it is lower than the body's; ``port``: name of the coupling that a body can replace it by.
     """
 
     name: str
@@ -103,7 +103,7 @@ class LeftOut:
     port: str = ""
 
     def words(self) -> str:
-        """Keyword, place and reason as a text."""
+        """Text with keyword, place in the file and reason."""
         return f"{self.name} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
@@ -126,7 +126,7 @@ class Coupling:
     weights: Array | None = field(default=None, compare=False)
 
     def words(self) -> str:
-        """Name, kind, region and reference point as a text."""
+        """Text with name, kind, region and reference point."""
         at = ", ".join(f"{x:.6g}" for x in self.at)
         return f"port {self.name!r} ({self.keyword}, {self.place}): {self.how}, {len(self.points)} nodes, at ({at})"
 
@@ -135,8 +135,8 @@ class Coupling:
 class ShellSection:
     """Section of the shells of a region: their thickness in units of the file, with its keyword and place.
 
-    ``why``: why they are no plate of this thickness and one material; ``offset``: distance of the middle surface from
-    the nodes as the file writes it. Both are empty for a plain section.
+    ``why``: the reason if they are no plate of this thickness and one material; ``offset``: distance of the middle
+    surface from the nodes, as the file writes it. Both are empty for a homogeneous plate in its middle surface.
     """
 
     thickness: float
@@ -146,7 +146,7 @@ class ShellSection:
     offset: str = ""
 
     def words(self) -> str:
-        """Keyword, place and what is not supported as a text."""
+        """Text with keyword, place in the file and unsupported properties."""
         return f"{self.keyword} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
@@ -174,10 +174,10 @@ class MeshContents:
 
     ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
     ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts; ``ports``:
-    those that a drawing proposes; ``notes``: texts on it; ``couplings`` by name; ``aliases``: further names of groups
-    of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of sections, or why they
-    are not known; ``damping``: Rayleigh's α and β of the whole file; ``unread``: why its materials are not read;
-    ``unit``: the unit of length [m] that it names; ``shells``: sections of shells by the names of their regions.
+    ports that a drawing proposes; ``notes``: texts on the file for reports; ``couplings`` by name; ``aliases``: further
+    names of groups of cells, for the selection of a part; ``orientations``: material axes (3, 3) by regions of
+    sections, or the reason why there are none; ``damping``: Rayleigh's α and β of the whole file; ``unread``: reason
+    why materials are not read; ``unit``: unit of length [m] of the file; ``shells``: sections of shells by region.
     """
 
     mesh: meshio.Mesh
@@ -208,7 +208,7 @@ def refuse_left_out(
 ) -> None:
     """Raise ValueError that names the unsupported parts of a file with one of the effects ``changes``.
 
-    ``masses``: the additional masses of the file are unsupported, too. ``ports``: couplings that are taken as ports.
+    ``masses``: True to refuse additional masses of the file, too. ``ports``: names of couplings that become ports.
     """
     wanted, ports = set(changes), set(ports)
     left_out = [
@@ -228,7 +228,7 @@ def refuse_left_out(
 
 
 def _hint(left_out: list[LeftOut]) -> str:
-    """Text on how a body takes the first coupling among unsupported parts; empty if there is none."""
+    """Text on the argument that makes the first coupling among unsupported parts a port; empty without couplings."""
     named = next((part.port for part in left_out if part.port), None)
     return f", or take them as ports, such as ports={{'hub': {named!r}}}" if named else ""
 

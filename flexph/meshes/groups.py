@@ -1,4 +1,4 @@
-"""Named groups of cells of a mesh: those that formats number, sets, and other whole numbers of cells."""
+"""Named groups of cells of a mesh: numbered groups of file formats, cell sets, and integer cell data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Members = dict[int, Array]
 
 
 def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
-    """Groups of cells by name: numbered groups (gmsh: physical groups), other cell data of whole numbers, cell sets."""
+    """Groups of cells by name: numbered groups (gmsh: physical groups), other integer cell data, cell sets."""
     groups: dict[str, Members] = {}
     none = np.zeros(0, dtype=int)
     for key in NUMBERED:
@@ -41,7 +41,7 @@ def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
 
 
 def _by_value(key: str, data: list[Array]) -> dict[str, Members]:
-    """Groups ``key value`` of cells with equal whole numbers; none for other data and for more than MOST values."""
+    """Groups named ``key value`` of cells with equal integers; none for other data or more than MOST values."""
     held = [values for values in data if len(values)]
     if not held or any(values.dtype.kind not in "iu" or values.ndim != 1 for values in held):
         return {}
@@ -74,7 +74,7 @@ def _numbered(mesh: meshio.Mesh, key: str) -> list[tuple[int, int, str]]:
 
 
 def _names_of_tags(mesh: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
-    """Function that returns the names of a group by number and dimension: from gmsh, from MED (several), or none."""
+    """Function from number and dimension of a group to its names: one in gmsh, several in MED, none elsewhere."""
     if key == "gmsh:physical":
         known = {(int(tag), int(dim)): name for name, (tag, dim) in mesh.field_data.items()}
         return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []

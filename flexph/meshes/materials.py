@@ -36,9 +36,9 @@ class FileMaterial:
     """A material of a mesh file: density ρ and isotropic moduli E, ν in units of the file, None if not given.
 
     ``stiffness`` C (6, 6) of a material that is not isotropic, over (xx, yy, zz, yz, xz, xy); ``rows``: constants at
-    several temperatures, which stand for those; ``damping``: Rayleigh's α and β. ``refused`` describes data of the file
-    that cannot be read; ``besides`` lists data that is ignored. ``held_beyond``: tables are constant beyond their ends,
-    as in Abaqus; else temperatures beyond them are refused, as Nastran extrapolates.
+    several temperatures, which replace these; ``damping``: Rayleigh's α and β. ``refused`` describes data of the file
+    that cannot be read; ``besides`` lists data that is ignored. ``held_beyond``: True if tables are constant beyond
+    their ends, as in Abaqus; otherwise temperatures beyond them are refused, because Nastran extrapolates.
     """
 
     density: float | None = None
@@ -52,11 +52,11 @@ class FileMaterial:
     held_beyond: bool = True
 
     def with_rows(self, rows: tuple[Row, ...]) -> FileMaterial:
-        """Material with constants of one kind: at one temperature as they are, at several as a table."""
+        """Material with constants of one kind added: as a table if there are several temperatures."""
         return _with(self, rows[0]) if len(rows) == 1 else replace(self, rows=(*self.rows, *rows))
 
     def at(self, temperature: float | None) -> FileMaterial:
-        """Material at a temperature: tables are interpolated linearly; without a temperature they stay."""
+        """Material at a temperature, with tables interpolated linearly; unchanged for ``temperature=None``."""
         if temperature is None or not self.rows:
             return self
         material = replace(self, rows=())
@@ -71,7 +71,7 @@ class FileMaterial:
         return material
 
     def tables(self) -> str:
-        """Text on the tables by temperature; empty without any."""
+        """Text that lists the tables by temperature; empty without tables."""
         if not self.rows:
             return ""
         at = sorted({row.temperature for row in self.rows})
@@ -79,7 +79,7 @@ class FileMaterial:
         return f"{kinds} at {len(at)} temperatures from {at[0]:g} to {at[-1]:g}"
 
     def scaled(self, stress: float, density: float, time: float) -> FileMaterial:
-        """Material with its constants in other units; a factor for each quantity."""
+        """Material with its constants multiplied by a factor for each quantity, for other units."""
         factors = {kind: density if kind == "density" else stress for kind in CONSTANTS}
         return replace(
             self,
@@ -91,14 +91,14 @@ class FileMaterial:
         )
 
     def modulus(self) -> float | None:
-        """A Young's modulus that tells the size of the stiffness; None without elastic constants."""
+        """Young's modulus, or a modulus of the same order from C; None without elastic constants."""
         if self.stiffness is not None:
             return float(np.diag(self.stiffness)[:3].max())
         return self.young
 
 
 def _scaled(row: Row, factor: float) -> tuple[float, ...]:
-    """Constants times a factor; Poisson's ratios are kept."""
+    """Constants of a row with moduli times ``factor``; Poisson's ratios are unchanged."""
     ratios = {"isotropic": (1,), "engineering constants": (3, 4, 5)}.get(row.kind, ())
     return tuple(value if i in ratios else factor * value for i, value in enumerate(row.values))
 

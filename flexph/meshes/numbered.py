@@ -1,4 +1,4 @@
-"""Meshes of files with numbered nodes, numbered elements and groups of both."""
+"""Meshes from numbered nodes, numbered elements, and groups of nodes and elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading with meshio that is safe: no endless loops, no excessive memory, no files outside of the folder."""
+"""Reading with meshio, protected from endless loops, excessive memory and files outside of the folder."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class _EndingText(io.TextIOWrapper):
 def guarded_mesh(path: Path) -> Any:
     """The mesh that meshio reads from a file.
 
-    Raises ValueError for a file that refers to files elsewhere or declares more than it holds; EOFError if it is
-    incomplete.
+    Raises ValueError for a file that refers to files outside of its folder or declares more data than it contains;
+    EOFError if it is incomplete.
     """
     suffix = path.suffix.lower()
     if suffix in TEXTS:
@@ -88,13 +88,13 @@ def guarded_mesh(path: Path) -> Any:
 
 
 def refuse_outside_data(path: Path) -> None:
-    """Raise an error for an XDMF file with arrays elsewhere.
+    """Raise an error for an XDMF file whose arrays are in other folders.
 
-    ValueError for files outside of its folder, OSError for arrays behind links.
+    The error is ValueError for files outside of its folder, OSError for arrays behind links.
     """
     for item in parsed(path).iter("DataItem"):
         if item.get("Format") in ("HDF", "Binary"):
-            name = (item.text or "").strip()  # of Binary, meshio reads it from the working directory
+            name = (item.text or "").strip()  # meshio reads Binary files from the working directory
             name = os.path.abspath(name) if item.get("Format") == "Binary" else name.partition(":")[0]
             refuse_outside(path.parent, name)
             if (path.parent / name).is_file() and hdf5.is_hdf5(path.parent / name):
@@ -102,7 +102,7 @@ def refuse_outside_data(path: Path) -> None:
 
 
 def deck_lines(path: Path) -> list[str]:
-    """The lines of a text file of any encoding, without a byte order mark of UTF-8."""
+    """Lines of a text file of any encoding; a UTF-8 byte order mark is removed."""
     return path.read_text(encoding="latin-1").removeprefix("\xef\xbb\xbf").split("\n")
 
 
@@ -114,13 +114,13 @@ def refuse_outside(folder: Path, name: str) -> None:
 
 
 def _refuse_links(path: Path) -> None:
-    """Raise OSError for an HDF5 file with contents in other files, or with more values than it can hold."""
+    """Raise OSError for an HDF5 file with data in other files, or with more values than its size allows."""
     with h5py.File(path, "r") as file:
         hdf5.refuse_outside_data(file)
 
 
 def _refuse_counts(content: bytes) -> None:
-    """Raise ValueError for Gmsh data with a count above the size of the file, up to which meshio would read."""
+    """Raise ValueError for Gmsh data with a count above the size of the file, which meshio would read in full."""
     for match in re.finditer(rb"\$\w*Data\s", content):
         for word in content[match.end() :].split(maxsplit=COUNTS)[:COUNTS]:
             if word.isdigit() and int(word[:20]) > len(content):

@@ -18,11 +18,11 @@ from .groups import cell_groups, point_groups
 
 
 def selected(contents: MeshContents, name: str) -> MeshContents:
-    """Contents of a file with the cells of one group only, and what belongs to them.
+    """Contents of a file with the cells of one group only, and their facets, masses and constraints.
 
-    Cells of lower dimension stay if they are facets of these cells. Constraints, masses and unsupported elements on
-    other cells go; constraints between these cells and others go, too, with a warning. Raises ValueError for an
-    unknown group, and for a mass over a region that is only partly selected.
+    Cells of lower dimension stay if they are facets of the selected cells. Constraints, masses and unsupported elements
+    on other cells are dropped; so are constraints between the selected and other cells, with a warning. Raises
+    ValueError for an unknown group, and for a mass over a region that is only partly selected.
     """
     mesh, groups = contents.mesh, cell_groups(contents.mesh)
     names = {alias: group for alias, group in contents.aliases.items() if group in groups and alias not in groups}
@@ -55,7 +55,10 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
 
 
 def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
-    """Cells of the group by block: those of its highest dimension, and facets of these among all cells."""
+    """Indices of cells by block: those of the group with its highest dimension, and all cells on their facets.
+
+    Cells of still lower dimension are kept if all of their nodes are nodes of these cells.
+    """
     dims = {b: dimension(mesh.cells[b].type) for b in members}
     top = max(dims.values(), default=0)
     kept = {b: cells for b, cells in members.items() if dims[b] == top}
@@ -85,7 +88,7 @@ def _keys(corners: Array) -> Array:
 
 
 def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshio.Mesh:
-    """Mesh of the kept cells with all points, so that these keep their numbers, and its groups."""
+    """Mesh of the kept cells with their groups; all points remain, so that point indices do not change."""
     blocks = sorted(kept)
     sets: dict[str, list[Array]] = {}
     for name, members in cell_groups(mesh).items():
@@ -101,7 +104,7 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 
 
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
-    """Unsupported parts that still count, and those that join the selected cells to others."""
+    """Unsupported parts that act on the selected cells only, and those that join them to other cells."""
     counting, joining = [], []
     for part in contents.left_out:
         inside = None if part.reach is None else np.isin(part.reach, body)

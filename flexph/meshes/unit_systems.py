@@ -1,4 +1,4 @@
-"""Systems of units of mesh files, told by density and Young's modulus of their materials."""
+"""Systems of units of mesh files, inferred from density and Young's modulus of their materials."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ SYSTEMS = (
 
 
 def fitting(materials: Iterable[FileMaterial]) -> list[UnitSystem]:
-    """Systems of units in which all materials with density and modulus are solids; none if no material has both."""
+    """Systems of units in which density and modulus of all materials are in the range of solids.
+
+    Materials without one of the two are disregarded; the list is empty if no material has both.
+    """
     known = [(m.density, m.modulus()) for m in materials]
     both = [(rho, young) for rho, young in known if rho and young]
     return [system for system in SYSTEMS if both and all(_solid(system, rho, young) for rho, young in both)]
@@ -69,8 +72,8 @@ def _solid(system: UnitSystem, density: float, young: float) -> bool:
 def in_metres(contents: MeshContents, unit: float) -> MeshContents:
     """Contents of a file with lengths in ``unit`` [m], in SI units.
 
-    Materials and masses are converted if they are those of solids in one system with this length, and a note says so;
-    else materials are dropped. Raises ValueError for masses in unknown units.
+    Materials and masses are converted, with a note, if exactly one system with this unit of length gives values of
+    solids; otherwise materials are dropped. Raises ValueError for masses in unknown units.
     """
     mesh = copy(contents.mesh)
     mesh.points = unit * np.asarray(mesh.points, dtype=float)
@@ -91,7 +94,7 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
 
 
 def told(contents: MeshContents, unit: float) -> UnitSystem | None:
-    """System of units with lengths in ``unit`` [m] that the materials of a file tell; None if not exactly one fits."""
+    """System of units with lengths in ``unit`` [m] that fits the materials of a file; None unless exactly one fits."""
     known = [s for s in fitting(contents.materials.values()) if abs(s.length - unit) <= 1e-6 * unit]
     return known[0] if len(known) == 1 else None
 
@@ -119,7 +122,7 @@ def _in_system(contents: MeshContents, system: UnitSystem) -> MeshContents:
 
 
 def other_units(contents: MeshContents) -> str:
-    """Text that the materials of a file without a given unit are no solids in SI units, but in others; else empty."""
+    """Hint that the materials of a file are no solids in SI units, but in other systems; empty otherwise."""
     used = {name.upper() for _, name in contents.sections}
     materials = {name: m for name, m in contents.materials.items() if name.upper() in used}
     known = fitting(materials.values())
@@ -135,7 +138,7 @@ def _unit_text(system: UnitSystem) -> str:
 
 
 def _numbers(material: FileMaterial) -> str:
-    """Density and modulus as a text."""
+    """Text with density and modulus of a material."""
     young = material.modulus()
     rho = "no density" if material.density is None else f"a density of {material.density:g}"
     return f"{rho} and {'no modulus' if young is None else f'a modulus of {young:g}'}"

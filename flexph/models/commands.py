@@ -23,7 +23,7 @@ from .settings import parse_setting
 
 
 def describe(model: ModelFile, *, details: bool = False) -> str:
-    """Text on bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies.
+    """Text on bodies, connections, mass, runs, studies, and degrees of freedom and redundancies at the start.
 
     ``details`` adds what :meth:`flexph.Mechanism.describe` adds.
     """
@@ -101,7 +101,7 @@ SETTINGS = click.option(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Context that turns errors about a model file into an error message of the command."""
+    """Context manager that converts errors of a model file to error messages of the command."""
     try:
         yield
     except ModelError as error:
@@ -111,7 +111,7 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """Model of a file with changed settings; end the command with the file's errors if there are any."""
+    """Load a model file with changed settings; end the command with a message if the file has errors."""
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -124,10 +124,10 @@ def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> 
 @TRUST
 @AS_JSON
 def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> None:
-    """Check a model file and list its errors: line, column, what was given, what would be right.
+    """Check a model file and list its errors: line, column, wrong value and remedy.
 
-    Starts are assembled and made consistent, inputs and outputs are looked up; nothing is run. The exit status is 1 if
-    there are errors.
+    Initial poses are assembled, initial states made consistent, inputs and outputs checked; nothing is run. The exit
+    status is 1 if there are errors.
     """
     try:
         model = loaded(file, settings, trust=trust)
@@ -145,7 +145,7 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """Errors of a model file for JSON; line and column are null for an error that has none."""
+    """Errors of a model file as values for JSON; line and column are null for an error without a position."""
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]

@@ -49,7 +49,7 @@ OF_MECHANISM = ("gravity", "dials", "materials", "sections", "bodies", "connecti
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file with its ``mechanism`` built; :meth:`run` computes a run by name.
+    """Model file with the ``mechanism`` built from it; :meth:`run` computes a run by name.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class ModelFile:
         return tuple(self.document.runs)
 
     def start(self) -> State:
-        """State of the mechanism at the start that the file gives. Raises ModelError."""
+        """Initial state of the mechanism from the entry ``start`` of the file. Raises ModelError."""
 
         def compute() -> State:
             check_motions(self.document, self.builder, self.document.start.time)
@@ -89,7 +89,7 @@ class ModelFile:
         return self.located(compute)
 
     def refuse_unknown(self, runs: Iterable[str]) -> None:
-        """Raise ModelError for a name that none of the file's runs has."""
+        """Raise ModelError for names of runs that the file does not contain."""
         for name in runs:
             if name not in self.runs:
                 text = f"no run {name!r}: {nearest(name, self.runs)}"
@@ -168,9 +168,9 @@ class ModelFile:
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """Start of a run, or of the file if it has none, and its position in the file.
+        """Start entry of a run, by default that of the file, with the Builder of its position in the file.
 
-        Raises Misfit for drives that are undefined there.
+        Raises Misfit for drives that are undefined at the start.
         """
         start, place = (self.document.start, self.builder) if entry.start is None else (entry.start, here)
         check_motions(self.document, self.builder, start.time)
@@ -187,12 +187,12 @@ class ModelFile:
         progress : bool
             True to show a progress bar in a terminal.
         live : bool
-            True to follow a run in time in a page of the browser while it runs, as its ``live`` says.
+            True to show a run in time in a page of the browser while it runs, with the options of its entry ``live``.
 
         Returns
         -------
         RunOfFile
-            Results, which can write themselves to files.
+            Results, with a method that writes them to files.
 
         Raises
         ------
@@ -219,7 +219,7 @@ class ModelFile:
 
     @checked
     def prepared(self, name: str) -> tuple[State, Any, dict[str, Any], Integrate]:
-        """Start, method and controllers of a run in time, and its entry. Raises ModelError."""
+        """Initial state, method, controllers and entry of a run in time. Raises ModelError."""
         self.refuse_unknown([name])
         entry: Any = self.document.runs[name]
         here = self.builder.at("runs", name)
@@ -258,12 +258,12 @@ class ModelFile:
         return model_of_tree(tree, self.builder.folder, trust=self.builder.trust, mechanism=mechanism)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """Result of a computation on the model; a Misfit in it becomes a ModelError with its line."""
+        """Result of ``compute()``; a Misfit raised by it becomes a ModelError with the line in the file."""
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """Result of a computation on a parsed file; a Misfit in it becomes a ModelError with its line."""
+    """Result of ``compute()`` on a parsed file; a Misfit raised by it becomes a ModelError with the line."""
     try:
         return compute()
     except Misfit as error:
@@ -291,7 +291,7 @@ def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, 
     Raises
     ------
     ModelError
-        A ValueError that lists the errors of the file: line, column, what was given and what would be right.
+        A ValueError that lists the errors of the file: line, column, wrong value and remedy.
     OSError
         If the file cannot be read.
     """
@@ -300,7 +300,7 @@ def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, 
 
 
 def model_of_tree(tree: Tree, folder: Path, *, trust: bool, mechanism: Mechanism | None = None) -> ModelFile:
-    """Model of a parsed tree, with a ``mechanism`` that was built of the same sections. Raises ModelError."""
+    """Model of a parsed tree; a given ``mechanism`` must be one of the same sections. Raises ModelError."""
     document, builder = document_of(tree, folder, trust=trust)
     built = mechanism or located(tree, lambda: build_mechanism(document, builder))
     return ModelFile(tree, document, builder, built)
@@ -322,7 +322,7 @@ def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings
 
 
 def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
-    """Function from settings by path to the summary numbers of a run, which other processes can receive.
+    """Function from settings by path to the summary numbers of a run, which can be sent to other processes.
 
     Raises ModelError for an unknown run.
     """

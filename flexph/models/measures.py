@@ -1,4 +1,4 @@
-"""Measures of a run: single numbers of its readings, and functionals of the same value whose gradients are known."""
+"""Measures of a run: numbers computed from readings, and the same as functionals with derivatives."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class First(Functional):
     """Reading at the first time, Φ = s₀."""
 
     def value(self, times: Array, readings: Array) -> float:
-        """First reading."""
+        """Value Φ of the first reading."""
         return float(readings[0])
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """One at the first time, else zero."""
+        """Derivatives ∂Φ/∂sₖ (n,): one for the first reading, else zero."""
         out = np.zeros_like(readings)
         out[0] = 1.0
         return out
@@ -56,7 +56,7 @@ class Mean(Functional):
         return float(readings.mean())
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Equal weights."""
+        """Derivatives ∂Φ/∂sₖ = 1/n (n,)."""
         return np.full_like(readings, 1.0 / readings.size)
 
 
@@ -69,23 +69,23 @@ class RootMeanSquare(Functional):
         return float(np.sqrt(np.mean(readings**2)))
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Readings over n Φ; zero where Φ = 0."""
+        """Derivatives ∂Φ/∂sₖ = sₖ/(n Φ) (n,); zero if Φ = 0."""
         return np.asarray(readings / (readings.size * (self.value(times, readings) or 1.0)))
 
 
 @dataclass(frozen=True)
 class Shifted(Functional):
-    """Functional of the readings less a target."""
+    """Functional ``of`` of the readings minus a target."""
 
     of: Functional = field(kw_only=True)
     target: float = field(kw_only=True)
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value of the functional."""
+        """Value of the functional ``of`` at the readings minus the target."""
         return self.of.value(times, readings - self.target)
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives of the functional."""
+        """Derivatives of the functional with respect to the readings."""
         return self.of.slopes(times, readings - self.target)
 
 
@@ -107,7 +107,7 @@ def quantity_of(reading: Reading | Entry) -> Quantity | None:
 
 
 def units_of(reading: Reading | Entry) -> tuple[str, ...]:
-    """Units of a reading; none if they are not known, as those of resultants and parts of the state."""
+    """Units that a reading accepts; empty if they are unknown, as for resultants and parts of the state."""
     if isinstance(reading, Reading) and reading.what in UNITS:
         return UNITS[reading.what]
     if isinstance(reading, BodySensor) and reading.measure == "stress" and _is_stress(reading.field):
@@ -122,7 +122,7 @@ def units_of(reading: Reading | Entry) -> tuple[str, ...]:
 
 
 def _is_stress(field: str) -> bool:
-    """True for fields of a body in pascal: stresses at faces and points, and their von Mises stress."""
+    """True for a field of a body in pascal: stress at faces or points, or von Mises stress."""
     return "stress" in field or field in LABELS
 
 
@@ -133,7 +133,7 @@ def level_of(measure: Measure, given: float | str) -> float:
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
-    """Functional of the same value as a measure of a sensor; None for extremes without a margin."""
+    """Functional with the value of a measure of a sensor; None for extremes without a margin, as not smooth."""
     if measure.take in FUNCTIONALS:
         own = FUNCTIONALS[measure.take](quantity, measure.component)
     elif measure.margin is None:
@@ -146,7 +146,7 @@ def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functiona
 
 
 def number_of(run: Any, measure: Measure) -> float:
-    """Number that a measure takes from a run."""
+    """Value of a measure of a finished run."""
     times, values = series_of(run, measure.of)
     if measure.component >= values.shape[1]:
         raise ValueError(

@@ -54,9 +54,9 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
 
 
 def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
-    """Yield the ends of a connection one by one, with their positions in the file.
+    """Yield the ports and ground points in an end of a connection, with their positions in the file.
 
-    They are the port or ports of a contact shape, or the items of a list.
+    An end is a port, a ground point, a contact shape with one or more ports, or a list of these.
     """
     if isinstance(given, list):
         for i, one in enumerate(given):
@@ -72,7 +72,7 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
 
 
 def check_motions(document: Any, builder: Builder, time: float, when: str = "the start") -> None:
-    """Raise Misfit for a drive whose function has no value at a time [s], at the start or end of a run."""
+    """Raise Misfit for a drive whose function has no value at a time [s], which ``when`` names in the error."""
     for i, entry in enumerate(document.connections):
         if isinstance(entry, Driven):
             entry.check_at(time, builder.at("connections", i), when)
@@ -89,7 +89,7 @@ def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -
 
 
 def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
-    """Assembled pose from the entry of a start. Raises Misfit."""
+    """Assembled pose from a start entry. Raises Misfit."""
     for field in ("fixed", "guess"):
         check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
     here = replace(builder, dim=mechanism.layout.dim)

@@ -1,4 +1,4 @@
-"""Optimisations of model files: measures of a run as a function of settings by path, with gradients where it has them.
+"""Optimisations of model files: measures of a run as functions of settings by path, with gradients if available.
 
 The gradients are those of the measures that objective and constraints name, by :class:`flexph.gradients.Responses`.
 """
@@ -38,7 +38,7 @@ UNRELATED = ("optimisations", "studies", "description")
 class Search(NamedTuple):
     """Search for the optimum of a model file: arguments of :func:`flexph.studies.optimise`.
 
-    ``obstacle`` is the reason why the function has no gradients, empty if it has.
+    ``obstacle`` is the reason if the function has no gradients, else an empty text.
     """
 
     function: FiguresOfRun
@@ -50,7 +50,7 @@ class Search(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Text of the objective."""
+        """Text that describes the objective."""
         return weighted_sum(self.objective)
 
 
@@ -101,12 +101,12 @@ class FiguresOfRun:
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """Function of the settings, for its signature and its source."""
+        """Method :meth:`__call__`, whose signature and source identify the function in records of studies."""
         return self.__call__
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Run, measures and mechanism: records of others are not resumed, those of other bounds and limits are."""
+        """Data that a record must share to be resumed: run, measures and mechanism, but not bounds and limits."""
         data = {key: own for key, own in json.loads(self.data).items() if key not in UNRELATED}
         return self.entry.run, self.entry.measures, json.dumps(data, sort_keys=True)
 
@@ -122,16 +122,16 @@ class FiguresOfRun:
         return own
 
     def __call__(self, **settings: float) -> dict[str, Any]:
-        """Summary numbers at settings."""
+        """Summary numbers of the run with the given settings by path."""
         return self.model.with_settings(settings).run(self.entry.run).figures()
 
 
 @dataclass(frozen=True)
 class ResponsesOfRun(FiguresOfRun):
-    """Summary numbers of a run that knows the derivatives of those that objective and constraints name."""
+    """Summary numbers of a run, with derivatives of the measures in objective and constraints."""
 
     def derivatives(self, **settings: float) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Values of the named measures at settings, and their derivatives by value and setting."""
+        """Values of the measures at settings, and the derivatives of each measure by setting."""
         measures = _measures(self.model, self.entry)
         values: dict[str, Any] = {}
         by: dict[str, dict[str, Any]] = {}
@@ -145,11 +145,11 @@ class ResponsesOfRun(FiguresOfRun):
         return values, by
 
     def made(self, **settings: float) -> tuple[Any, Any, Any]:
-        """Mechanism, start and inputs at settings."""
+        """Mechanism, initial state and inputs for the given settings."""
         return _made(self.model.with_settings(settings), self.entry.run)
 
     def _masses(self, bodies: Mapping[str, str], settings: Mapping[str, float]) -> tuple[dict[str, Any], Any]:
-        """Masses of bodies by measure, and their derivatives, by differences of fourth order."""
+        """Masses of bodies by measure, and their derivatives by finite differences of fourth order."""
 
         def masses(at: Mapping[str, float]) -> dict[str, float]:
             tree = with_settings(self.model.tree, at)
@@ -170,12 +170,12 @@ class ResponsesOfRun(FiguresOfRun):
 
 @lru_cache(maxsize=4)
 def _model_of(path: str, data: str, trust: bool) -> ModelFile:
-    """Model of a file with the data that it had when the search began."""
+    """Model built from the recorded data of a file, so that later changes of the file have no effect."""
     return model_of_tree(Tree(path, json.loads(data)), Path(path).parent, trust=trust)
 
 
 def _made(model: ModelFile, run: str) -> tuple[Any, Any, Any]:
-    """Mechanism, start and inputs of a run in time."""
+    """Mechanism, initial state and inputs of a run in time."""
     start, _, _, entry = model.prepared(run)
     return model.mechanism, start, inputs_of(entry, model.builder.at("runs", run))
 
@@ -202,7 +202,7 @@ def _differentiable(name: str, measure: Measure) -> Functional | str:
         return measure.of.of
     quantity = quantity_of(measure.of)
     if quantity is None:
-        raise ValueError(f"measure {name!r} is no sensor with derivatives")
+        raise ValueError(f"measure {name!r} must be of a sensor with derivatives")
     functional = functional_of(measure, quantity)
     if functional is None:
         raise ValueError(f"measure {name!r} takes the {measure.take} without a margin, which is not smooth")
@@ -210,7 +210,7 @@ def _differentiable(name: str, measure: Measure) -> Functional | str:
 
 
 def _obstacle(model: ModelFile, entry: Optimisation) -> str:
-    """Reason why a run has no gradients; empty if it has. Raises Misfit."""
+    """Reason why a run has no gradients; empty if it has gradients. Raises Misfit."""
     run: Any = model.document.runs[entry.run]
     if not isinstance(run, Integrate):
         return f"a run of kind {run.kind} has no gradients"

@@ -93,7 +93,7 @@ def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
 
 
 def _check_files(outputs: Outputs, here: Builder) -> None:
-    """Raise Misfit if two outputs would have the same name (ignoring case), or one is a folder of another."""
+    """Raise Misfit if two output files have one name, ignoring case, or one is the folder of another."""
     names = [*outputs.tables, *outputs.loads, *([outputs.series] if outputs.series else [])]
     places = [("tables", name) for name in outputs.tables] + [("loads", name) for name in outputs.loads] + [("series",)]
     paths = [PurePosixPath(name.lower()) for name in names]

@@ -72,7 +72,7 @@ class RunInTime(RunOfFile):
     inputs: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: measures of the run, and the residual of its energy balance."""
+        """Summary numbers: measures of the run, and the residual of the energy balance."""
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
         if len(self.solution.times) > 1:
@@ -83,7 +83,7 @@ class RunInTime(RunOfFile):
         return measures
 
     def write(self, folder: Path) -> None:
-        """Write the run, its ledger, its tables, and its series of moving bodies."""
+        """Write the run, the ledger, tables, and the files of moving bodies for viewers."""
         self.solution.save(folder / "solution.h5")
         if len(self.solution.times) > 1:
             write_ledger(folder / "ledger.csv", self.solution)
@@ -99,7 +99,7 @@ class RunInTime(RunOfFile):
 
 @dataclass(frozen=True)
 class InverseRun(RunInTime):
-    """Inverse dynamics: the run, and the forces at ports that cause it; see :func:`flexph.inverse_dynamics`."""
+    """Result of inverse dynamics: run, and the forces at ports that cause it; see :func:`flexph.inverse_dynamics`."""
 
     dynamics: InverseDynamics
 
@@ -119,7 +119,7 @@ class InverseRun(RunInTime):
 
 @dataclass(frozen=True)
 class FrequencyRun(RunOfFile):
-    """Eigenfrequencies of a mechanism, (poses, count) [rad/s]."""
+    """Result with the eigenfrequencies of a mechanism, (poses, count) [rad/s]."""
 
     frequencies: Array
 
@@ -144,7 +144,7 @@ def times_of(run: TimedRun, start: float) -> Array:
 def integrate_run(
     mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool, live: bool = False
 ) -> RunInTime:
-    """Result of a run in time, ``live`` with the page of its entry.
+    """Compute a run in time; ``live``: True to show it in a page of the browser.
 
     Raises Misfit, and the errors of ``integrate`` once the run has begun.
     """
@@ -165,7 +165,7 @@ def integrate_run(
 
 
 def _live_of(run: Integrate, builder: Builder) -> Any:
-    """Live view of a run, with the dials of the file."""
+    """Live view of a run from its entry ``live``, with the dials of the file."""
     from flexph.view.live.live import Live
 
     dials = {name: builder.named("dials", name) for name in builder.sections.get("dials", ())}
@@ -214,7 +214,7 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
 
 
 def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
-    """Result of inverse dynamics from a pose, deformed and moving as its start says.
+    """Compute inverse dynamics from a pose, with deformation and free velocities of ``start``.
 
     Raises Misfit, and the errors of ``integrate`` once the run has begun.
     """
@@ -235,7 +235,7 @@ def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builde
 
 
 def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
-    """Result of the search for an equilibrium near a pose. Raises Misfit."""
+    """Compute an equilibrium near a pose. Raises Misfit."""
     inputs = inputs_of(run, builder)
     with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
@@ -243,6 +243,6 @@ def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder:
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:
-    """Result with the eigenfrequencies at poses. Raises Misfit."""
+    """Compute the lowest eigenfrequencies at each of the poses. Raises Misfit."""
     with builder.refusals(run):
         return FrequencyRun(mechanism.eigenfrequencies(poses, run.count))

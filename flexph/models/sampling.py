@@ -38,7 +38,7 @@ def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) ->
 
 
 def _check_bounds(path: str, ends: Sequence[Any], tree: Tree, here: Builder) -> tuple[float, float]:
-    """Bounds of a setting in SI units; raise Misfit unless the file accepts both, and a number between them."""
+    """Bounds of a setting in SI units; raise Misfit unless the file accepts both bounds and a number between them."""
     _try([{path: end} for end in ends], tree, here)
     with here.refusals():
         lower, upper = ends_of(ends)
@@ -74,13 +74,13 @@ def _check_units(search: Optimisation, tree: Tree, run: Any, here: Builder) -> N
 
 
 def _units_of(measure: Measure | None) -> tuple[str, ...]:
-    """Units that a measure may have; none if they are not known."""
+    """Units that limits of a measure may have; empty if they are unknown."""
     units = () if measure is None else units_of(measure.of)
     return tuple(f"{unit} s" for unit in units) if measure is not None and measure.take == "integral" else units
 
 
 def _figures(run: Any) -> list[str]:
-    """Names of the summary numbers of a run that may be minimised or limited."""
+    """Names of the summary numbers of a run that an optimisation can minimise or limit."""
     if isinstance(run, Frequencies):
         return [f"omega{i + 1}_rad_s" for i in range(run.count)]
     largest = [f"largest {name}" for name in run.motion] if isinstance(run, InverseDynamicsRun) else []
@@ -88,9 +88,9 @@ def _figures(run: Any) -> list[str]:
 
 
 def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
-    """Settings in SI units at which a search begins: those of the file, else the middle of the bounds.
+    """Settings in SI units at which a search begins: values of the file, else the middle of the bounds.
 
-    Raises ValueError for a setting that is no number, or lies out of its bounds.
+    Raises ValueError for a setting that is no number, or lies outside of its bounds.
     """
     start = {}
     for path, ends in search.parameters.items():

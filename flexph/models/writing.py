@@ -48,7 +48,7 @@ def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, A
     mechanism : Mechanism
         Mechanism to export.
     folder : Path, optional
-        Folder to which file paths are made relative; by default paths stay as they are.
+        Folder relative to which file paths are written; by default paths are unchanged.
 
     Returns
     -------
@@ -137,15 +137,15 @@ class _Writer:
         return {"kind": kind_of(kind), **self.values(named, path)}
 
     def file(self, path: PurePath) -> str:
-        """File path relative to the folder of the model file, or unchanged if that is not known."""
+        """File path relative to the folder of the model file, or unchanged if the folder is unknown."""
         return PurePath(path if self.folder is None else relpath(path, self.folder)).as_posix()
 
     def values(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Arguments in the form of a file, without those that are None."""
+        """Arguments as plain data of a file, without those that are None."""
         return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
 
     def value(self, value: Any, path: str) -> Any:
-        """A value in the form of a file. Raises ValueError for a type that a file cannot hold."""
+        """A value as plain data of a file. Raises ValueError for a type that a file cannot contain."""
         match value:
             case Lost(kind=kind):
                 raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
@@ -206,7 +206,7 @@ class _Writer:
         return self.entry(kind, dict(zip(names, given, strict=False)) | dict(named), path)
 
     def other(self, value: Any, path: str) -> Any:
-        """Materials and sections by name, entries of known types in place, functions by import path."""
+        """Plain data of a value: name of a material or section, entry of a known type, or import path of a function."""
         for section in ("materials", "sections"):
             for kind in getattr(all_kinds(), section):
                 if type(value) is kind.makes:
@@ -222,7 +222,7 @@ class _Writer:
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
 
     def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
-        """Name of a material or section, whose entry is added at its first use."""
+        """Name of a material or section; its entry is added at the first use."""
         for other, name in self.known:
             if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):
                 return name
@@ -238,7 +238,7 @@ def _name(makes: Any) -> str:
 
 
 def _changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of the fields of a dataclass that differ from their defaults."""
+    """Yield name and value of each field of a dataclass that differs from its default."""
     for entry in fields(value):
         given = getattr(value, entry.name)
         if isinstance(given, np.ndarray) or given != entry.default:

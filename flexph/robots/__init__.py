@@ -1,4 +1,4 @@
-"""Robots: arms from Denavit-Hartenberg tables, kinematics and inverse dynamics of mechanisms, motions, joint control.
+"""Robots: arms from Denavit-Hartenberg tables; kinematics, inverse dynamics and joint control; motions.
 
 Imports: bodies, control, joints.rows, kernels, mechanisms, mechanisms.model, numerics, sensors, units.
 """

@@ -19,24 +19,24 @@ Placed = tuple[Array, Array]
 
 
 class Twist(NamedTuple):
-    """Motion of a joint at a unit rate: velocity (d,) of the point at the origin, and spin (s,), in world axes."""
+    """Twist of a joint at unit rate, in world axes: velocity (d,) at the origin of the world, and spin (s,)."""
 
     velocity: Array
     spin: Array
 
     def motion(self, by: float) -> tuple[Array, Array]:
-        """Rotation (d, d) and translation (d,) of exp(ξ by)."""
+        """Rotation (d, d) and translation (d,) of the rigid motion exp(ξ by) with this twist ξ."""
         dim, rate = self.velocity.size, float(np.linalg.norm(self.spin))
         if rate < SMALL:
             return np.eye(dim), self.velocity * by
         turn = finite_rotation(self.spin * by, dim)
-        centre = sweep(self.spin[None], self.velocity[None])[0] / rate**2  # the point of the axis next to the origin
+        centre = sweep(self.spin[None], self.velocity[None])[0] / rate**2  # point of the axis nearest to the origin
         shift = centre - turn @ centre
         return turn, shift if dim == 2 else shift + self.spin * (self.spin @ self.velocity) / rate**2 * by
 
 
 class Moved(NamedTuple):
-    """Motion from home of the bodies that a joint moves: rotation (d, d), translation (d,), and the joint's twist."""
+    """Rigid motion from home of the bodies that a joint moves: rotation (d, d), translation (d,), and joint twist."""
 
     turn: Array
     shift: Array
@@ -44,9 +44,10 @@ class Moved(NamedTuple):
 
 
 class Chain:
-    """Product of exponentials Π exp(ξ_i Δq_i), by the twists ξ_i of the joints at home and the bodies that they move.
+    """Product of exponentials Π exp(ξ_i Δq_i), with the twist ξ_i of each joint at home and the bodies that it moves.
 
-    ``is_open`` is False if a coordinate moves bodies by different twists, as in a loop, or if two move the same bodies.
+    ``is_open`` is False if a coordinate moves bodies by different twists, as in a loop, or if two coordinates move the
+    same bodies.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Chain:
         Centres of mass (b, d) and rotations (b, d, d) at home.
     origin : array
         Coordinates at home (n,).
-    ways : array
+    unit_velocities : array
         Rigid velocities (n_v, n) of unit rates of the coordinates at home.
     """
 
@@ -70,7 +71,7 @@ class Chain:
             self._order()
 
     def joints(self, target: Array) -> list[Moved]:
-        """Motion of each joint from home to given coordinates (n,)."""
+        """Rigid motion of the bodies of each joint from home to the coordinates ``target`` (n,)."""
         dim = self.home[0].shape[1]
         moved: list[Moved | None] = [None] * len(self.twists)
         for n, parent in self._parents:
@@ -93,7 +94,7 @@ class Chain:
         return centres, rotations
 
     def place(self, joints: list[Moved], body: int, point: Array) -> tuple[Array, Array, Array]:
-        """Position (d,) of a body point, at ``point`` in the home pose; its rotation (d, d); Jacobian (d + s, n).
+        """Position (d,) of a body point that is ``point`` in the home pose, rotation (d, d), and Jacobian (d + s, n).
 
         The columns of the Jacobian are the velocity of the point and the spin of the body at unit rates.
         """
@@ -106,7 +107,7 @@ class Chain:
         return place, R if n < 0 else joints[n].turn @ R, jacobian
 
     def _order(self) -> None:
-        """Note each joint with the next outer one (−1: none) from the outside in, and the last joint of each body."""
+        """Sort the joints from the base outward; record predecessors of joints (−1: none) and last joints of bodies."""
         sizes = self.moved.sum(axis=1)
         order = np.argsort(-sizes, kind="stable")
         parents = []
@@ -118,7 +119,7 @@ class Chain:
         self._last = [int(own[-1]) if own else -1 for own in inner]
 
     def _read(self, unit_velocities: Array) -> bool:
-        """Read the twists and the moved bodies; False if a coordinate moves bodies by different twists."""
+        """Set the twists and the moved bodies; return False if a coordinate moves bodies by different twists."""
         centres, rotations = self.home
         bodies, dim = centres.shape
         velocity = unit_velocities[: bodies * dim].reshape(bodies, dim, -1)
@@ -128,7 +129,7 @@ class Chain:
             own = (np.abs(v) > small).any(axis=1) | (np.abs(w) > small).any(axis=1)
             if not own.any():
                 return False
-            of = v - sweep(w, centres)  # velocities of the point of each body at the origin
+            of = v - sweep(w, centres)  # velocity of each body at the origin of the world
             twist = Twist(of[own][0], w[own][0])
             apart = max(np.abs(of[own] - twist.velocity).max(), np.abs(w[own] - twist.spin).max())
             if apart > small * (1.0 + float(np.abs(centres).max())):

@@ -26,7 +26,10 @@ LEAST, MOST, FIRST = 1e-16, 1e8, 1e-6
 
 
 def reached(space: JointSpace, target: Target, *, start: Array, ends: tuple[Array, Array], attempts: int) -> Array:
-    """Coordinates within the ends that meet a target; raises ValueError with the smallest distance reached."""
+    """Coordinates within limits for which a port reaches its target.
+
+    ``ends`` are the lower and upper limits (n,). Raises ValueError with the smallest distance reached.
+    """
     best, again = None, 0
     for first in _starts(space, start, ends, attempts):
         trial = _searched(space, target, first, ends) if space.is_open else searched_loop(space, target, first, ends)
@@ -57,7 +60,7 @@ def _out_of_reach(space: JointSpace, target: Target, best: Trial | None, attempt
 
 
 def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts: int) -> Iterator[Array]:
-    """Starts of a search: a given one, home, and others that are the same in every call."""
+    """Yield initial coordinates of searches: the given ones, home, then random ones that are equal in all calls."""
     lower, upper = ends
     yield np.clip(start, lower, upper)
     rng = np.random.default_rng(0)
@@ -71,7 +74,7 @@ def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts
 
 
 def _searched(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial:
-    """Nearest trial to the target from a start; damping grows where a step does not lead nearer."""
+    """Trial nearest to the target in a search from ``first``; damping grows if a step does not reduce the distance."""
     here, damping = _trial(space, target, first), FIRST
     for _ in range(ROUNDS):
         before = here.distance
@@ -89,7 +92,7 @@ def _searched(space: JointSpace, target: Target, first: Array, ends: tuple[Array
 
 
 def _stepped(space: JointSpace, here: Trial, damping: float, ends: tuple[Array, Array]) -> Array:
-    """Coordinates after a damped step; those that it would push beyond an end stay there."""
+    """Coordinates (n,) after a damped step; coordinates at a limit that the step would exceed are not changed."""
     units, (lower, upper) = space.units, ends
     free = np.ones(here.q.size, dtype=bool)
     step = np.zeros(here.q.size)
@@ -112,5 +115,5 @@ def _stepped(space: JointSpace, here: Trial, damping: float, ends: tuple[Array, 
 
 
 def _trial(space: JointSpace, target: Target, q: Array) -> Trial:
-    """Trial at coordinates of an open chain."""
+    """Trial of an open chain at the coordinates ``q``."""
     return trial(space, target, q, space.chain.place(space.chain.joints(q), target.body, target.at_home))

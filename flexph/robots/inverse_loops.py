@@ -1,4 +1,4 @@
-"""Inverse kinematics of mechanisms with loops: the pose moves as a whole, with joints closed by each step."""
+"""Inverse kinematics of mechanisms with loops, in which each step moves all bodies and closes the joints."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ STEPS = 200
 
 
 def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial | None:
-    """Nearest trial of a mechanism with loops, whose pose is moved as a whole; None if there is no pose at the start.
+    """Trial of a mechanism with loops nearest to the target; None if no pose has the coordinates ``first``.
 
-    Each step v is the one with the least change C v of the coordinates among those that close the joints and meet the
-    target, G v = −g and T v = e. Coordinates beyond a limit are held there.
+    Each step v of the rigid motions has the least change C v of the coordinates among the steps that close the joints,
+    G v = −g, and reach the target, T v = e. Coordinates beyond a limit are set to it.
     """
     try:
         at, _ = space.pose(first)
@@ -45,7 +45,7 @@ def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[A
 
 
 def _loop_step(space: JointSpace, here: Equations, now: Trial, held: Array, back: Array) -> Array:
-    """Step of the rigid motions, limited to ``STRIDE`` in the coordinates."""
+    """Step of the rigid motions (n_v,), scaled so that no coordinate changes by more than ``STRIDE`` units."""
     count = here.gap.size
     G, C = here.rows[:count] / space.sizes[:count, None], here.rows[count:] / space.units[:, None]
     rows = np.vstack([G, now.jacobian / space.length, C[held]])

@@ -29,24 +29,24 @@ def computed_torque(
     stiffness: Gains,
     damping: Gains,
 ) -> Sampled:
-    """Controller that makes joints follow a motion by inverse dynamics: computed torque.
+    """Computed-torque controller: makes joints follow a motion by inverse dynamics.
 
         q̈ = q̈_d + K_d (q̇_d − q̇) + K_p (q_d − q),   τ = τ(q, q̇, q̈),
 
-    with the efforts τ of :meth:`Kinematics.efforts`, held for a period. A rigid mechanism then has the errors
-    ë + K_d ė + K_p e = 0 in the limit of short periods; the deviation is of first order in the period. The work of its
-    torques is in the ledger of a run, ``ledger.controllers``.
+    with the efforts τ of :meth:`Kinematics.efforts`, constant within a period. The error e = q_d − q of a rigid
+    mechanism satisfies ë + K_d ė + K_p e = 0 in the limit of short periods; the deviation is of first order in the
+    period. The work of the torques is in the ledger of a run, ``ledger.controllers``.
 
     R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to Robotic Manipulation, CRC Press (1994), sec. 4.5.
 
     Parameters
     ----------
     kinematics : Kinematics
-        Kinematics of the mechanism that is controlled, or of a model of it with the same ports and coordinates.
+        Kinematics of the controlled mechanism, or of a model of it with the same ports and coordinates.
     reference : Motion
-        Wanted motion q_d of all coordinates, by their names or in their order.
+        Desired motion q_d of all coordinates, by their names or in their order.
     period : float
-        Time between two calls [s].
+        Time between two calls of the controller [s].
     ports : sequence of str
         External ports of the motors, see :meth:`Kinematics.inputs`.
     stiffness, damping : float, mapping or array
@@ -115,7 +115,7 @@ class _Law:
 
 
 def _gains(what: str, given: Gains, names: tuple[str, ...]) -> Array:
-    """Gains of the coordinates, none negative."""
+    """Gains as an array (n,). Raises ValueError for missing or negative gains."""
     if isinstance(given, Mapping):
         for name in given:
             check.lookup("coordinate", name, dict.fromkeys(names), what)

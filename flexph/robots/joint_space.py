@@ -1,4 +1,4 @@
-"""Joints and coordinates of a mechanism as equations of its rigid motions, without deformation.
+"""Joints and coordinates of a mechanism as equations in rigid motions of undeformed bodies.
 
 0 = g(r, R),   q = m(r, R);   [G; C] v = (0, q̇),   [G; C] v̇ = (0, q̈) − [Ġ; Ċ] v
 """
@@ -57,13 +57,14 @@ Placed = tuple[Array, Array]
 
 
 class SingularPose(ValueError):
-    """Pose at which the coordinates do not determine the motion, or at which no pose was found."""
+    """Error of coordinates that do not determine the motion at a pose, or for which no pose was found."""
 
 
 class Equations(NamedTuple):
-    """Gaps g of the joints, values m of the coordinates, and their rows [G; C] in the rigid velocities, at a pose.
+    """Gaps g of the joints, values m of the coordinates, and the Jacobian [G; C] of both, at a pose.
 
-    ``vector`` and ``product`` are the vectors and products of vectors from which they are computed.
+    The Jacobian ``rows`` multiplies rigid velocities. ``vector`` and ``product`` are the vectors, and the products of
+    vectors, from which these are computed.
     """
 
     gap: Array
@@ -74,7 +75,7 @@ class Equations(NamedTuple):
 
 
 class JointSpace:
-    """Joints of a mechanism and its coordinates by name, as equations of rigid motions."""
+    """Equations of the joints and of the named coordinates of a mechanism in rigid motions."""
 
     def __init__(self, mechanism: Mechanism, coordinates: Mapping[str, Quantity], home: Pose) -> None:
         _check_bodies(mechanism)
@@ -98,7 +99,7 @@ class JointSpace:
 
     @property
     def units(self) -> Array:
-        """Units of the coordinates, 1 rad or a length of the mechanism, (n,)."""
+        """Scales (n,) of the coordinates: 1 rad for angles, a length of the mechanism [m] for offsets and distances."""
         return np.where(self.turning, 1.0, self.length)
 
     def configuration(self, at: Placed, v: Array | None = None) -> Configuration:
@@ -111,7 +112,7 @@ class JointSpace:
         return c._replace(v=v[: a.weight.size].reshape(c.v.shape), omega=omega)
 
     def equations(self, at: Placed) -> Equations:
-        """Evaluate the gaps of the joints, the coordinates and the rows of both at a pose."""
+        """Evaluate the gaps of the joints, the coordinates, and the Jacobian of both at a pose."""
         a = self.model.network.arrays
         arm, vector = _vectors(self.model, at)
         product = products(a, vector)
@@ -123,18 +124,21 @@ class JointSpace:
         return Equations(gap, _measured(a.springs, product)[self.order], rows, vector, product)
 
     def differences(self, value: Array, target: Array) -> Array:
-        """Differences target − value of coordinates, of angles within half a turn."""
+        """Differences target − value (n,) of coordinates; those of angles are between −π and π."""
         difference = target - value
         turns = 2.0 * np.pi * np.round(difference / (2.0 * np.pi))
         return np.where(self.turning, difference - turns, difference)
 
     def unit_velocities(self, here: Equations) -> Array:
-        """Rigid velocities of unit rates of the coordinates, (n_v, n); raises SingularPose."""
+        """Rigid velocities (n_v, n) at unit rate of each coordinate; raises SingularPose."""
         count = here.gap.size
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
 
     def closed(self, at: Placed, target: Array) -> tuple[Placed, Equations]:
-        """Pose near a given one with closed joints and the coordinates ``target``; raises SingularPose."""
+        """Pose with closed joints and the coordinates ``target``, by Newton's method from a given pose.
+
+        Raises SingularPose.
+        """
 
         def corrected(now: tuple[Placed, Equations]) -> tuple[tuple[Placed, Equations], float]:
             place, here = now
@@ -153,7 +157,7 @@ class JointSpace:
         return closure.value
 
     def pose(self, target: Array) -> tuple[Placed, Equations]:
-        """Find the pose of given coordinates: of a chain by exponentials, with loops by continuation from home."""
+        """Pose with given coordinates: by exponentials for open chains, by continuation from home for loops."""
         if self.is_open:
             return self.closed(self.chain.pose(target), target)
         change, q, there = target - self.origin, self.origin, (self.home, self.equations(self.home))
@@ -165,7 +169,7 @@ class JointSpace:
         return there
 
     def _fits(self, target: Array) -> bool:
-        """True if the product of exponentials meets the coordinates ``target``."""
+        """True if the pose from the product of exponentials has the coordinates ``target``."""
         here = self.equations(self.chain.pose(target))
         missing = np.concatenate([here.gap, self.differences(here.value, target)])
         return bool(np.abs(missing / self.sizes).max(initial=0.0) <= FITS)
@@ -186,11 +190,11 @@ class JointSpace:
         return self._solved(here.rows, -np.concatenate([of_rows, of_values]))
 
     def shown(self, values: Array) -> str:
-        """Coordinates as text."""
+        """Text with names and values of the coordinates."""
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, values, strict=True))
 
     def _solved(self, rows: Array, right: Array) -> Array:
-        """Least-squares solution with the rows; raises SingularPose if they leave a motion free."""
+        """Least-squares solution of ``rows`` x = ``right``; raises SingularPose if the rank is below the size of x."""
         if rows.shape[0] == rows.shape[1]:
             try:
                 solution = np.linalg.solve(rows, right)
@@ -204,7 +208,7 @@ class JointSpace:
         return solution
 
     def _home_velocities(self, here: Equations) -> Array:
-        """Rigid velocities of unit rates at home; raises ValueError unless the coordinates determine all motions."""
+        """Rigid velocities (n_v, n) at unit rates at home; raises ValueError unless coordinates fix all motions."""
         scaled = here.rows / self.sizes[:, None]
         scaled[:, : self.model.network.arrays.weight.size] *= self.length
         values = np.linalg.svd(scaled, compute_uv=False)
@@ -228,13 +232,13 @@ class JointSpace:
 
 
 def _measured(springs: Springs, product: Array) -> Array:
-    """Lengths, components and angles of the coordinates."""
+    """Values of the coordinates (lengths, components and angles) from the products."""
     angles = np.arctan2(product[springs.sine_product], product[springs.cosine_product])
     return np.concatenate([np.sqrt(product[springs.length_product]), product[springs.component_product], angles])
 
 
 def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) -> Array:
-    """Second rates of lengths, components and angles from those of the products."""
+    """Second rates of lengths, components and angles from the products and their first and second rates."""
     s = springs
     length = np.sqrt(product[s.length_product])
     first = 0.5 * rate[s.length_product] / length
@@ -248,7 +252,7 @@ def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) 
 
 
 def _second_rates_of_gears(a: Arrays, product: Array, rate: Array, second: Array) -> Array:
-    """Rates of the rows Σ w Π_by Π̇ of gears, (g,), from the first and second rates of the products."""
+    """Time derivatives (g,) of the gear constraints Σ w Π_by Π̇, from first and second rates of the products."""
     t = a.rolling
     gain = gains(a, product, product)
     terms = gain * second[t.product] + t.weight * rate[t.by] * rate[t.product]
@@ -256,7 +260,7 @@ def _second_rates_of_gears(a: Arrays, product: Array, rate: Array, second: Array
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Names as text."""
+    """Text that lists the names."""
     return ", ".join(map(repr, names)) or "none"
 
 
@@ -271,12 +275,12 @@ def _check_bodies(mechanism: Mechanism) -> None:
     for name, body in mechanism.bodies.items():
         if isinstance(body, FramedBody):
             raise ValueError(
-                f"Kinematics takes bodies of one frame, and {name!r} has several: give a rigid body or fem.beam(...)"
+                f"Kinematics needs bodies of one frame, but {name!r} has several: give a rigid body or fem.beam(...)"
             )
 
 
 def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
-    """True for a joint whose rows hold at all times; drives are left out. Raises ValueError for other laws."""
+    """True for a joint of positions and directions, False for drives; raises ValueError for constraints of rates."""
     if not connection.rows or connection.is_driven:
         return False
     for row in connection.rows:
@@ -284,16 +288,16 @@ def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
             isinstance(row.law, ProductLaw) or (isinstance(row.law, Transmission) and _turns(connection, mechanism))
         ):
             raise ValueError(
-                f"Kinematics takes joints of positions and directions and gears of rotors, and {connection.name!r} "
+                f"Kinematics needs joints of positions and directions, and gears of rotors, and {connection.name!r} "
                 "constrains rates: leave it out"
             )
     return True
 
 
 def _turns(gear: Connection, mechanism: Mechanism) -> bool:
-    """True if a gear turns a rotor: a body that otherwise has joints with the ground only.
+    """True if a gear drives a rotor, a body whose other joints are with the ground only.
 
-    About a fixed axis its angle is the integral of its rate along any path.
+    Its rotation about a fixed axis has an angle, the integral of the rate along any path.
     """
     bodies = [port.partition(".")[0] for port in gear.ports if isinstance(port, str)]
     others = [c.ports for c in mechanism.connections if c.rows and c is not gear]
@@ -309,7 +313,7 @@ def _touches(ports: Sequence[Any], body: str) -> bool:
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Element that measures a coordinate; raises ValueError unless it is an angle, an offset or a distance."""
+    """Connection that measures a coordinate; raises ValueError unless its sensor is an angle, offset or distance."""
     element = sensor_element(name, quantity, dim)
     if not quantity.scalar or quantity.is_rate or len(element.form.measures) != 1:
         raise ValueError(f"coordinate {name!r} must be joint_angle(…), offset(…) or distance(…), got {quantity}")

@@ -35,14 +35,14 @@ Values = Mapping[str, float] | Sequence[float] | Array
 
 
 class Place(NamedTuple):
-    """Place of a port in world axes.
+    """Position and rotation of a port in world axes.
 
     Attributes
     ----------
     position : array
         Position (d,) [m].
     rotation : array
-        Rotation (d, d) of its section.
+        Rotation (d, d) of the section.
     """
 
     position: Array
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 class _Here(NamedTuple):
-    """Pose at given coordinates, its equations, and the rigid velocities of unit rates of the coordinates."""
+    """Pose at given coordinates, with its equations and the rigid velocities at unit rates of the coordinates."""
 
     at: Placed
     equations: Equations
@@ -62,28 +62,29 @@ class _Here(NamedTuple):
 class Kinematics(Memo):
     """Poses, Jacobians, inverse kinematics and inverse dynamics of a mechanism in joint coordinates.
 
-    Coordinates q are sensors that determine the pose with the joints, 0 = g and q = m. Open chains, whose coordinates
-    are angles and offsets of their joints, are posed by the product of exponentials, others by continuation from
-    ``home``; both are closed to round-off by Newton's method. With N from [G; C] N = (0, 1), rigid velocities are
-    v = N q̇, and the efforts of a motion
+    Coordinates q are sensors that, together with the joints, determine the pose: 0 = g and q = m. The pose of an open
+    chain, whose coordinates are angles and offsets of its joints, is a product of exponentials; other poses are found
+    by continuation from ``home``. Newton's method then closes the joints to round-off. With N from [G; C] N = (0, 1),
+    rigid velocities are v = N q̇, and the efforts of a motion are
 
         τ = Nᵀ(M(N q̈ + γ) − Γ v − f),   [G; C] γ = −[Ġ; Ċ] v,
 
-    with the forces f of gravity, springs and dampers. Bodies are undeformed; drives, contacts and dry friction do not
-    take part.
+    with the forces f of gravity, springs and dampers. Bodies are undeformed; drives, contacts and dry friction are
+    disregarded.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Mechanism of rigid bodies and bodies in floating frames, with joints of positions and directions, open or in
-        loops, and gears of rotors that turn about axes of the ground.
+        Mechanism, with or without loops, of rigid bodies and bodies in floating frames, joints of positions and
+        directions, and gears of rotors that rotate about axes fixed in the ground.
     coordinates : mapping
-        Sensor by name: :func:`flexph.sensors.joint_angle`, :func:`~flexph.sensors.offset` or
-        :func:`~flexph.sensors.distance`; ``robot.coordinates`` of a :class:`Robot`.
+        Sensors by name: :func:`flexph.sensors.joint_angle`, :func:`~flexph.sensors.offset` or
+        :func:`~flexph.sensors.distance`; for a :class:`Robot`, ``robot.coordinates``.
     home : Pose
-        Assembled pose, at which loops have the form that they keep.
+        Assembled pose. Of several configurations of a loop, all poses have that of home.
     limits : mapping, optional
-        Lower and upper end of coordinates by name [rad, m], for :meth:`inverse`; ``robot.limits`` of a :class:`Robot`.
+        Lower and upper limit of coordinates by name [rad, m], for :meth:`inverse`; for a :class:`Robot`,
+        ``robot.limits``.
 
     Raises
     ------
@@ -123,7 +124,7 @@ class Kinematics(Memo):
         if not self.coordinates:
             raise ValueError("coordinates must have at least one sensor by name, got none")
         if len(self.home.centres) != len(self.mechanism.frames):
-            raise ValueError("home must be a pose of this mechanism, got one of other bodies")
+            raise ValueError("home must be a pose of this mechanism, got a pose of other bodies")
         object.__setattr__(self, "coordinates", read_only(self.coordinates))
         ends = {name: _ends(name, given) for name, given in self.limits.items() if name in self.coordinates}
         for name in self.limits:
@@ -176,16 +177,16 @@ class Kinematics(Memo):
 
     @checked
     def values(self, pose: Pose) -> Array:
-        """Coordinates (n,) [rad, m] at a pose; angles are within half a turn."""
+        """Coordinates (n,) [rad, m] at a pose; angles are between −π and π."""
         return self._space.equations((pose.centres, pose.rotations)).value
 
     def difference(self, q: Array, target: Array) -> Array:
-        """Differences target − q of coordinates, of angles within half a turn."""
+        """Differences target − q (n,) of coordinates; those of angles are between −π and π."""
         return self._space.differences(q, target)
 
     @checked
     def pose(self, q: Values) -> Pose:
-        """Pose of the mechanism at given coordinates: forward kinematics.
+        """Pose of the mechanism at given coordinates (forward kinematics).
 
         Parameters
         ----------
@@ -200,7 +201,7 @@ class Kinematics(Memo):
         Raises
         ------
         ValueError
-            If no pose has these coordinates, or on the way from home to it a loop is singular.
+            If no pose has these coordinates, or if a loop is singular at a pose between home and it.
         """
         return Pose(*self._at(q).at, self.home.anchors, self.home.bodies)
 
@@ -237,7 +238,7 @@ class Kinematics(Memo):
         Returns
         -------
         array
-            (6, n) in space, (3, n) in the plane; a point mass has no spin, and (d, n).
+            (6, n) in space, (3, n) in the plane; (d, n) for a point mass, which has no spin.
         """
         here = self._at(q)
         return placed(self._space, port, here.at, here.unit_velocities)[2]
@@ -252,12 +253,12 @@ class Kinematics(Memo):
         near: Values | None = None,
         attempts: int = 60,
     ) -> Array:
-        """Coordinates that bring a port to a place: inverse kinematics by damped least squares within the limits.
+        """Coordinates at which a port has a given place: inverse kinematics by damped least squares within limits.
 
-        Each step is the least change of the coordinates that meets the linearised target (damped where it does not lead
-        nearer), so that of redundant coordinates those close to ``near`` are found. Coordinates at a limit stay there
-        as long as the target draws them beyond it. If a start does not lead to the target, others are tried, the same
-        ones in every call.
+        Each step is the least change of the coordinates that reaches the linearised target, so that with redundant
+        coordinates the solution is close to ``near``. Damping is added if a step does not reduce the distance.
+        Coordinates at a limit stay there while the step would exceed it. If a search does not reach the target, it
+        is repeated from other coordinates, which are the same in every call.
 
         Y. Nakamura, H. Hanafusa, Inverse kinematic solutions with singularity robustness for robot manipulator control,
         J. Dyn. Sys. Meas. Control 108 (1986) 163-171.
@@ -274,12 +275,12 @@ class Kinematics(Memo):
         near : mapping or array, optional
             Coordinates at which the search begins, by default those of home.
         attempts : int
-            Number of starts.
+            Largest number of searches.
 
         Returns
         -------
         array
-            Coordinates (n,) [rad, m], with an error of round-off.
+            Coordinates (n,) [rad, m], exact to round-off.
 
         Raises
         ------
@@ -306,7 +307,7 @@ class Kinematics(Memo):
         return Target(port, index, home, None if position is None else check.array("position", position, (dim,)), R)
 
     def _ends(self) -> tuple[Array, Array]:
-        """Lower and upper ends of the coordinates, (n,) each."""
+        """Lower and upper limits of the coordinates, (n,) each."""
         none = (-np.inf, np.inf)
         both = np.array([self.limits.get(name, none) for name in self.names])
         return both[:, 0], both[:, 1]
@@ -320,7 +321,7 @@ class Kinematics(Memo):
 
     @checked
     def efforts(self, q: Values, rates: Values | None = None, accelerations: Values | None = None) -> Array:
-        """Efforts of a motion at the coordinates: inverse dynamics τ(q, q̇, q̈).
+        """Efforts conjugate to the coordinates for a motion: inverse dynamics τ(q, q̇, q̈).
 
         Parameters
         ----------
@@ -349,7 +350,7 @@ class Kinematics(Memo):
 
     @checked
     def inputs(self, q: Values, efforts: Values, ports: Sequence[str]) -> dict[str, Array]:
-        """Least inputs at external ports that exert given efforts.
+        """Inputs of the smallest norm at external ports that exert given efforts.
 
         Parameters
         ----------
@@ -389,7 +390,7 @@ class Kinematics(Memo):
 
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
-    """Lower and upper end of a coordinate."""
+    """Lower and upper limit of a coordinate, checked."""
     try:
         lower, upper, *_ = (float(x) for x in given)
     except (TypeError, ValueError):

@@ -17,18 +17,18 @@ from ..numerics.memo import Memo, once
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Motion(Memo):
-    """Motion x(t) as a piecewise polynomial, at rest before its begin and after its end.
+    """Motion x(t) as a piecewise polynomial, which is constant before its begin and after its end.
 
-    Called with a time it gives the value: a number for one coordinate, else an array (n,), and (k,) or (k, n) at k
-    times. So it is a function of time for :func:`flexph.drive`, :func:`flexph.torsion_spring` and controllers.
-    ``motion["elbow"]`` is the motion of one coordinate.
+    A call with a time returns the value: a number for one coordinate, else an array (n,); with k times an array (k,) or
+    (k, n). A motion is therefore a function of time for :func:`flexph.drive`, :func:`flexph.torsion_spring` and
+    controllers. ``motion["elbow"]`` is the motion of one coordinate.
 
     Parameters
     ----------
     times : array_like
         Ascending ends of the p pieces, (p + 1,) [s].
     coefficients : array_like
-        Coefficients (p, n, m) of powers 0 … m − 1 of the time since the begin of a piece; n coordinates.
+        Coefficients (p, n, m) of the powers 0 … m − 1 of the time since the begin of a piece, for n coordinates.
     names : tuple of str, optional
         Names of the coordinates.
     scalar : bool
@@ -75,12 +75,12 @@ class Motion(Memo):
 
     @property
     def begin(self) -> float:
-        """Time of its begin [s]."""
+        """First time of the motion [s]."""
         return float(self.times[0])
 
     @property
     def end(self) -> float:
-        """Time of its end [s]."""
+        """Last time of the motion [s]."""
         return float(self.times[-1])
 
     def __call__(self, t: Any) -> Any:
@@ -88,11 +88,14 @@ class Motion(Memo):
         return self._value(t, 0)
 
     def velocity(self, t: Any) -> Any:
-        """First rate at a time, zero outside the motion."""
+        """First time derivative of the value at a time [s], zero before the begin and after the end."""
         return self._value(t, 1)
 
     def acceleration(self, t: Any) -> Any:
-        """Second rate at a time, zero outside the motion; at the joint of two pieces that of the later one."""
+        """Second time derivative at a time [s], zero before the begin and after the end.
+
+        Between two pieces it is that of the later piece.
+        """
         return self._value(t, 2)
 
     def __getitem__(self, name: str | int) -> Motion:
@@ -122,7 +125,7 @@ class Motion(Memo):
 
     @once
     def _pieces(self) -> tuple[tuple[list[float], list[list[list[float]]]], ...]:
-        """Times, and coefficients of each piece and coordinate from the highest power on, for values and both rates."""
+        """Times, and coefficients (highest power first) by piece and coordinate, of value and two derivatives."""
         times, rows = self.times.tolist(), self.coefficients
         orders = []
         for _ in range(3):
@@ -141,7 +144,7 @@ class Motion(Memo):
         return every[:, 0] if self.scalar else every
 
     def values_at(self, t: float, order: int = 0) -> list[float]:
-        """Values of all coordinates at a time [s], or their rates of an order up to 2."""
+        """Values of all coordinates at a time [s], or their time derivatives of ``order`` 1 or 2."""
         times, pieces = self._pieces[order]
         if order and not times[0] <= t <= times[-1]:
             return [0.0] * self.size

@@ -1,4 +1,4 @@
-"""Motions by polynomials, trapezoids of velocity and splines, and one after the other.
+"""Motions by polynomials, trapezoidal velocities and splines, and sequences of motions.
 
 B. Siciliano, L. Sciavicco, L. Villani, G. Oriolo, Robotics, Springer (2009), sec. 4.2.
 """
@@ -26,7 +26,7 @@ SAME = 1e-9
 
 
 def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
-    """Numbers of the coordinates; those not named, and None, are zero."""
+    """Values of the coordinates as an array (n,), from a number for all, numbers by name, or an array; None is zero."""
     names, size = like.names, like.size
     if given is None:
         return np.zeros(size)
@@ -41,7 +41,7 @@ def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Number, names and form of the coordinates of a motion."""
+    """Number and names of the coordinates of a motion; ``scalar``: True for one coordinate given by a number."""
 
     size: int
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class Coordinates:
 
 
 def _form(*values: Values) -> Coordinates:
-    """Form of the coordinates, from the first values that are no numbers."""
+    """Number and names of the coordinates, from the first argument that is a mapping or an array."""
     named = [given for given in values if isinstance(given, Mapping)]
     for other in named[1:]:
         if set(other) != set(named[0]):
@@ -83,9 +83,9 @@ def polynomial(
     duration : float
         Duration T [s].
     begin : float
-        Time of the begin [s].
+        First time of the motion [s].
     rates, accelerations : tuple, optional
-        First and second rates at both ends, zero by default; a cubic has no given accelerations.
+        First and second time derivatives at both ends, zero by default; a cubic needs no accelerations.
     degree : {3, 5}
         Degree of the polynomial.
 
@@ -126,10 +126,10 @@ def polynomial(
 @quantities(begin="s")
 @checked
 def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Values, begin: float = 0.0) -> Motion:
-    """Motion from rest to rest with a trapezoid of velocity: constant acceleration, constant velocity, deceleration.
+    """Motion from rest to rest with a trapezoidal velocity: constant acceleration, constant velocity, deceleration.
 
-    All coordinates move along a straight line and arrive together, as fast as the limits of every one allow. Where they
-    do not reach their velocity, the trapezoid is a triangle.
+    All coordinates move along a straight line and arrive together, in the shortest time that all limits allow. If no
+    velocity limit is reached, the trapezoid is a triangle.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Val
     velocity, acceleration : float, mapping or array
         Limits of the rates, one for all coordinates or one each, positive.
     begin : float
-        Time of the begin [s].
+        First time of the motion [s].
 
     Returns
     -------
@@ -148,7 +148,7 @@ def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Val
     Raises
     ------
     ValueError
-        For limits that are not positive, and a motion without a way.
+        For limits that are not positive, and for equal start and end.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def trapezoid(start: Values, end: Values, *, velocity: Values, acceleration: Val
             raise ValueError(f"{name} must be positive for every coordinate, got {check.listed(limits)}")
     way = np.abs(x1 - x0)
     if not way.any():
-        raise ValueError("start and end must differ, got the same: hold the value by a constant instead")
+        raise ValueError("start and end must differ, got equal values: use a constant instead of a motion")
     moving = way > 0.0
     v, a = (float((limits[moving] / way[moving]).min()) for limits in (fast, hard))  # of the share s from 0 to 1
     v = min(v, np.sqrt(a))
@@ -242,12 +242,13 @@ def spline(
 
 @checked
 def sequence(*motions: Motion) -> Motion:
-    """Join motions into one, each at its own time, with rests between them.
+    """Join motions into one motion, which is constant between them.
 
     Parameters
     ----------
     motions : Motion
-        Motions of the same coordinates, each after the end of the one before (:meth:`Motion.later`).
+        Motions of the same coordinates, each of which begins after the end of the previous one; :meth:`Motion.later`
+        delays a motion.
 
     Returns
     -------
@@ -257,7 +258,7 @@ def sequence(*motions: Motion) -> Motion:
     Raises
     ------
     ValueError
-        For motions that overlap, begin elsewhere than the one before ends, or have other coordinates.
+        For motions that overlap in time, have other coordinates, or do not begin at the last value of the previous one.
 
     Examples
     --------
@@ -269,7 +270,7 @@ def sequence(*motions: Motion) -> Motion:
     (1.0, 0.0)
     """
     if not motions:
-        raise ValueError("motions must hold at least one motion, got none")
+        raise ValueError("motions must contain at least one motion, got none")
     first = motions[0]
     degree = max(m.coefficients.shape[2] for m in motions)
     times, rows = [first.times], [_of_degree(first, degree)]
@@ -297,6 +298,6 @@ def sequence(*motions: Motion) -> Motion:
 
 
 def _of_degree(motion: Motion, degree: int) -> Array:
-    """Coefficients with zeros for higher powers."""
+    """Coefficients of a motion, padded by zeros up to the power ``degree``."""
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

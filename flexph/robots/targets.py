@@ -1,4 +1,4 @@
-"""Targets of ports, and trials of coordinates for them."""
+"""Targets of inverse kinematics, and trials of coordinates for a target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MET = 1e-11
 
 
 class Target(NamedTuple):
-    """Port, number of its body, its position (d,) at home; wanted position (d,) and rotation (d, d), None if free."""
+    """Port, index of its body, position (d,) at home; target position (d,) and rotation (d, d), None if free."""
 
     port: str
     body: int
@@ -31,7 +31,10 @@ class Target(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Coordinates, change to the target (m,) in lengths [m], and its Jacobian (m, n)."""
+    """Coordinates, remaining displacement and rotation (m,) to the target [m], and the Jacobian (m, n) of the port.
+
+    Rotations are multiplied by a length of the mechanism.
+    """
 
     q: Array
     missing: Array
@@ -39,12 +42,12 @@ class Trial(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Distance from the target [m]; rotations count by a length of the mechanism."""
+        """Distance from the target [m]; rotations are multiplied by a length of the mechanism."""
         return float(np.linalg.norm(self.missing))
 
 
 def trial(space: JointSpace, target: Target, q: Array, there: tuple[Array, Array, Array]) -> Trial:
-    """Trial at coordinates with the place of the port and its velocities at unit rates, see :func:`placed`."""
+    """Trial at coordinates ``q``; ``there``: position, rotation and unit velocities of the port by :func:`placed`."""
     place, turned, rates = there
     dim, rows, missing = place.size, [], []
     if target.position is not None:

@@ -1,4 +1,4 @@
-"""Motions as glTF (binary, ``.glb``) for slides, the web and programs of animation, by pygltflib (extra ``gltf``)."""
+"""Motions as binary glTF files (``.glb``) for slides, web pages and animation software, by pygltflib (``gltf``)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def write_glb(
     """Write the motion of a run or a scene as binary glTF; return its path.
 
     A part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i): translation and rotation of a node, and weights of morph
-    targets φ_i, as many as keep the error below 2e-5 of the size of the scene. glTF has no colours that change with
-    time: a field is drawn with the largest value that each point reaches.
+    targets φ_i, whose number makes the error smaller than 2e-5 of the size of the scene. glTF has no colours that
+    change with time: each point shows the value of largest magnitude of the field over the run.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def write_glb(
     forces : bool
         True to show weights and joint forces as arrows.
     frames : int
-        Largest number of times, between which viewers interpolate: give as many that no part turns by half a turn
-        from one to the next.
+        Largest number of times, between which viewers interpolate; no part may rotate by 180° or more from one time to
+        the next.
 
     Returns
     -------
@@ -62,9 +62,9 @@ def write_glb(
     Raises
     ------
     ModuleNotFoundError
-        Without pygltflib; the message says what to install.
+        If pygltflib is missing; the message names the extra to install.
     ValueError
-        For a scene without parts, and another suffix.
+        For a scene without parts, and for another suffix.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _needed_pygltflib() -> Any:
 
 
 class _File:
-    """Contents of a glTF file, to which the parts of a scene are added one after another."""
+    """Writer of a glTF file, to which parts of a scene are added one at a time."""
 
     def __init__(self, library: Any, scene: Scene, field: str | None) -> None:
         self.library, self.scene, self.field = library, scene, field
@@ -124,7 +124,7 @@ class _File:
         base, shapes, weights = _shapes(motion.rest(np.asarray(part.points, dtype=float)), self.tolerance)
         points = (motion.base + base)[mesh.corners]
         attributes = library.Attributes(POSITION=self._vertices(points))
-        if not len(shapes):  # normals of shapes are not linear in the weights: viewers compute those of the faces
+        if not len(shapes):  # normals are not linear in the weights: viewers compute the normals of the faces
             attributes.NORMAL = self._vertices(_normals(points, mesh.triangles))
         field = self.field
         if field is not None and coloured(part, field):
@@ -150,7 +150,7 @@ class _File:
             self._channel(number, "weights", self._accessor(weights.ravel(), "SCALAR"))
 
     def _colours(self, part: Part, field: str) -> Array:
-        """Linear colours (p, 3) of the value of largest magnitude at each point over the times."""
+        """Linear RGB colours (p, 3) of a field, by its value of largest magnitude over time at each point."""
         values = np.nan_to_num(np.asarray(part.point_fields[field].values, dtype=float))
         rows = np.abs(values).argmax(axis=0)
         low, high = limits_of(self.scene, field)
@@ -159,7 +159,7 @@ class _File:
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
-        """Index of the material of a kind of parts, or of the one that takes the colours of the points."""
+        """Index of the material of a kind of parts; for None of the white material, which shows colours of points."""
         library, name = self.library, kind or "field"
         known = [material.name for material in self.gltf.materials]
         if name not in known:
@@ -170,7 +170,7 @@ class _File:
         return known.index(name)
 
     def _channel(self, node: int, path: str, values: int) -> None:
-        """Append values over the times of the scene to the animation."""
+        """Append values at the times of the scene, given by their accessor, to the animation of a node."""
         library, own = self.library, self.animation
         target = library.AnimationChannelTarget(node=node, path=path)
         own.channels.append(library.AnimationChannel(sampler=len(own.samplers), target=target))
@@ -181,7 +181,7 @@ class _File:
         return self._accessor(values, "VEC3", use=self.library.ARRAY_BUFFER, extremes=True)
 
     def _accessor(self, values: Array, kind: str, *, use: int | None = None, extremes: bool = False) -> int:
-        """Append numbers to the buffer, of triangles as integers; return the index of their accessor."""
+        """Append numbers to the buffer, as integers if they are indices; return the index of their accessor."""
         library, gltf = self.library, self.gltf
         index = use == library.ELEMENT_ARRAY_BUFFER
         numbers = np.ascontiguousarray(values, dtype="<u4" if index else "<f4")
@@ -202,9 +202,9 @@ class _File:
 
 
 def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Mean (p, 3), shapes (r, p, 3) and weights (k, r) of displacements (k, p, 3), as few as keep to a tolerance.
+    """Mean (p, 3), shapes (r, p, 3) and weights (k, r) of displacements (k, p, 3), with the least r for a tolerance.
 
-    Singular value decomposition of the displacements without their mean; the largest weight of each shape is 1.
+    By singular value decomposition of the displacements minus their mean; the largest weight of each shape is 1.
     """
     k, p, _ = rest.shape
     mean = rest.mean(axis=0)
@@ -220,7 +220,7 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
 
 
 def _normals(points: Array, triangles: Array) -> Array:
-    """Unit normals (v, 3) at corners, means over their triangles; along z where there is no area."""
+    """Unit normals (v, 3) at corners as means over their triangles; the z axis if these have no area."""
     sums = np.zeros_like(points)
     faces = unit_normals(points[triangles])
     for corner in range(3):

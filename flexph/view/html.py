@@ -58,7 +58,7 @@ def html_fragment(
 ) -> str:
     """HTML ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for inclusion in a page.
 
-    The view turns and plays, with controls for time, field, deformation factor, forces and parts; without scripts
+    The reader can rotate and play the view, and set time, field, deformation factor, forces and parts; without scripts
     it is a picture.
 
     Parameters
@@ -147,7 +147,7 @@ def _scaled(scene: Scene, scale: float) -> Scene:
 
 
 def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: str) -> str:
-    """HTML element that the library turns into a view; until then, and without scripts, it is a picture."""
+    """HTML element of a scene, which the library of scripts replaces by a view; it shows a picture until then."""
     own = with_triangles(scene)
     stream = packed(own, title=title, field=field, forces=forces)
     picture = base64.b64encode(still_image(own, stream.row, stream.field)).decode("ascii")
@@ -159,7 +159,7 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """HTML ``<script>`` elements with the library of views, which a page needs once; it needs no network.
+    """HTML ``<script>`` elements with the library of views, which a page must contain once; they load no other files.
 
     Returns
     -------

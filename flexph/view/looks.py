@@ -54,9 +54,9 @@ def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = Fals
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
-    """Field that colours a scene: the named one, by default the von Mises stress or the first one.
+    """Name of the field that colours a scene: the given one, or by default von Mises stress, or the first field.
 
-    Stresses precede other fields by default; None without any field.
+    Stresses precede other fields by default; None for a scene without fields.
     """
     names = scene.field_names()
     if name is not None:
@@ -68,7 +68,7 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
-    """Factor and unit in which a field is displayed, chosen so that its largest value has few digits."""
+    """Factor to, and name of, the unit in which a field is displayed, in which its largest value has few digits."""
     unit, largest = scene.field_names()[name], float(np.abs(scene.limits(name)).max())
     for factor, word in PREFIXES.get(unit, ()):
         if largest >= factor:
@@ -87,9 +87,9 @@ def coloured(part: Part, name: str | None) -> bool:
 
 
 def limits_of(scene: Scene, name: str) -> tuple[float, float]:
-    """Ends of the colour bar over the whole run, in the displayed unit.
+    """Limits of the colour bar for the whole run, in the displayed unit.
 
-    The limits of a signed field are symmetric about zero, those of others begin at zero.
+    Limits of a signed field are symmetric about zero; otherwise the lower limit is zero.
     """
     factor = unit_of(scene, name)[0]
     low, high = (factor * end for end in scene.limits(name))
@@ -98,13 +98,13 @@ def limits_of(scene: Scene, name: str) -> tuple[float, float]:
 
 
 def is_diverging(scene: Scene, name: str) -> bool:
-    """True if the colour map of a field diverges from zero: for signed fields, or those with negative values."""
+    """True if a field has a diverging colour map about zero, because it is signed or has negative values."""
     low, high = scene.limits(name)
     return scene.is_signed(name) or low < -ROUND_OFF * abs(high)
 
 
 def caption(scene: Scene, row: int) -> str:
-    """Caption with the time, or the caption of the scene, and the deformation factor."""
+    """Caption of a row: time, or the caption of the scene, and deformation factor."""
     larger = "" if scene.scale == 1.0 else f", deformation × {scene.scale:g}"
     if scene.captions:
         return f"{scene.captions[row]}{larger}"

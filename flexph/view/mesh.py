@@ -1,4 +1,4 @@
-"""All parts of a scene as one mesh with its colours, and corners split along sharp edges."""
+"""Mesh of all parts of a scene with colours, whose corners are split along sharp edges."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ CREASE = float(np.cos(np.radians(38.0)))
 
 
 class Creased(NamedTuple):
-    """Corners as indices (v,) of their points, and triangles (t, 3) of corners."""
+    """Mesh split along sharp edges: index (v,) of the point of each corner, and triangles (t, 3) of corners."""
 
     corners: Array
     triangles: Array
 
 
 def telling_points(part: Part) -> Array:
-    """Points (p, 3) of a part at the time at which angles between its triangles are taken.
+    """Points (p, 3) of a part at which angles between its triangles are measured.
 
-    That is the first one, and for an arrow the one at which it is longest.
+    These are the points at the first time, and for an arrow those at the time of its largest length.
     """
     row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
     return np.asarray(part.points[row], dtype=float)
 
 
 def creased(points: Array, cells: Array) -> Creased:
-    """Mesh with the corners of triangles split along sharp edges."""
+    """Mesh of points (p, 3) and triangles (t, 3) with the corners split along sharp edges."""
     normals = unit_normals(points[cells])
     start, end = cells, np.roll(cells, -1, axis=1)
     edges = np.sort(np.stack([start, end], axis=-1).reshape(-1, 2), axis=1)
@@ -60,7 +60,7 @@ def creased(points: Array, cells: Array) -> Creased:
 
 
 def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Creased]:
-    """Meshes with the corners split along sharp edges, of several meshes at once; see :func:`creased`."""
+    """Meshes split along sharp edges, from several meshes at once; see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
     shifted = [own + start for own, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
@@ -126,16 +126,16 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Positions (v, 3) of the corners in the world, at a row of the scene."""
+        """Positions (v, 3) of the corners in world axes, at a row of the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3) of any length at the corners: sums over the adjacent triangles, weighted by area."""
+        """Normals (v, 3), not of unit length, at the corners: sums over adjacent triangles, weighted by area."""
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values of the field at the corners (v,), 0 to 1 between its limits; :data:`PLAIN` where there are none."""
+        """Values (v,) of the field at the corners, 0 to 1 between its limits; :data:`PLAIN` without a field."""
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:
@@ -164,7 +164,10 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
 
 
 def outside_of(points: Array, cells: Array) -> int:
-    """1 or −1 for triangles that close a surface, counterclockwise seen from outside or inside; 0 for an open one."""
+    """Orientation of a closed surface: 1 if its triangles are counterclockwise seen from outside, −1 from inside.
+
+    An open surface has the orientation 0.
+    """
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
     own = same.ravel()[cells]

@@ -1,4 +1,4 @@
-"""Live view in a notebook."""
+"""HTML view of a run or a scene in a notebook."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TRIANGLES = 100_000
 def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> str:
     """HTML view of a run or a scene in a frame, whose styles and scripts do not affect the notebook.
 
-    Above the view of a run are its summary and warnings. A pair of a mechanism and a pose or state is shown, too. Of
-    objects with too many triangles, or without shapes, only texts are shown.
+    Summary and warnings of a run are above the view. ``shown`` can also be a pair of a mechanism and a pose or state.
+    For scenes with too many triangles, or without shapes, the result has texts only.
     """
     words = "".join(_words(shown)) if not isinstance(shown, tuple) else ""
     mechanism = shown[0] if isinstance(shown, tuple) else getattr(shown, "mechanism", None)
@@ -62,7 +62,7 @@ def _figures(run: Solution) -> str:
 
 
 def _doubts(run: Solution) -> list[str]:
-    """Warnings about the validity of the run, the same as when it was computed."""
+    """Warnings about the validity of the run, as they were raised when it was computed."""
     longest = float(np.max(np.diff(run.times) / np.maximum(run.ledger.steps, 1.0))) if run.ledger.steps.size else 0.0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

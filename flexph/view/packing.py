@@ -28,7 +28,7 @@ Told = dict[str, Any]
 
 
 class Stream:
-    """Writer of arrays one after another; equal arrays are stored once.
+    """Writer of a sequence of arrays; equal arrays are stored once.
 
     The low bytes of an array precede the high ones, which gzip compresses better.
     """
@@ -55,15 +55,16 @@ class Stream:
 
 
 def add_shares(stream: Stream, values: Array) -> Told:
-    """Append numbers as 16-bit shares of the largest one; return their reference."""
+    """Append numbers, rounded to 16-bit multiples of a step from their largest magnitude; return their reference."""
     step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
     return {"numbers": stream.add(np.round(values / step), "i2"), "step": step}
 
 
 def add_path(stream: Stream, values: Array) -> Told:
-    """Append numbers (k, n) at k times as 16-bit shares of the largest one, each as the change from the time before.
+    """Append numbers (k, n) at k times as 16-bit changes from the time before; return their reference.
 
-    Changes wrap around at 16 bits, as their sums do in the browser. Return their reference.
+    The numbers are multiples of a step as in :func:`add_shares`. Changes wrap around at 16 bits, as their sums do in
+    the browser.
     """
     step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
     whole = np.round(values / step).astype(np.int32)
@@ -72,10 +73,10 @@ def add_path(stream: Stream, values: Array) -> Told:
 
 
 def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Append numbers (k, n) at k times to a tolerance; return their reference, None if all are smaller than it.
+    """Append numbers (k, n) at k times up to a tolerance; return their reference, None if all are below the tolerance.
 
-    They are stored as a mean and as few modes as reach the tolerance, or as changes from time to time if that takes
-    fewer numbers.
+    They are stored as a mean with the fewest modes that satisfy the tolerance, or as changes between times if these
+    are fewer numbers.
     """
     if float(np.abs(values).max(initial=0.0)) <= tolerance:
         return None
@@ -92,7 +93,7 @@ def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
     squares, vectors = squares[::-1], vectors[:, ::-1]
     most = int(0.45 * k * n / (n + 2 * k))
     for rank in (rank for rank in RANKS if rank <= most):
-        # a mean square of the remainder above the tolerance rules out that all its entries are within it
+        # fewer modes cannot suffice: a mean square above tolerance² means an entry above the tolerance
         if float(np.maximum(squares[rank:], 0.0).sum()) > tolerance**2 * values.size:
             continue
         weights = vectors[:, :rank].astype(np.float32)
@@ -127,7 +128,7 @@ SHORT = 65536
 
 
 class Packed(NamedTuple):
-    """Compressed stream as text, with the field shown first and the row at which the view starts."""
+    """Compressed stream as text, with the initial field and the initial row of the view."""
 
     text: str
     field: str | None
@@ -135,7 +136,7 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Scene of triangles as a compressed stream, with the field and the row that a view begins with."""
+    """Scene of triangles as a compressed stream, with the initial field and row of the view."""
     field, row = shown_field(scene, field), telling_row(scene)
     raw = streamed(scene, title=title, field=field, row=row, forces=forces)
     return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
@@ -178,7 +179,7 @@ def streamed(scene: Scene, *, title: str, field: str | None, row: int = 0, force
 
 
 def _short(times: Array) -> list[float]:
-    """Times rounded to a thousandth of the shortest interval."""
+    """Times as a list, rounded to a thousandth of the shortest interval."""
     spacing, largest = np.diff(times).min(initial=np.inf), np.abs(times).max(initial=0.0)
     digits = (
         6 if not 0.0 < spacing < np.inf or largest == 0.0 else 3 + int(np.ceil(max(np.log10(largest / spacing), 3.0)))
@@ -197,7 +198,7 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """Scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
+    """Scene of triangles only; values of cells become values of their corners, vectors become magnitudes."""
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))
@@ -226,7 +227,7 @@ def _triangles(part: Part) -> Part:
 
 
 def _scalar(field: Field) -> Field:
-    """Field itself, or the magnitude of a vector field."""
+    """Scalar field: the given one, or the magnitude of a vector field."""
     if field.values.ndim == 2:
         return field
     return replace(field, values=np.linalg.norm(field.values, axis=2), signed=False, limits=None)
@@ -235,7 +236,7 @@ def _scalar(field: Field) -> Field:
 def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
-    """Data of parts, packed: their rigid motions, deviations from these, deformations, fields and triangles."""
+    """Packed data of each part: rigid motion, deviations from it, deformations, fields and triangles."""
     meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]
     turns = iter(quaternions(np.array(moving)) if moving else ())

@@ -32,7 +32,7 @@ MISSING = 'pictures and films need Pillow: pip install "flexph[plot]"'
 
 
 def pillow() -> Any:
-    """Modules of Pillow. Raises ModuleNotFoundError without it, naming the package to install."""
+    """Modules of Pillow. Raises ModuleNotFoundError, naming the extra to install, if Pillow is missing."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ModuleNotFoundError:
@@ -42,7 +42,7 @@ def pillow() -> Any:
 
 @cache
 def font(size: float) -> Any:
-    """Font for texts: that of matplotlib if it is installed, which has all letters of names and units."""
+    """Font of a size [pixels]: that of matplotlib, which has all letters of names and units, if it is installed."""
     _, _, fonts = pillow()
     try:
         from matplotlib.font_manager import findfont
@@ -54,7 +54,7 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a picture: size, unit of lengths, and windows of its parts, all in pixels."""
+    """Layout of a picture: its size, the length of a unit, and the windows of its regions, all in pixels."""
 
     size: tuple[int, int]
     unit: float
@@ -64,7 +64,7 @@ class Layout:
 
 
 def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool = True) -> Layout:
-    """Layout with the motion below a line of text, and below it the colours of a field and the energy curves."""
+    """Layout from top to bottom: line of text, motion, colour bar of a field, and energy curves."""
     width, height = size
     unit = min(width / 800.0, height / 450.0)
     edge = (18.0 if labels else 8.0) * unit
@@ -81,7 +81,7 @@ def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """Annotations of the pictures of a film: constant ones, and those that change.
+    """Annotations of the pictures of a film: constant ones, and captions and energies that change.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture, premultiplied by its cover, on the background with its shadow."""
+        """Bytes (height, width, 4) of a picture with premultiplied alpha, drawn over the background and its shadow."""
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]
@@ -118,7 +118,7 @@ class Paper:
         return page
 
     def finished(self, picture: Array, caption: str, time: float) -> Any:
-        """Image of Pillow from a picture of bytes, with texts and the energies up to a time added."""
+        """Pillow image of a picture of bytes, with texts, and with energies up to a time [s]."""
         image, draw, _ = pillow()
         page = image.fromarray(picture, "RGBA")
         page.alpha_composite(image.fromarray(self.words, "RGBA"))
@@ -136,7 +136,7 @@ class Paper:
 
 
 def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str | None, title: str) -> Paper:
-    """Annotations for a scene: title, colours of the field and energy curves."""
+    """Annotations for a scene: title, colour bar of the field, and energy curves."""
     image, draw, _ = pillow()
     page = image.new("RGBA", layout.size, (0, 0, 0, 0))
     pen = draw.Draw(page)
@@ -154,7 +154,7 @@ def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str
 
 
 def _cut(title: str, layout: Layout) -> str:
-    """Title, shortened to the space left of the time."""
+    """Title, shortened to the space on the left of the time."""
     room = 0.62 * (layout.window.right - layout.window.left)
     own = title
     while own and font(15.0 * layout.unit).getlength(own) > room:
@@ -163,7 +163,7 @@ def _cut(title: str, layout: Layout) -> str:
 
 
 def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink: str) -> None:
-    """Draw name and unit of a field, its colours, and the values at their ends and in their middle."""
+    """Draw the colour bar of a field: name and unit, colours, and values at both ends and in the middle."""
     image, _, _ = pillow()
     assert layout.bar is not None
     box, u = layout.bar, layout.unit
@@ -182,7 +182,7 @@ def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink
 
 
 def _draw_words(pen: Any, account: Account, layout: Layout, background: Background) -> None:
-    """Draw the names of the energies in their colours, and how well they balance."""
+    """Draw the names of the energies in their colours, and the residual of the energy balance."""
     assert layout.account is not None
     box, u = layout.account, layout.unit
     words, left = font(12.0 * u), box.left
@@ -194,7 +194,7 @@ def _draw_words(pen: Any, account: Account, layout: Layout, background: Backgrou
 
 
 def _curves(account: Account, layout: Layout, background: Background) -> tuple[Array, Array]:
-    """Energy curves as two pictures (height, width, 4) of bytes: faint, and in full colours."""
+    """Energy curves as two pictures of bytes (height, width, 4), one in faint and one in full colours."""
     image, draw, _ = pillow()
     assert layout.account is not None
     box, u = layout.account, layout.unit

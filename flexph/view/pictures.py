@@ -48,7 +48,7 @@ def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: boo
 
 
 def _palette(pictures: Sequence[Any], colours: int) -> Any:
-    """Image that holds a palette of the colours of some of the pictures; the background's colour is among them."""
+    """Pillow image with a palette of the colours of some of the pictures, including that of the background."""
     image, _, _ = pillow()
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
     codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
@@ -65,7 +65,7 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
 
 
 def _rare(seen: Array, palette: Array) -> Array:
-    """Colours out of ``seen`` that are farthest from all of a palette and from each other."""
+    """Colours among ``seen`` with the largest distance from the colours of a palette and from each other."""
     distances = cdist(seen, palette).min(axis=1)
     rare = []
     for _ in range(RARE):
@@ -75,14 +75,14 @@ def _rare(seen: Array, palette: Array) -> Array:
 
 
 def _coded(picture: Any) -> tuple[Array, Array]:
-    """Colours of an image as numbers, and how many pixels have each."""
+    """Different colours of an image as integers, and the number of pixels of each colour."""
     pixels = np.array(picture.convert("RGB")).astype(np.int64)
     colours, counts = np.unique(pixels @ np.array([65536, 256, 1]), return_counts=True)
     return colours, counts
 
 
 def _decoded(codes: Any) -> Array:
-    """Colours (…, 3) from their numbers."""
+    """RGB colours (…, 3) from the integers of :func:`_coded`."""
     return np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=-1).astype(np.uint8)
 
 
@@ -163,9 +163,9 @@ def write_picture(
     account : bool
         True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
-        Direction from the mechanism to the reader; by default the plane from the front, space from above.
+        Direction from the mechanism to the viewer; by default from the front in the plane, from above in space.
     title : str, optional
-        Heading; by default that of the scene. With an empty one the picture has no texts.
+        Heading; by default that of the scene. With an empty heading, pictures have no texts.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow; the message says what to install.
+        If Pillow is missing; the message names the extra to install.
 
     Examples
     --------
@@ -232,9 +232,9 @@ def write_film(
     account : bool
         True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
-        Direction from the mechanism to the reader; by default the plane from the front, space from above.
+        Direction from the mechanism to the viewer; by default from the front in the plane, from above in space.
     title : str, optional
-        Heading; by default that of the scene. With an empty one the picture has no texts.
+        Heading; by default that of the scene. With an empty heading, pictures have no texts.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def write_film(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, or for MP4 without imageio-ffmpeg; the message says what to install.
+        If Pillow, or for MP4 imageio-ffmpeg, is missing; the message names the extra to install.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def write_film(
     suffix = Path(path).suffix.lower()
     if suffix == ".mp4" and (size[0] % 2 or size[1] % 2 or background == "transparent"):
         raise ValueError(
-            f"MP4 needs even sides and a background that is no transparent one, got {size}, {background!r}"
+            f"MP4 needs an even width and height and a background that is not transparent, got {size}, {background!r}"
         )
     check.positive("rate", rate, "1/s")
     scene = as_scene(shown, check.count("frames", frames), scale=scale, forces=forces)
@@ -266,7 +266,7 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Sequence of images of Pillow, one for each time of a scene, each drawn when it is asked for."""
+    """Sequence of Pillow images, one for each time of a scene; an image is drawn when it is accessed."""
 
     def __init__(
         self,

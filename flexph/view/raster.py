@@ -1,4 +1,7 @@
-"""Triangles as pictures, by numpy: camera, dots, light, outlines, shadows and PNG; no graphics library is needed."""
+"""Rasterisation of triangles by numpy: camera, dots, light, outlines, shadows and PNG, without a graphics library.
+
+A dot is a sample of the picture, with several rows and columns of dots in each pixel.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 
 @dataclass(frozen=True)
 class Window:
-    """Part of a picture that a motion fills: left, top, right and lower edge [dots]."""
+    """Region of a picture for the motion: left, upper, right and lower edge [dots]."""
 
     left: float
     top: float
@@ -37,7 +40,7 @@ class Camera:
     Attributes
     ----------
     axes : array
-        Unit vectors to the right, up and towards the reader, as rows (3, 3).
+        Unit vectors to the right, up and towards the viewer, as rows (3, 3).
     target : array
         Point (3,) [m] at the centre of the view.
     distance : float
@@ -45,7 +48,7 @@ class Camera:
     factor : float
         Dots per metre at the target.
     middle : array
-        Place of the target in the picture (2,) [dots], from its upper left corner.
+        Position (2,) of the target in the picture [dots], from its upper left corner.
     """
 
     axes: Array
@@ -55,9 +58,9 @@ class Camera:
     middle: Array
 
     def places(self, points: Array) -> Array:
-        """Projection of points (…, 3) of the world: dots to the right and down, and depth, larger for nearer points.
+        """Projection (…, 3) of world points (…, 3): dots to the right, dots down, depth (larger for nearer points).
 
-        Depths are linear over a plane, as dots are.
+        Depths vary linearly over the projection of a plane.
         """
         own = (points - self.target) @ self.axes.T
         nearness = self.distance / (self.distance - own[..., 2])
@@ -66,7 +69,7 @@ class Camera:
 
 
 def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, float]) -> Array:
-    """Unit vectors to the right, up, and towards the reader, as rows (3, 3)."""
+    """Unit vectors to the right, up, and towards the viewer, as rows (3, 3)."""
     z = np.array(towards, dtype=float) / np.linalg.norm(towards)
     x = np.cross(up, z)
     if not x.any():  # seen along the vertical
@@ -76,7 +79,7 @@ def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, fl
 
 
 def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Array:
-    """Axes of a view as rows (3, 3): the plane from the front, space from above, or from a direction ``towards``."""
+    """Axes of a view as rows (3, 3) from a direction ``towards``, by default the front (plane) or above (space)."""
     return axes_towards(towards or (PLANE if dim == 2 else SPACE), (0.0, 1.0, 0.0) if dim == 2 else (0.0, 0.0, 1.0))
 
 
@@ -96,7 +99,7 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
 
 
 def _some(points: Array) -> Array:
-    """Points (n, 3) of a part at some of its times."""
+    """Points (n, 3) of a part at a sample of its times."""
     return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)
 
 
@@ -107,7 +110,7 @@ PASSES = 3
 def blurred(values: Array, sigma: float) -> Array:
     """Picture of numbers (height, width) blurred by a Gaussian of σ = ``sigma`` pixels.
 
-    Edge values continue outside.
+    Outside of the picture, the values at its edge apply.
     """
     radius = round(0.5 * (np.sqrt(12.0 * sigma**2 / PASSES + 1.0) - 1.0))  # Σ ((2r + 1)² − 1)/12 = σ²
     if radius < 1:
@@ -118,7 +121,7 @@ def blurred(values: Array, sigma: float) -> Array:
 
 
 def _means(values: Array, radius: int) -> Array:
-    """Moving means over 2 ``radius`` + 1 rows."""
+    """Moving means over 2 ``radius`` + 1 rows of the picture."""
     width = 2 * radius + 1
     sums = np.cumsum(np.pad(values, ((radius + 1, radius), (0, 0)), mode="edge"), axis=0, dtype=float)
     return np.asarray((sums[width:] - sums[:-width]) / width, dtype=np.float32)
@@ -129,10 +132,9 @@ THINNEST = 1e-9
 
 
 class Dots(NamedTuple):
-    """Dots covered by triangles, by their indices in the picture (n,).
+    """Dots covered by triangles: ``number`` (n,) of each dot in the picture, by rows.
 
-    At each the number of the visible triangle (n,), the barycentric coordinates ``shares`` (n, 3) in it, and the depth
-    (n,).
+    For each dot: index (n,) of the visible ``triangle``, barycentric coordinates ``shares`` (n, 3), and depth (n,).
     """
 
     number: Array
@@ -142,10 +144,10 @@ class Dots(NamedTuple):
 
 
 class _Spans(NamedTuple):
-    """Spans: for each triangle and each row of dots, the dots of the row within the triangle.
+    """Spans of dots: a span has the dots of one row that are within one triangle.
 
-    Of each dot the span (n,), its place in the row (n,) and its index in the picture (n,); of each span the triangle
-    (r,), and barycentric coordinates at x as slope·x + offset, both (r, 3).
+    For each dot: its ``span`` (n,), its position ``x`` (n,) in the row, and its ``number`` (n,) in the picture. For
+    each span: its ``triangle`` (r,), and barycentric coordinates slope·x + offset, both (r, 3).
     """
 
     span: Array
@@ -157,9 +159,9 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots with the triangle, out of (t, 3, 3), that is nearest to the reader.
+    """Dots covered by triangles, with the nearest triangle at each dot.
 
-    Corners are given in dots from the upper left corner, and by depth.
+    ``corners`` (t, 3, 3): dots to the right and down from the upper left corner of the picture, and depth.
     """
     spans = _spans(corners, size)
     far = corners[spans.triangle, :, 2]
@@ -169,7 +171,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
     np.maximum.at(nearest, spans.number, depth)
     seen = np.flatnonzero(depth == nearest[spans.number])
     winner = np.full(nearest.size, -1)
-    winner[spans.number[seen]] = seen  # of several at one depth, the last
+    winner[spans.number[seen]] = seen  # at equal depth, the last one wins
     own = winner[winner >= 0]
     span = spans.span[own]
     shares = spans.slope[span] * (spans.x[own] + 0.5)[:, None] + spans.offset[span]
@@ -204,7 +206,7 @@ def _spans(corners: Array, size: tuple[int, int]) -> _Spans:
 
 
 def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
-    """First and last dot of each span, in its row."""
+    """First and last dot (r,) of each span, counted in its row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = -offset / slope
     left = np.where(slope > 0.0, cut, -np.inf).max(axis=1)
@@ -215,7 +217,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """Numbers of the rows, and all whole numbers from ``first`` to ``last`` of each row."""
+    """Integers from ``first`` to ``last`` of each row (r,), concatenated, and the row of each integer."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -236,7 +238,7 @@ EDGE = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """Colours: of parts (parts, 3), of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
+    """Colours of parts (parts, 3), of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
 
     parts: Array
     field: Array
@@ -271,7 +273,7 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) of surfaces under diffuse light, light of the sky and reflection."""
+    """Colours (n, 3) of lit surfaces: diffuse light, light of the sky and specular reflection."""
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)
@@ -281,7 +283,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Cover (height·width,) by lines, 0 to 1: between parts, along the silhouette, and along edges of one part."""
+    """Opacity (height·width,), 0 to 1, of lines between parts, along silhouettes, and along sharp edges."""
     width, height = size
     numbers = np.full(height * width, -1, dtype=np.int32)
     numbers[dots.number] = np.arange(len(dots.number))
@@ -304,7 +306,7 @@ def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> A
 
 
 def occlusion(depth: Array, reach: float) -> Array:
-    """Factors (height, width) that darken surfaces behind something near them, from the blurred depths.
+    """Factors (height, width) that darken surfaces behind nearer ones, by the difference of depth to the blurred depth.
 
     Luft, Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
     """
@@ -313,7 +315,7 @@ def occlusion(depth: Array, reach: float) -> Array:
 
 
 def pixels(dots: Array, finer: int) -> Array:
-    """Picture of pixels, each the mean of finer × finer dots of (height, width, n)."""
+    """Picture of pixels, each the mean of finer × finer dots, from dots (height, width, n)."""
     blocks = sum(dots[i::finer, j::finer] for i in range(finer) for j in range(finer))
     return np.asarray(blocks) * np.float32(1.0 / finer**2)
 

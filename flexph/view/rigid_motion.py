@@ -39,7 +39,10 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rigid motion that best fits points (k, p, 3), with those of the first time as base points; by Kabsch's method."""
+    """Rigid motion with the least squared deviation from points (k, p, 3); base points are those at the first time.
+
+    W. Kabsch, A solution for the best rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
+    """
     centres = points.mean(axis=1)
     own = points - centres[:, None]
     u, _, vt = np.linalg.svd(np.swapaxes(own[:1], 1, 2) @ own)
@@ -49,7 +52,7 @@ def rigid_motion(points: Array) -> RigidMotion:
 
 
 def quaternions(rotations: Array) -> Array:
-    """Quaternions (…, k, 4) of rotations (…, k, 3, 3), scalar last, whose signs do not change along k."""
+    """Unit quaternions (…, k, 4), scalar last, of rotations (…, k, 3, 3), with signs that make them continuous in k."""
     products = _quaternion_products(rotations)
     largest = np.einsum("...ii->...i", products).argmax(axis=-1)
     q = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
@@ -59,7 +62,7 @@ def quaternions(rotations: Array) -> Array:
 
 
 def _quaternion_products(rotations: Array) -> Array:
-    """Products 4 q qᵀ (…, 4, 4) of the quaternions q of rotations (…, 3, 3), which are linear in these (Shepperd)."""
+    """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, linear functions of rotations (…, 3, 3) (S. W. Shepperd)."""
     trace = np.trace(rotations, axis1=-2, axis2=-1)
     products = np.empty((*rotations.shape[:-2], 4, 4))
     products[..., :3, :3] = rotations + np.swapaxes(rotations, -1, -2) + (1.0 - trace)[..., None, None] * np.eye(3)
@@ -70,7 +73,7 @@ def _quaternion_products(rotations: Array) -> Array:
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
-    """Connected pieces of the sign of a joint, which move relative to each other; else the part itself."""
+    """Connected pieces of a joint symbol if they move relative to each other; otherwise a list of the part only."""
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
     count, piece = connected_pieces(part.cells, part.points.shape[1])
@@ -80,7 +83,7 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 
 
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
-    """Part reduced to some of its points, with a single time if it is at rest."""
+    """Part with the points ``own`` (indices) only, and with a single time if it is at rest."""
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (
         part.points[:, own],

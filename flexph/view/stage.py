@@ -1,4 +1,4 @@
-"""Pictures of a scene at its rows, and at one time within a page, where no browser or script draws it."""
+"""Pictures of a scene at its rows, and the still picture in a page that is shown without scripts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STOPS = 256
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A scene in front of a camera, to be drawn at one row after another.
+    """Scene in front of a camera, which is drawn at its rows.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Stage:
     paint : Paint
         Colours of parts, fields and lines.
     ground : (array, float), optional
-        Normal and height of the plane that shadows fall on.
+        Normal and height of the plane onto which shadows fall.
     reach : float
         Difference in depth at which the surface behind is darkest.
     bottom : float
@@ -72,7 +72,7 @@ class Stage:
     bottom: float
 
     def drawn(self, row: int) -> Array:
-        """Picture (height, width, 4) at a row, numbers from 0 to 1, premultiplied by its cover, without background."""
+        """Picture (height, width, 4) at a row: RGBA from 0 to 1 with premultiplied alpha, without background."""
         points = self.mesh.points(row)
         places = self.camera.places(points)
         whole = np.zeros((self.size[1], self.size[0], 4), dtype=np.float32)
@@ -84,7 +84,7 @@ class Stage:
         return whole
 
     def _shaded(self, row: int, points: Array, places: Array, size: tuple[int, int]) -> Array:
-        """Picture of a part of the given size; ``places`` (v, 3) are the corners in its dots."""
+        """Picture (height, width, 4) of a region of the given size; ``places`` (v, 3): corners in its dots."""
         fine = FINER * size[0], FINER * size[1]
         facing = self._facing(places)
         dots = seen_dots(places[self.mesh.triangles[facing]], fine)
@@ -102,7 +102,7 @@ class Stage:
         return picture
 
     def _facing(self, places: Array) -> Array:
-        """Numbers of the triangles that may be visible: those that face the reader; of open surfaces all."""
+        """Indices of triangles that may be visible: those facing the viewer, and all triangles of open surfaces."""
         a, b, c = (places[self.mesh.triangles[:, k], :2] for k in range(3))
         u, v = b - a, c - a
         down = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]  # dots count downwards: counterclockwise is negative
@@ -115,14 +115,14 @@ class Stage:
         return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
 
     def _halo(self, depth: Array) -> Array:
-        """Factors that darken surfaces behind something else; the background counts as the farthest surface."""
+        """Factors (height, width) that darken surfaces behind nearer ones; the background is the farthest surface."""
         far = np.isneginf(depth)
         if far.all():
             return np.ones_like(depth)
         return occlusion(np.where(far, depth[~far].min(), depth), self.reach)
 
     def shadow(self, row: int) -> Array:
-        """Share of the light (height, width) that the shadow of all parts takes from the background, at a row."""
+        """Darkness (height, width), 0 to 1, of the shadow of all parts on the background at a row."""
         whole = np.zeros(self.size[::-1], dtype=np.float32)
         if self.ground is None:
             return whole
@@ -141,7 +141,7 @@ class Stage:
         return whole
 
     def _box(self, places: Array, margin: float) -> tuple[Array, Array]:
-        """Lower and upper corner [pixels] of the part of the picture around places (v, 2)."""
+        """Upper left and lower right corner [pixels] of the region of the picture around points (v, 2)."""
         low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
         return np.floor(low).clip(0, self.size).astype(int), np.ceil(high).clip(0, self.size).astype(int)
 
@@ -155,7 +155,7 @@ def staged_scene(
     dark: bool = False,
     towards: tuple[float, float, float] | None = None,
 ) -> Stage:
-    """Stage for a scene of triangles, with its motion within a window of the picture [pixels]."""
+    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels]."""
     axes = view_axes(scene.dim, towards)
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
@@ -168,7 +168,7 @@ def staged_scene(
     ground = (normal, float(low[2]) - LIFT * extent * (scene.dim == 2))
     lit = float(camera.axes[:, 2] @ LIGHT) > 0.1 * np.linalg.norm(LIGHT)  # the light comes from above the plane
     reach = REACH * extent / camera.distance
-    bottom = window.bottom + (0.0 if window.bottom < 0.9 * size[1] else size[1])  # to the edge where nothing follows
+    bottom = window.bottom + (0.0 if window.bottom < 0.9 * size[1] else size[1])  # to the edge if nothing is below
     return Stage(size, camera, mesh, Paint(own, map_of(scene, field), line), ground if lit else None, reach, bottom)
 
 
@@ -184,7 +184,7 @@ def map_of(scene: Scene, field: str | None) -> Array:
 
 
 def rgb(colours: Sequence[str]) -> Array:
-    """Colours (n, 3), 0 to 1, of texts such as ``#8fa3b5``."""
+    """Colours (n, 3), 0 to 1, from texts such as ``#8fa3b5``."""
     return np.array([[int(own[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for own in colours], dtype=np.float32)
 
 
@@ -200,7 +200,7 @@ def still_image(
     size: tuple[int, int] = (480, 300),
     towards: tuple[float, float, float] | None = None,
 ) -> bytes:
-    """PNG of a scene of triangles at a row, on a transparent background; all motion would fit into it."""
+    """PNG of a scene of triangles at a row, on a transparent background; its camera is that of the whole motion."""
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
     picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)

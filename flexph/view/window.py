@@ -73,7 +73,7 @@ def library() -> Any:
 
 
 class Stage:
-    """Plotter with the parts of a scene, which can be set to one time after another."""
+    """Pyvista plotter with the parts of a scene, which shows one row of the scene."""
 
     def __init__(self, scene: Scene, name: str | None, plotter: Any = None) -> None:
         pyvista = library()
@@ -92,7 +92,7 @@ class Stage:
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Set the plotter to the time of a row."""
+        """Show the parts at a row of the scene."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)
@@ -117,9 +117,9 @@ class Stage:
         return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
     def aim(self, bounds: Array) -> None:
-        """Set the camera so that a box (2, 3) is in view above the colour bar.
+        """Set the camera so that the box ``bounds`` (2, 3) is visible above the colour bar.
 
-        The plane is seen from the front and a little from above.
+        A plane scene is seen from the front and slightly from above.
         """
         low, high = bounds
         middle = 0.5 * (low + high)

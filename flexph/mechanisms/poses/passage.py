@@ -78,8 +78,8 @@ def state_after_passage(
     Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
     ``strikes`` is true; a release of joints has no impulses.
 
-    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if it
-    holds a motion that a drive prescribes.
+    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if a
+    drive prescribes a motion that it prevents.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)

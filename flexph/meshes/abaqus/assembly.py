@@ -83,7 +83,7 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """The constraints of the file; regions of couplings without a name become sets of nodes."""
+        """Constraints of the file; also add a node set for each coupling that no existing region describes."""
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -91,7 +91,7 @@ class Builder:
         return constraints
 
     def _instance_regions(self) -> dict[str, str]:
-        """Add the cells of each of several instances as a region; return their names by parts with one instance."""
+        """Add a region of the cells of each of several instances; return names of instances by the parts used once."""
         if len(self.instances) < 2:
             return {}
         names = {name.upper() for name in self.cell_sets}
@@ -103,7 +103,7 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices of the points of nodes of instance k."""
+        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:
@@ -116,7 +116,7 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and points of a region of cells, facets or nodes, whose name has any case; None if there is none."""
+        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
                 nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
@@ -127,7 +127,7 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Index of the point of a node of instance k, None if no cell of the body uses the node."""
+        """Point index of a node of instance k; None if no cell of the body uses the node."""
         own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
         row = int(self.first_node[k]) + own
         return row if own >= 0 and row in self.of_body else None
@@ -171,7 +171,7 @@ class Builder:
         return sections
 
     def _axes(self, k: int, name: str) -> Array | str:
-        """Material axes (3, 3) of a section of instance k by the name of its orientation, or why they are not known."""
+        """Material axes (3, 3) for the orientation ``name`` of a section of instance k; a reason if there are none."""
         one = self.instances[k]
         if not name:
             turned = not np.array_equal(one.turn, np.eye(3))
@@ -181,7 +181,7 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions of the elements of a section.
+        """Dimensions (1, 2 or 3) of the elements of a section.
 
         Also add elements below the dimension of the body to ``left_out``.
         """
@@ -250,7 +250,7 @@ class Builder:
         return True
 
     def _free(self, facets: list[Array]) -> list[Array]:
-        """Facets that belong to one cell of the mesh only."""
+        """Those of the ``facets`` that belong to one cell of the mesh only, by arrays of corners (k, 3) or (k, 4)."""
         free = []
         for own in facets:
             width = own.shape[1]

@@ -1,4 +1,4 @@
-"""Constraints of Abaqus input files: couplings to reference points, and the points on which all others act."""
+"""Constraints of Abaqus input files: couplings to reference points; unsupported constraints with their points."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices of the points of nodes of instance k."""
+        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and points of a region of cells, facets or nodes, whose name has any case; None if there is none."""
+        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
 
     def position(self, k: Scope, number: int) -> Array | None:
         """Position (3,) of a node of instance k or of the assembly; None if there is none."""
@@ -47,22 +47,22 @@ class Places(Protocol):
 
 
 class Reached(NamedTuple):
-    """Points (k,) of the mesh that a word names, and the name of their region; "" without a region."""
+    """Indices (k,) of the points that a word of the file names, and the name of their region; "" without a region."""
 
     points: Array
     region: str
 
 
 def names_of(block: Block) -> str:
-    """Names in a keyword line, as a text."""
+    """Names, surfaces and sets in a keyword line, as a text for messages."""
     given = [block.parameters.get(name) for name in NAMES]
     return ", ".join(repr(name) for name in given if name)
 
 
 class Constraints:
-    """Constraints of an input file: ``couplings`` by name; ``left_out``: constraints and elements that are not read.
+    """Constraints of an input file: ``couplings`` by name; ``left_out``: unsupported constraints and elements.
 
-    ``hung``: points that move with a reference node, by scope and node number.
+    ``hung``: indices of points that move with a reference node, by scope and node number.
     """
 
     def __init__(self, places: Places) -> None:
@@ -78,7 +78,7 @@ class Constraints:
                     self.left_out.append(replace(strange.left_out, reach=self._of_elements(k, strange)))
 
     def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
-        """Add a constraint; return the element set whose elements are its reference points, or an empty text."""
+        """Add a constraint; return the name of the element set of its reference point, "" if it needs none."""
         if block.keyword in COUPLED:
             return ""
         kind = after if block.keyword == "COUPLING" and after is not None and after.keyword in COUPLED else None
@@ -99,7 +99,7 @@ class Constraints:
         return ""
 
     def _as_port(self, k: Scope, part: Part, block: Block, kind: Block | None) -> Coupling | str:
-        """Coupling of a constraint; otherwise the reason why it is none, which may be empty."""
+        """Coupling that a constraint describes, or the reason why it is unsupported, which may be empty."""
         word, node = block.keyword, block.parameters.get("REF NODE", "")
         name = block.parameters.get("CONSTRAINT NAME", f"{word} {node}")
         if word == "COUPLING" and kind is not None:
@@ -141,7 +141,7 @@ class Constraints:
         words: list[str],
         weights: Sequence[float | None] = (),
     ) -> Coupling | str:
-        """Coupling of the places that words name to a reference node; otherwise the reason why it is none."""
+        """Coupling of the points that ``words`` name to a reference node, or the reason why it is unsupported."""
         reached = [self._reached(k, word) for word in words]
         at, scope, number = self._reference(k, node)
         if not words or at is None or any(r is None for r in reached):
@@ -163,7 +163,7 @@ class Constraints:
         return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place, shares)
 
     def _reference(self, k: Scope, word: str) -> tuple[Array | None, Scope, int]:
-        """Position of a reference node given by its number or by a set of one node, and its scope and number."""
+        """Position (3,), scope and number of the reference node that a number or a set of one node names."""
         owner, _, rest = word.rpartition(".")
         if owner:
             k = self._instance(owner) if k is None else k
@@ -181,7 +181,7 @@ class Constraints:
         return names.index(name.upper()) if name.upper() in names else None
 
     def _reached(self, k: Scope, word: str) -> Reached | None:
-        """Points that a number, a set or a surface names in a part or in the assembly; None if it names none."""
+        """Points that the number, set or surface ``word`` names in a part or in the assembly; None if unknown."""
         owner, _, rest = word.rpartition(".")
         if owner and k is None:
             k = self._instance(owner)
@@ -202,7 +202,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Points of elements of an unsupported type; None if some nodes are not known."""
+        """Point indices of the nodes of elements of an unsupported type; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):
@@ -227,14 +227,14 @@ def _scopes(places: Places) -> Iterator[tuple[Scope, Part]]:
 
 
 def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
-    """Parts that may have the sets of a scope: that of an instance, or all sets of the assembly."""
+    """Parts in which the sets of a scope are searched: one instance's, or for None those with sets of the assembly."""
     if k is not None:
         return [(k, places.instances[k].part)]
     return [(None, places.assembly), *((n, one.outer) for n, one in enumerate(places.instances))]
 
 
 def _translations(rows: list[list[str]], first: int) -> bool:
-    """True if lines 'first, last' of degrees of freedom have all translations; no lines have all."""
+    """True if lines 'first, last' of degrees of freedom contain all translations, or if there are no lines."""
     held: set[int] = set()
     for row in rows:
         words = row[first:]
@@ -247,7 +247,7 @@ def _translations(rows: list[list[str]], first: int) -> bool:
 
 
 def _words(block: Block) -> list[str]:
-    """Words of a constraint that may name places: of its parameters but the name, and of its data lines."""
+    """Words of a constraint that may name nodes, sets or surfaces: parameters other than its name, and data lines."""
     kept = {key: value for key, value in block.parameters.items() if key not in ("NAME", "CONSTRAINT NAME", "TYPE")}
     if block.keyword == "EQUATION":
         words = [row[i] for row in block.data for i in range(0, len(row), 3) if len(row) > 1]
@@ -259,6 +259,6 @@ def _words(block: Block) -> list[str]:
 
 
 def _unused(name: str, known: Mapping[str, Coupling]) -> str:
-    """The name, with a number if it is taken."""
+    """Name that no coupling has: the given one, with a number added if it is taken."""
     names = [name, *(f"{name} ({n})" for n in range(2, len(known) + 3))]
     return next(each for each in names if each not in known)

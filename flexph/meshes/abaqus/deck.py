@@ -62,7 +62,7 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
 
 @dataclass
 class Deck:
-    """Contents of an input file, sorted into parts, assembly, instances and materials; ``loose`` is outside of all."""
+    """Blocks of an input file by part, assembly, instance and material; ``loose``: those outside of all of these."""
 
     loose: Part = field(default_factory=lambda: Part(""))
     assembly: Part = field(default_factory=lambda: Part("assembly"))
@@ -82,12 +82,12 @@ class Deck:
         """
         if self.instances:
             if self.loose.nodes:
-                raise ValueError("nodes must be in parts where there is an *ASSEMBLY, got some outside of them")
+                raise ValueError("a file with an *ASSEMBLY must have its nodes in parts, got nodes outside of parts")
             self.assembly.constraints += self.loose.constraints
             self.assembly.orientations |= self.loose.orientations
             return self.instances
         if any(p.nodes for p in self.parts.values()):
-            raise ValueError("parts must have an *INSTANCE in an *ASSEMBLY, got none")
+            raise ValueError("a file with parts must have an *ASSEMBLY with an *INSTANCE, got none")
         return [Instance("", self.loose, Part(""))]
 
     def take(self, block: Block) -> None:
@@ -113,7 +113,7 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Add the sets of an analysis step, and record a change of the model as unknown."""
+        """Add the sets of an analysis step; record *MODEL CHANGE as unknown."""
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
@@ -146,7 +146,7 @@ PER_LINE = 8
 
 
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with the density, moduli or damping of a block; other laws go to ``refused`` or ``besides``."""
+    """Material with the density, moduli or damping of a block added; ``refused`` or ``besides`` name another law."""
     if block.keyword == "DAMPING":
         return _with_damping(material, block)
     if block.keyword in LAWS:
@@ -183,7 +183,7 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 
 
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with Rayleigh damping by ALPHA and BETA; other damping goes to ``besides``."""
+    """Material with Rayleigh damping by ALPHA and BETA added; other damping is listed in ``besides``."""
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:
         text = f"*DAMPING, {', '.join(others)} ({block.place})" if others else f"*DAMPING ({block.place})"

@@ -15,9 +15,9 @@ from .parts import Part
 
 @dataclass(frozen=True)
 class Instance:
-    """A part moved by x → R x + t (``turn`` R, ``shift`` t).
+    """Instance of a part, which is placed by x → R x + t (``turn`` R, ``shift`` t).
 
-    ``outer`` holds the sets of the assembly that have members in it.
+    ``outer`` contains the sets of the assembly that have members in the instance.
     """
 
     name: str
@@ -56,7 +56,7 @@ def _placement(block: Block) -> tuple[Array, Array]:
 
 
 def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -> None:
-    """Add a set of the assembly to the instances that have its members, or to the assembly for its reference points."""
+    """Add a set of the assembly to the instances of its members, and to the assembly for reference points."""
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:

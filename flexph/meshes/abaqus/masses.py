@@ -25,14 +25,14 @@ class Places(Protocol):
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """Index of the point of a node of instance k, None if no cell of the body uses the node."""
+        """Point index of a node of instance k; None if no cell of the body uses the node."""
 
     def called(self, one: Instance, name: str) -> str:
         """Region name of a set of a part."""
 
 
 class Masses:
-    """The additional masses of an input file: ``points`` and ``spread``; unsupported ones in ``left_out``."""
+    """Additional masses of an input file: at ``points``, or ``spread`` over elements; ``left_out``: unsupported."""
 
     def __init__(self, places: Places, hung: Mapping[tuple[int | None, int], Array]) -> None:
         self.places, self.hung = places, hung
@@ -91,7 +91,7 @@ class Masses:
         return None if k is None else self.places.row(k, number)
 
     def _reach(self, k: int | None, number: int) -> Array | None:
-        """Points that move with a node: its own, or those that are coupled to it; None if there are none."""
+        """Indices of the point of a node, or of the points coupled to a reference node; None if there are none."""
         row = self._row(k, number)
         return self.hung.get((k, number)) if row is None else np.array([row])
 

@@ -34,9 +34,9 @@ def generated(block: Block) -> list[Member]:
 
 
 def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array]) -> Array:
-    """Numbers of the members of a set, with sets in it resolved and ranges restricted to existing numbers.
+    """Numbers of the members of a set, including those of sets within it; ranges contain existing numbers only.
 
-    ``of``: "node" or "element", and the existing numbers.
+    ``of``: the word "node" or "element", and the existing numbers (n,).
     """
     if name.isdecimal():
         return np.array([int(name)])
@@ -84,7 +84,7 @@ class PointElement(NamedTuple):
 
 
 class StrangeElements(NamedTuple):
-    """Elements of an unsupported type: their report, element set, and nodes as written in the file, by element."""
+    """Elements of an unsupported type: entry of the report, element set, and the nodes of each as written."""
 
     left_out: LeftOut
     elset: str

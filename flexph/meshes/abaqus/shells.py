@@ -15,7 +15,7 @@ REFUSED = {
 
 
 def shell_section(block: Block) -> ShellSection:
-    """Thickness of a section of shells, and why it is no plate."""
+    """Section of shells of a block: thickness, offset, and the reason if it is no homogeneous plate."""
     why = next((text for name, text in REFUSED.items() if name in block.parameters), "")
     if not why and "MATERIAL" not in block.parameters:
         why = "its stiffness is given by numbers"

@@ -37,9 +37,9 @@ DEFINITIONS = ("COORDINATES", "NODES", "OFFSET TO NODES")
 
 
 def material_axes(block: Block) -> Array | str:
-    """Material axes of an *ORIENTATION block as columns (3, 3), or why they are not read.
+    """Material axes of an *ORIENTATION block as columns (3, 3), or the reason why it is unsupported.
 
-    Points a on x and b in the x-y plane, relative to c; then a turn about one of the axes.
+    The block names points a on x and b in the x-y plane, relative to c, and a rotation about one of these axes.
     """
     kind = in_full(block.parameters.get("SYSTEM", "R"), ORIENTATIONS)
     by = in_full(block.parameters.get("DEFINITION", "COORDINATES"), DEFINITIONS)

@@ -60,7 +60,7 @@ class Command(NamedTuple):
         return columns[:100]
 
     def words(self, row: int, columns: list[tuple[str, int]]) -> list[str]:
-        """Words of a row by its columns, without those at its end that are missing."""
+        """Words of a row by its columns; columns beyond the end of the row are left out."""
         text, words, start = self.rows[row].rstrip(), list[str](), 0
         for _, width in columns:
             if start >= len(text):
@@ -79,7 +79,7 @@ def number(word: str) -> float:
 
 
 def commands(path: Path) -> Iterator[Command]:
-    """Yield the commands of a file; those within *IF and *DO have names that begin with ``*IF``."""
+    """Yield the commands of a file; the names of those within *IF and *DO get the prefix ``*IF``."""
     lines, k, depth = deck_lines(path), 0, 0
     while k < len(lines):
         text, place, k = lines[k].partition("!")[0].strip(), Place(k + 1), k + 1
@@ -101,7 +101,7 @@ def commands(path: Path) -> Iterator[Command]:
 
 
 def _end_of_block(lines: list[str], first: int, name: str) -> int:
-    """Index behind the last row of a block: of numbers in columns, up to -1 or to the next command."""
+    """Index of the line after a block of numbers in columns, which ends with -1 or before the next command."""
     k = first + 1
     if name == "RLBLOCK" and k < len(lines) and lines[k].lstrip().startswith("("):  # format of further rows
         k += 1

@@ -148,7 +148,7 @@ class _Deck:
             raise ValueError(f"{command.at(row)}: {command.rows[row].strip()!r} must be whole numbers") from None
 
     def _take_component(self, command: Command) -> None:
-        """Numbers of a component, in which −n ends a range from the number before it."""
+        """Add a component by its numbers, in which −n ends a range from the number before it."""
         columns = command.widths()
         values = [value for row in range(len(command.rows)) for value in self._whole(command, row, columns)]
         count = command.whole(2)
@@ -245,7 +245,7 @@ def _cells(kind: str, rows: list[tuple[int, list[int], Place]]) -> Cells:
 
 
 def _left_out(mesh: NumberedMesh, strange: list[tuple[str, Change, list[int], Place, int]]) -> list[LeftOut]:
-    """Unsupported elements, and those of lower dimension than the body, by type."""
+    """Entries of the report for unsupported elements and for elements of lower dimension than the body, by type."""
     kept: dict[tuple[str, int], list[tuple[Change, list[int], Place]]] = {}
     for name, changes, nodes, place, dim in strange:
         if dim < mesh.dim:

@@ -26,7 +26,7 @@ class Materials:
         self.besides: dict[int, list[str]] = {}
 
     def take(self, command: Command) -> bool:
-        """Add a command; return False for other commands."""
+        """Add a command of materials; return False for any other command."""
         if command.name == "MPTEMP":
             self._take_temperatures(command)
         elif command.name == "MPDATA":
@@ -124,7 +124,7 @@ def _same(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def _rows(kind: str, tables: list[dict[float, float]]) -> tuple[Row, ...]:
-    """Constants at the temperatures of all tables; a table of one value is constant."""
+    """Constants of a kind at each temperature of the tables; a table of one value applies at all temperatures."""
     at = sorted({t for table in tables if len(table) > 1 for t in table}) or [0.0]
     for table in tables:
         if len(table) > 1 and sorted(table) != at:

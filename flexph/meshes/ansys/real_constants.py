@@ -26,7 +26,7 @@ class _RealSet:
     why: str = ""
 
     def add(self, words: list[str]) -> None:
-        """Add constants; a word that is no number is the name of a parameter."""
+        """Add constants from their words; record an error for a word that is no number, such as a parameter."""
         try:
             self.values += [number(word) for word in words]
         except ValueError:
@@ -54,7 +54,7 @@ class RealConstants:
             self.own.add(command.fields)
 
     def _take_block(self, command: Command) -> None:
-        """Add the sets of a block: number, count and values in columns of a format, further rows in those of another.
+        """Add the sets of an RLBLOCK block; its first row is the format of continuation rows.
 
         Raises ValueError for rows that do not begin with a number and a count.
         """
@@ -77,7 +77,7 @@ class RealConstants:
             self.held[which] = own
 
     def section(self, which: int) -> ShellSection:
-        """Thickness of the shells with a set, and why they are no plate of one thickness."""
+        """Section of the shells with a set: thickness, and the reason if they are no plate of one thickness."""
         own = self.held[which]
         corners, others = own.values[:CORNERS], own.values[CORNERS:]
         thickness = corners[0] if corners else 0.0

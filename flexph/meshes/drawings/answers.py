@@ -1,4 +1,4 @@
-"""Answers of gmsh kept beside their drawing, so that a model of a drawing is loaded again without gmsh."""
+"""Cache of the answers of gmsh in a folder next to the drawing, so that a model can be loaded without gmsh."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ Found = tuple[dict[str, Any], dict[str, Array]]
 
 
 def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
-    """Answer to a request, with its arrays: the kept one of the same file, request and program, or a new one.
+    """Answer to a request with its arrays: from the cache of the drawing ``beside``, or computed by ``ask``.
 
-    A kept file that is damaged counts as none. Folders that cannot be written to keep nothing.
+    The cache is that of the same content, request and program. A damaged file of the cache is replaced; in a folder
+    that cannot be written to, nothing is stored.
     """
     file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):
@@ -47,7 +48,7 @@ def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], 
 
 
 def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """Hash of the content of a file, a request without paths, its arrays, and the programs that answer."""
+    """Hash of the content of the drawing, of the request without its path and its arrays, and of the programs."""
     held = hashlib.sha256(beside.read_bytes())
     held.update(_programs())
     asked = {name: value for name, value in request.items() if name != "file"}
@@ -59,7 +60,7 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Content of the programs of this folder: if it changes, stored answers are not used again."""
+    """Source text of the programs of this folder; a change makes stored answers invalid."""
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 
@@ -67,10 +68,10 @@ def _read(file: Path) -> Found:
     """Read a stored answer; raises OSError or ValueError for a missing, damaged or compressed file."""
     with zipfile.ZipFile(file) as parts:
         if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
-            raise ValueError("it must not be compressed")
+            raise ValueError("a stored answer must not be compressed")
     with np.load(file, allow_pickle=False) as held:
         answer = json.loads(held[TEXT].tobytes())
         arrays = {name.removeprefix("array "): held[name] for name in held.files if name != TEXT}
     if not isinstance(answer, dict):
-        raise ValueError("it must hold an answer")
+        raise ValueError("a stored answer must contain its text")
     return answer, arrays

@@ -63,8 +63,8 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
 def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     """Mesh one plane face with triangles of straight sides and write its arrays.
 
-    Sides on its rim are owned by the face on their other side. Nodes of a curved rim are moved off it, so that the
-    area is that of the face.
+    A side on the rim of the face bears the number of the adjacent face. Nodes of a curved rim are moved outward, so
+    that the area of the mesh is that of the face.
     """
     face, size, most = request["face"], float(request["size"]), int(request["max_cells"])
     _refuse_many(request["area"] / (MEAN_TRIANGLE * size**2), most, size, None, power=2)
@@ -112,7 +112,7 @@ def _of_equal_area(points: Any, rim: Any) -> Any:
 
 
 def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
-    """Set the wanted cell sizes by those of an earlier mesh; False if the request has none."""
+    """Set the wanted cell sizes, given at the corners of an earlier mesh; return False if the request has none."""
     if "sizes" not in request:
         return False
     with np.load(request["sizes"]) as held:
@@ -131,7 +131,7 @@ def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
 
 
 def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
-    """Triangles of all faces for pictures, finer at curved ones, with their arrays written."""
+    """Mesh all faces with triangles for pictures, finer on curved faces, and write the arrays."""
     low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
     gmsh.option.setNumber("Mesh.MeshSizeMax", PICTURE * float(np.linalg.norm(high - low)))
     gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 2 * PER_TURN)
@@ -161,7 +161,7 @@ def _without_folds(gmsh: Any) -> int:
 
 
 def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
-    """Points, nodes of tetrahedra, nodes of triangles and their faces, for cells of an order."""
+    """Points, nodes of tetrahedra, nodes of triangles and the face of each triangle; cells of order 1 or 2."""
     (tetra, corners), (triangle, sides) = {1: ((4, 4), (2, 3)), 2: ((11, 10), (9, 6))}[order]
     tags, coordinates, _ = gmsh.model.mesh.getNodes()
     index = np.zeros(int(tags.max()) + 1, dtype=int)
@@ -186,7 +186,7 @@ def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any
 
 
 def _written(answer: Path, points: Any, cells: Any, facets: Any, owners: Any) -> dict[str, Any]:
-    """Write the arrays of a mesh; return the name of the file."""
+    """Write the arrays of a mesh; return an answer with the name of the file."""
     file = answer.with_suffix(".npz")
     np.savez(file, points=points, cells=cells, facets=facets, owners=owners)
     return {"arrays": str(file)}

@@ -50,10 +50,11 @@ class CellSizes:
 
 @dataclass(frozen=True)
 class MeshRequest:
-    """How the mesh of a drawing is made: cell size [m], part, unit of the file [m], largest number of cells.
+    """Options for the mesh of a drawing: cell size [m], part, unit of the file [m], largest number of cells.
 
-    ``unit`` and ``select`` are for mesh files, too, and so is ``temperature``, in the unit of their tables. ``flat``
-    makes a plate of a part: its middle surface in triangles. ``sizes``: wanted at an earlier mesh.
+    ``unit`` and ``select`` also apply to mesh files, and so does ``temperature``, in the unit of their tables.
+    ``flat``: True for a plate, the middle surface of a part in triangles. ``sizes``: cell sizes wanted at the corners
+    of an earlier mesh.
     """
 
     size: float | None = None
@@ -74,7 +75,7 @@ class MeshRequest:
             check.number("temperature", self.temperature)
 
     def given(self) -> list[str]:
-        """Names of the arguments that are for drawings and are given."""
+        """Names of the options for drawings only that are set."""
         return [name for name in ("size", "select", "max_cells", "sizes") if getattr(self, name) is not None]
 
 
@@ -85,9 +86,9 @@ PLAIN = MeshRequest()
 class Part:
     """A solid of a drawing, in [m].
 
-    ``volume`` [m³]; ``centre`` (3,); ``inertia`` (3, 3) about it for density one [m⁵]; ``ports`` proposed; ``density``
-    [kg/m³] and ``material``, the name of a material, as far as the file has them; ``colour`` as #rrggbb; ``faces`` in
-    the unit ``scale`` of the kernel [m].
+    ``volume`` [m³]; ``centre`` of mass (3,); ``inertia`` (3, 3) about the centre for density one [m⁵]; proposed
+    ``ports``; ``density`` [kg/m³] and name of the ``material``, if the file has them; ``colour`` as #rrggbb; ``faces``
+    with lengths in the unit of the kernel.
     """
 
     name: str
@@ -109,7 +110,7 @@ class Part:
 class Drawing:
     """Parts of a drawing, with the ``unit`` of its file in words and the unit ``scale`` of the kernel [m].
 
-    ``touching``: numbers of two plane faces on each other and the middle (3,) of their common places [m];
+    ``touching``: numbers of two plane faces on each other and the centre (3,) of their common points [m];
     ``overlaps``: names of two parts that penetrate each other, and the common volume [m³].
     """
 
@@ -148,7 +149,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 
 
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
-    """Drawing with its parts, and the answer to a task of the kernel from which it is made."""
+    """Drawing with its parts, and the answer of gmsh to ``task`` from which it is made."""
     scale = _scale(kind, unit)
     answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
@@ -175,7 +176,7 @@ def _scale(kind: str, unit: float | None) -> float:
 
 
 def _names(paths: list[str]) -> list[str]:
-    """Names of parts from the paths of labels, without what cannot stand in the name of a body, each of them once."""
+    """Unique names of parts from the paths of their labels, with characters that body names exclude replaced."""
     names: list[str] = []
     for number, path in enumerate(paths, 1):
         labels = [label for label in path.split("/") if not NAMELESS.fullmatch(label.strip())]
@@ -240,7 +241,7 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
 
 
 def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
-    """Answer to a request for the mesh of a part."""
+    """Answer of gmsh to a request for the mesh of a part, with at most ``most`` cells."""
     assert request.size is not None
     sizes = request.sizes
     scale = drawing.scale
@@ -309,7 +310,7 @@ def surface_mesh(
         answer = asked({**wanted, "keep": False}, held, REMESHING, beside=beside)
     except ValueError:
         answer = asked({**wanted, "keep": True}, held, beside=beside)
-        warn("the triangles of the STL file are kept as faces of cells: gmsh cannot replace them by some of the size")
+        warn("triangles of the STL file remain faces of the cells: gmsh cannot mesh this surface by the given size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}
     return _mesh(answer.arrays, scale, {"body": None, **faces})
@@ -332,7 +333,7 @@ def _regions(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
-    """Mesh of meshio; a region without faces is all cells."""
+    """Mesh [m] from the arrays of an answer; a region with None for faces consists of all cells."""
     cells, owners, none = arrays["cells"], arrays["owners"], np.zeros(0, dtype=int)
     sets = {
         name: [np.arange(len(cells)), none] if tags is None else [none, np.flatnonzero(np.isin(owners, tags))]
@@ -362,7 +363,7 @@ def _warn_of_walls(answer: dict[str, Any], scale: float) -> None:
 
 
 def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:
-    """Texts on what the drawing says, and on what it does not say."""
+    """Texts for reports on unit, material, flatness and free-form faces of a part."""
     notes = [f"unit of length of the drawing: {drawing.unit}"]
     if part.material and part.density is None:
         notes.append(f"material of the drawing: {part.material!r}, without a density")

@@ -54,7 +54,7 @@ def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
 
 
 def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
-    """Plane or cylinder through a free-form face, by points and normals at some places; nothing if it is neither."""
+    """Plane or cylinder fitted to a free-form face at parameters ``places`` (k, 2); empty if neither fits."""
     points = np.array([_at(gmsh, tag, uv) for uv in places])
     normals = np.array([_normal(gmsh, tag, uv) for uv in places])
     if np.abs(normals - normals[0]).max() < 1e-6:
@@ -98,7 +98,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
 
 
 def _rim(gmsh: Any, tag: int) -> Any:
-    """Parameters of places on the sides of the range of a face."""
+    """Parameters (u, v) on the boundary of the parameter range of a face."""
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     steps = np.linspace(0.0, 1.0, GRID)
     (a, c), (b, d) = low, high
@@ -110,7 +110,7 @@ def _rim(gmsh: Any, tag: int) -> Any:
 
 
 def _places(gmsh: Any, tag: int) -> Any:
-    """Parameters (k, 2) of places within a face."""
+    """Parameters (k, 2) of points within a face."""
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     for grid in (GRID, 4 * GRID):
         steps = (np.arange(grid) + 0.5) / grid
@@ -123,7 +123,7 @@ def _places(gmsh: Any, tag: int) -> Any:
 
 
 def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
-    """Outward normal, and axis, centre, radius and extent of a face, and whether it is concave."""
+    """Geometry of a plane, cylinder or sphere: outward normal, or axis, centre, radius, extent and concavity."""
     uv = places[len(places) // 2]
     at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))
@@ -188,7 +188,7 @@ def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float
 
 
 def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of plane faces of two solids that lie on each other, with the middle of their common places."""
+    """Pairs of plane faces of two solids that lie on each other, with the centre of their common points."""
     planes = [(s, f) for s in solids for f in s["faces"] if f["kind"] == "Plane" and "normal" in f]
     pairs = []
     for k, (solid, face) in enumerate(planes):
@@ -205,7 +205,7 @@ def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _within(gmsh: Any, points: list[Any], face: dict[str, Any]) -> list[Any]:
-    """The points that lie within a plane face."""
+    """Those of the ``points`` that lie within a plane face."""
     if not points:
         return []
     away = np.subtract(points, face["at"]) @ np.array(face["normal"])

@@ -27,7 +27,7 @@ WHOLE_SPHERE = 0.2
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Cylindrical faces of one axis: point on it, direction, radius [mm], extent along it, Σ angle times length."""
+    """Cylindrical faces of one axis: point and direction of the axis, radius [mm], extent, Σ angle times length."""
 
     at: Array
     axis: Array
@@ -58,7 +58,7 @@ def _order(port: ProposedPort) -> tuple[Any, ...]:
 
 
 def _digits(value: float) -> float:
-    """Number [mm] without round-off, so that the order of ports does not depend on it."""
+    """Number [mm] rounded to 10 nm, so that the order of ports does not depend on round-off."""
     return round(float(value), 5) + 0.0
 
 
@@ -76,7 +76,7 @@ def _tuple(values: Array, digits: int = 9) -> tuple[float, ...]:
 
 
 def upwards(axis: Array) -> Array:
-    """Direction of a line whose first component that does not vanish is positive."""
+    """Direction of an axis with the sign for which its first nonzero component is positive."""
     axis = np.asarray(axis, dtype=float)
     leading = axis[np.argmax(np.abs(axis) > 1e-6)]
     return axis if leading > 0.0 else -axis
@@ -108,7 +108,7 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
 
 
 def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """Groups with one more face, which may join several of them."""
+    """Groups with the face ``own`` added, which may merge several groups into one."""
     kept = []
     for other in groups:
         near = NEAR * own.radius
@@ -128,7 +128,7 @@ def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
 
 
 def _balls(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:
-    """Balls and sockets: faces of one centre and radius that cover a good part of a sphere."""
+    """Balls and sockets: faces of one centre and radius that cover a fifth of a sphere or more."""
     groups: list[list[dict[str, Any]]] = []
     for face in (f for f in faces if f["kind"] == "Sphere" and "middle" in f):
         for group in groups:

@@ -75,7 +75,7 @@ def _equal(one: float, two: float) -> bool:
 
 
 def _across(face: Mapping[str, Any], normal: Array) -> bool:
-    """True if a face is perpendicular to the flat faces; faces of unknown shape count as such."""
+    """True if a face is perpendicular to the flat faces, or of unknown shape."""
     if face["kind"] == "Plane" and "normal" in face:
         return bool(abs(np.dot(face["normal"], normal)) <= 10.0 * ACROSS)
     if face["kind"] == "Cylinder" and "axis" in face:
@@ -84,7 +84,7 @@ def _across(face: Mapping[str, Any], normal: Array) -> bool:
 
 
 def _leading(normal: Array) -> float:
-    """Component of a normal of the largest size, the last of equal ones."""
+    """Component of a normal with the largest absolute value; of equal ones the last."""
     return float(normal[2 - int(np.argmax(np.round(np.abs(normal[::-1]), 6)))])
 
 

@@ -30,11 +30,11 @@ MISSING = (
 
 
 class TooSlowError(ValueError):
-    """Gmsh took longer than its bound of time."""
+    """Error of a request that took gmsh longer than its time limit."""
 
 
 class Answer(dict[str, Any]):
-    """Answer of the process, with the ``arrays`` of a mesh."""
+    """Answer of the gmsh process, with the ``arrays`` of a mesh."""
 
     arrays: dict[str, Array]
 
@@ -53,13 +53,14 @@ def asked(
     sizes: dict[str, Array] | None = None,
     beside: Path | None = None,
 ) -> Answer:
-    """Answer of gmsh to a request: ``task`` is describe, assembly, mesh or face; ``surface`` a surface of triangles.
+    """Answer of gmsh to a request, whose ``task`` is describe, assembly, mesh or face.
 
-    ``surface`` is closed; ``sizes`` are those wanted at the corners of earlier cells.
+    ``surface``: points and triangles of a closed surface; ``sizes``: cell sizes wanted at the corners of earlier
+    cells.
 
-    With a file ``beside`` the answer is kept in its folder, and a kept one needs no gmsh. Raises ImportError if gmsh or
-    its libraries are missing, ValueError for a drawing that it refuses, and TooSlowError for one that takes longer than
-    ``seconds``.
+    With a drawing ``beside``, the answer is stored in its folder, and a stored answer is returned without gmsh. Raises
+    ImportError if gmsh or its libraries are missing, ValueError for a drawing that gmsh cannot read, and TooSlowError
+    for a request that takes longer than ``seconds``.
     """
     given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
     if beside is None:
@@ -73,7 +74,7 @@ def asked(
 
 
 def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
-    """Answer of the process, with its arrays; ``given`` arrays are files, by the names of fields of the request."""
+    """Answer of a new gmsh process, and its arrays; ``given`` arrays are passed in files by field of the request."""
     with _folder() as folder:
         for name, arrays in given.items():
             np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def overlaps(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _common(gmsh: Any, one: int, two: int) -> float:
-    """Volume that two solids share; zero where the kernel cannot intersect them."""
+    """Common volume of two solids [mm³]; zero if the kernel cannot intersect them."""
     try:
         made, _ = gmsh.model.occ.intersect([(3, one)], [(3, two)], removeObject=False, removeTool=False)
     except Exception:  # gmsh raises bare Exception

@@ -1,4 +1,4 @@
-"""Texts of STEP files that gmsh does not read: unit of length, materials and densities of products (ISO 10303-21)."""
+"""Data of STEP files (ISO 10303-21) that gmsh does not read: unit of length, materials and densities of products."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def materials(held: dict[int, str]) -> dict[str, FileMaterialName]:
 
 
 def _product(held: dict[int, str], number: int, depth: int = 6) -> str | None:
-    """Name of the product that a definition leads to."""
+    """Name of the product of an entity, found by following its references."""
     text = held.get(number, "")
     if text.startswith("PRODUCT(") or text.startswith("PRODUCT ("):
         strings = STRING.findall(text)
@@ -111,7 +111,7 @@ LENGTHS = {"$": 1.0, "MILLI": 1e-3, "CENTI": 1e-2, "DECI": 1e-1}
 
 
 def _density_unit(held: dict[int, str], item: str) -> float | None:
-    """Factor to kg/m³ of a measure, from its derived unit of mass and length; None for a unit that is not known."""
+    """Factor to kg/m³ of a measured density, from its derived unit of mass and length; None for an unknown unit."""
     factor, mass, length = 1.0, False, False
     pending = [int(n) for n in REFERENCE.findall(item)]
     elements = [held.get(n, "") for n in pending]

@@ -14,7 +14,7 @@ from .kernel import Answer
 
 
 class PartSurface(NamedTuple):
-    """A part of a drawing, with the points (p, 3) [m] and triangles (t, 3) of its surface, outward."""
+    """A part of a drawing with the points (p, 3) [m] and triangles (t, 3) of its surface, normals outward."""
 
     part: Part
     points: Array
@@ -41,15 +41,15 @@ def part_surface(path: Path, *, select: str | None = None, unit: float | None = 
 
 @lru_cache(maxsize=4)
 def _read(path: Path, changed: int, unit: float | None) -> tuple[Drawing, Answer]:
-    """Drawing with the triangles of all faces; a file is read again after a change."""
+    """Drawing with the triangles of all faces, cached until the time ``changed`` of the file differs."""
     return answered(path, FORMATS[path.suffix.lower()], unit, "surfaces")
 
 
 def outward(points: Array, triangles: Array, faces: Array) -> Array:
     """Triangles (t, 3) of a closed surface, turned so that all normals point outward.
 
-    Those of one face, by its number in ``faces`` (t,), have one sense already. Two faces have the same sense if they
-    run along a common edge in opposite directions; the shell of the largest volume is the outer one.
+    Triangles of one face, by its number in ``faces`` (t,), must have one sense. Two faces have the same sense if their
+    triangles run along a common edge in opposite directions; the shell of the largest volume is the outer one.
     """
     names, owner = np.unique(faces, return_inverse=True)
     ends = np.vstack([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
@@ -69,7 +69,7 @@ def outward(points: Array, triangles: Array, faces: Array) -> Array:
 
 
 def _senses(count: int, one: Array, two: Array, agree: Array) -> tuple[Array, Array]:
-    """Signs of faces by which neighbours agree, and the number of the shell of each face."""
+    """Signs (count,) that give adjacent faces the same sense, and the shell number of each face."""
     sign, shell = np.zeros(count, dtype=int), np.full(count, -1)
     beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for a, b, same in zip(one.tolist(), two.tolist(), agree.tolist(), strict=True):

@@ -23,11 +23,11 @@ MOST_FILLED = 0.05
 def file_surface(path: Path) -> tuple[Array, Array]:
     """Points (p, 3) and triangles (t, 3) of a mesh file such as STL, with repeated points merged and normals outward.
 
-    Each edge must have two triangles that run along it in opposite senses. A surface that is not watertight so is
-    repaired by trimesh, with a warning of what was changed. Raises ValueError, with the numbers, without trimesh, and
-    for what it cannot repair.
+    Each edge must have two triangles that run along it in opposite senses. Any other surface is not watertight, and is
+    repaired by trimesh, with a warning that lists the changes. Raises ValueError, with the number of defects, if
+    trimesh is missing or cannot repair the surface.
     """
-    with np.errstate(over="ignore"):  # meshio multiplies what may be letters to see whether a file is binary
+    with np.errstate(over="ignore"):  # meshio's test for binary files overflows when the bytes are letters
         mesh = guarded_mesh(path)
     triangles = [block.data for block in mesh.cells if block.type == "triangle"]
     if not triangles:
@@ -46,7 +46,7 @@ def closed(given: Array, triangles: Array) -> tuple[Array, Array]:
 
 
 def _merged(points: Array, cells: Array, share: float = SAME) -> tuple[Array, Array]:
-    """Points without those that repeat others up to a share of the extent, and the triangles that this leaves whole."""
+    """Points with those closer than ``share`` of the extent merged, and the triangles that keep three corners."""
     extent = float(np.ptp(points, axis=0).max())
     single, inverse = np.unique(points, axis=0, return_inverse=True)
     pairs = KDTree(single).query_pairs(share * extent, output_type="ndarray")
@@ -59,7 +59,7 @@ def _merged(points: Array, cells: Array, share: float = SAME) -> tuple[Array, Ar
 
 
 def _gaps(points: Array, cells: Array) -> str:
-    """Text on what keeps a surface from being watertight; empty if nothing does."""
+    """Text on the defects of a surface that is not watertight; empty for a watertight one."""
     edges = np.vstack([cells[:, [i, (i + 1) % 3]] for i in range(3)])
     keys, inverse, counts = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True, return_counts=True)
     sense = np.bincount(inverse.ravel(), np.where(edges[:, 0] < edges[:, 1], 1, -1), minlength=len(keys))
@@ -78,7 +78,7 @@ def _gaps(points: Array, cells: Array) -> str:
 
 
 def _repaired(points: Array, cells: Array, wrong: str) -> tuple[Array, Array]:
-    """Watertight surface by merging points, dropping repeated triangles, turning others and filling holes."""
+    """Watertight surface by merging points, dropping repeated triangles, reversing triangles and filling holes."""
     try:
         import networkx  # noqa: F401 - trimesh finds holes by it
         import trimesh

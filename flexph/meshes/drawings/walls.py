@@ -1,4 +1,4 @@
-"""Thickness of walls in the process of gmsh, and cells that are small enough over them."""
+"""Thickness of walls, and refinement of cells over thin walls, in the process of gmsh."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEAN_CELL = 0.15
 
 
 def surface_of(gmsh: Any) -> dict[str, Any]:
-    """Corners of the surface triangles, their area, and centres (k, 3) of some with the thickness of the wall below.
+    """Corners and area of the surface triangles, and centres (k, 3) of some triangles with the wall thickness there.
 
     The thickness (k,) is inf where no face is opposite.
     """
@@ -39,9 +39,9 @@ def surface_of(gmsh: Any) -> dict[str, Any]:
 
 
 def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> Any:
-    """Distance through the solid to the face opposite of places on its surface, inf if that is inclined.
+    """Distance through the solid from points on its surface to the opposite face, inf if that face is inclined.
 
-    The solid is on the side of a face on which a line crosses the surface an odd number of times.
+    The side of a face from which a line crosses the surface an odd number of times is inside the solid.
     """
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     doubled = np.einsum("tk,tk->t", np.cross(one, two), normals)[:, None]
@@ -61,7 +61,7 @@ def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> An
 def refine_walls(gmsh: Any, surface: dict[str, Any], size: float, most: int) -> dict[str, Any]:
     """Mesh the surface again with two cells over thin walls; return the thinnest wall and whether it was refined.
 
-    Discrete faces are not meshed again: the kernel has no other geometry of them than their mesh.
+    Discrete faces are not meshed again, as their mesh is their only geometry in the kernel.
     """
     centres, distance, area = surface["centres"], surface["thickness"], surface["area"]
     thin = distance < 2.0 * size

@@ -1,6 +1,7 @@
 """Program of the process that reads and meshes a drawing by gmsh: ``python -m …worker REQUEST ANSWER``.
 
-REQUEST and ANSWER are files of JSON; the arrays of a mesh go to an .npz file beside ANSWER. gmsh is imported here only.
+REQUEST and ANSWER are JSON files; arrays of a mesh are written to an .npz file next to ANSWER. Only this module
+imports gmsh.
 All lengths are in millimetres, in which the kernel has its tolerances.
 """
 
@@ -24,11 +25,11 @@ SEWING = (1e-6, 1e-4, 1e-2)
 
 
 class MissingError(Exception):
-    """Gmsh, or a library that it needs, is missing."""
+    """Error for a missing gmsh, or a missing library that gmsh needs."""
 
 
 def opened(request: dict[str, Any]) -> Any:
-    """Gmsh with the drawing of a request as its model."""
+    """Open the drawing of a request; return the module gmsh with the drawing as its model."""
     try:
         import gmsh
     except (ImportError, OSError) as error:
@@ -54,14 +55,14 @@ def opened(request: dict[str, Any]) -> Any:
         raise RefusedError(f"gmsh cannot read it: {error}") from error
     if not gmsh.model.getEntities(3):
         faces = len(gmsh.model.getEntities(2))
-        raise RefusedError(f"it must hold closed solids, got none ({faces} faces that enclose no volume)")
+        raise RefusedError(f"it must contain closed solids, got none ({faces} faces that enclose no volume)")
     return gmsh
 
 
 def _from_triangles(gmsh: Any, file: str, *, keep: bool) -> None:
-    """Volume within a closed surface of triangles, whose edges of more than 40° bound its faces.
+    """Create the volume within a closed surface of triangles; edges of more than 40° bound its faces.
 
-    ``keep``: the triangles are those of the mesh; otherwise faces get a parametrisation and are meshed anew.
+    ``keep``: True to keep the triangles in the mesh; otherwise faces get a parametrisation to be meshed again.
     """
     held = np.load(file)
     points, triangles = held["points"], held["triangles"]
@@ -78,7 +79,7 @@ def _from_triangles(gmsh: Any, file: str, *, keep: bool) -> None:
 
 
 def main(request_file: str, answer_file: str) -> None:
-    """Answer the request in a file; refusals and missing libraries are answers, too."""
+    """Write the answer to the request in a file; errors of drawings and missing libraries are written as answers."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     answer: dict[str, Any]
     try:

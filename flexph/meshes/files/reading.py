@@ -70,7 +70,7 @@ def refuse_gmsh_type(path: Path, error: KeyError) -> None:
 
 
 def _place(types: list[int], number: int) -> str:
-    """Count and first cell of a type, in words; empty if the type is not in ``types``."""
+    """Text with the count and the first cell of a gmsh type ``number``; empty if the type is not in ``types``."""
     return f" ({types.count(number)}, the first is cell {types.index(number)})" if number in types else ""
 
 
@@ -87,7 +87,7 @@ def read(mesh: Source) -> meshio.Mesh:
 
 
 def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest = PLAIN) -> MeshContents:
-    """The contents of a mesh file, without the keywords, cards or element types in ``omit``; a drawing is meshed.
+    """Contents of a mesh file or of the mesh of a drawing, without the keywords, cards or element types in ``omit``.
 
     Raises ValueError, naming the path, for any error of the reader and for cells of unknown types; OSError if the path
     is not a regular file; ImportError for a drawing without gmsh.
@@ -110,15 +110,18 @@ def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest =
         exited = isinstance(error, SystemExit)
         reason = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
         raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(reason.split())}") from error
-    sys.stderr.write(warned.getvalue())  # `printed` is dropped: failed attempts at formats that share a suffix
+    sys.stderr.write(warned.getvalue())  # output of failed attempts with other formats of the same suffix is not shown
     return contents if is_drawing(Path(mesh), request) else _requested(contents, request)
 
 
 def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
-    """The selected contents with lengths in [m], at a temperature. Raises ValueError for arguments of drawings only."""
+    """Contents of the selected part in metres, at the temperature of the request.
+
+    Raises ValueError for options that only drawings have.
+    """
     given = " and ".join(name for name in request.given() if name != "select")
     if given:
-        raise ValueError(f"{given} must be left out: the mesh has its cells already; {given} is for drawings (STEP, …)")
+        raise ValueError(f"{given} must be left out for a mesh file, which has its cells: it is for drawings (STEP, …)")
     if request.select is not None:
         contents = selected(contents, request.select)
     materials = {name: material.at(request.temperature) for name, material in contents.materials.items()}

@@ -1,4 +1,4 @@
-"""Constraints of Nastran files: rigid elements and means as couplings, and the grid points on which others act."""
+"""Constraints of Nastran files: rigid elements and RBE3 as couplings; unsupported ones with their grid points."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ TRANSLATIONS = set("123")
 class Constraints:
     """Constraints of a deck: ``couplings`` by name, and unsupported parts ``left_out``.
 
-    ``numbers`` (n,), ascending, and ``points`` (n, 3) of the grid points; ``body`` (k,): points that its cells use.
-    ``hung``: points that move with a reference point, by its number.
+    ``numbers`` (n,), ascending, and ``points`` (n, 3) of the grid points; ``body`` (k,): indices of the points that
+    cells of the body use. ``hung``: indices of points that move with a reference point, by its number.
     """
 
     numbers: Array
@@ -52,7 +52,7 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
 
     def reach(self, card: Card) -> Array | None:
-        """Points on which a card acts, or that hang on its grid points; None if one is not known."""
+        """Indices of the points on which a card acts, by its grid points or their couplings; None if one is unknown."""
         reached = [self._reached(card.field(k)) for k in GRIDS.get(card.name, ()) if card.field(k) not in ("", "0")]
         known = [points for points in reached if points is not None]
         return np.unique(np.concatenate(known)) if known and len(known) == len(reached) else None
@@ -106,7 +106,7 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", why, points, port=name))
 
     def sets(self) -> Mapping[str, Array]:
-        """Points of the couplings by name."""
+        """Indices of the points of couplings by name."""
         return {name: coupling.points for name, coupling in self.couplings.items()}
 
 
@@ -115,7 +115,7 @@ def _defect_of_rigid(card: Card) -> str:
 
 
 def _listed(words: list[str]) -> list[str]:
-    """Numbers of grid points with ranges 'a THRU b' written out; a number with a point (ALPHA) ends them."""
+    """Numbers of grid points with ranges 'a THRU b' expanded, up to a number with a decimal point (ALPHA)."""
     held = [word.upper() for word in words if word]
     listed: list[str] = []
     for k, word in enumerate(held):
@@ -133,7 +133,7 @@ def _listed(words: list[str]) -> list[str]:
 
 
 def _mean_grids(card: Card) -> tuple[list[str], list[float], str]:
-    """Grid points of RBE3, the weight of each, and why it is no weighted mean; empty if it is."""
+    """Grid points of an RBE3 card, their weights, and the reason if it is no weighted mean, else an empty text."""
     weights, components, groups = list[float](), set[str](), list[list[str]]()
     words, k = [word.upper() for word in card.fields[4:] if word], 0
     while k < len(words) and words[k] not in ("UM", "ALPHA", "TREF"):

@@ -24,8 +24,8 @@ from .shells import SHELL_SECTIONS, shell_section
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
 
-    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL that and the thickness of shells. Raises
-    ValueError, with line and card, for cards that cannot be read.
+    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL the material and thickness of shells.
+    Raises ValueError, with line and card, for cards that cannot be read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -151,7 +151,7 @@ class Deck:
         ]
 
     def _axes(self, card: Card) -> Array | str:
-        """Axes (3, 3) of the materials of a PSOLID card that are not isotropic, or why they are not known."""
+        """Axes (3, 3) of the anisotropic material of a PSOLID card, or the reason why they are unknown."""
         system = card.whole(2, 0)
         axes = self.grids.axes(system) if system >= 0 else None
         return f"CORDM {system} ({card}), which is no rectangular system" if axes is None else axes
@@ -166,9 +166,9 @@ class Deck:
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
     def _beside(self, top: int) -> list[LeftOut]:
-        """Elements with properties that are of lower dimension than the body, as unsupported parts.
+        """Entries of the report for elements with properties and a lower dimension than the body.
 
-        They are shells on solids, or bars in them.
+        Such elements are shells on solids, or bars in solids.
         """
         why = "an element with properties, of lower dimension than the body"
         own: dict[str, LeftOut] = {}
@@ -279,7 +279,7 @@ def cell_of(card: Card) -> tuple[str, list[str]]:
 
 
 def change_of(name: str) -> Literal["mass", "stiffness"] | None:
-    """Effect on a body of ignoring a card other than elements and grid points; None for loads, output and the like."""
+    """Effect on a body if a card of this name is ignored; None for loads, output and other cards without effect."""
     if name in STIFFNESS:
         return "stiffness"
     unknown = name.startswith("C") and name not in OTHER and not name.startswith("CORD")

@@ -37,7 +37,7 @@ class Grids:
         if card.name == "GRID":
             known = self.cards.setdefault(card.whole(0), card)
             if known is not card and known.fields[1:5] != card.fields[1:5]:
-                raise ValueError(f"{card} must not be another place of grid point {card.whole(0)}")
+                raise ValueError(f"{card} must not define grid point {card.whole(0)} a second time")
         elif card.name == "GRDSET":
             self.default = card.whole(1, BASIC)
         elif card.name in ("CORD1R", "CORD1C", "CORD1S"):
@@ -91,7 +91,7 @@ class _Placing:
         return axes.placed(straight)
 
     def of_system(self, number: int) -> Axes:
-        """Axes of a system. Raises ValueError for one that is missing, or defined relative to itself."""
+        """Axes of a system in the basic system. Raises ValueError if it is missing, or defined relative to itself."""
         if number not in self.axes:
             if number not in self.systems:
                 known = ", ".join(map(str, sorted(self.systems))) or "none"

@@ -77,7 +77,7 @@ def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float]
 
 
 def _completed(young: float | None, shear: float | None, poisson: float | None) -> tuple[float | None, float | None]:
-    """Young's modulus and ν, of which one may follow from the shear modulus."""
+    """Young's modulus and Poisson's ratio, one of which may be computed from the shear modulus."""
     if young is None and shear is not None and poisson is not None:
         young = 2.0 * shear * (1.0 + poisson)
     if poisson is None and young and shear:
@@ -90,7 +90,7 @@ def _contradiction(young: float | None, shear: float | None, poisson: float | No
 
 
 def _isotropic(card: Card) -> FileMaterial:
-    """Moduli E, G and ν, of which one may follow from the others."""
+    """Isotropic material of a card with E, G and ν, one of which may be computed from the other two."""
     given, shear, ratio = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
     young, poisson = _completed(given, shear, ratio)
     refused = _contradiction(young, shear, poisson, card)
@@ -105,7 +105,7 @@ def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
 
 
 def _anisotropic(card: Card) -> FileMaterial:
-    """Upper triangle of the stiffness, by rows."""
+    """Anisotropic material of a card with the upper triangle of its stiffness by rows."""
     size = len(STIFFNESSES)
     stiffness = {}
     k = 1
@@ -118,5 +118,5 @@ def _anisotropic(card: Card) -> FileMaterial:
 
 
 def _orthotropic(card: Card) -> FileMaterial:
-    """E_1 to E_3, ν_12, ν_13, ν_23, G_12, G_13, G_23, in the order of the card."""
+    """Orthotropic material of a card with E_1 to E_3, ν_12, ν_13, ν_23, G_12, G_13, G_23."""
     return FileMaterial().with_rows((Row("engineering constants", 0.0, tuple(card.real(k) for k in range(1, 10))),))

@@ -20,7 +20,7 @@ PLAIN = {4: 1.0, 6: 0.833333, 7: 0.0}
 
 
 def shell_section(card: Card, elements: Iterable[Card]) -> ShellSection:
-    """Thickness of a property of shells, and why it is no plate."""
+    """Section of shells of a property card: thickness, and the reason if it is no homogeneous plate."""
     why, offset, own = _defect(card), "", 0.0
     for element in elements:
         at = OFFSET.get(element.name)

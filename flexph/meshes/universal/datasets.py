@@ -20,11 +20,14 @@ class DataSet(NamedTuple):
     place: Place
 
     def at(self, line: int) -> Place:
-        """Place of one of its lines, from 0."""
+        """Place in the file of a line of the data set, counted from 0."""
         return Place(self.place.line + line)
 
     def whole(self, line: int) -> list[int]:
-        """Whole numbers of a line, apart or in columns of ten. Raises ValueError, with the place, for anything else."""
+        """Integers of a line, separated by blanks or in columns of ten characters.
+
+        Raises ValueError, with the place, for any other line.
+        """
         text = self._line(line)
         columns = [text[k : k + 10].strip() for k in range(0, len(text.rstrip()), 10)]
         for words in (text.split(), [word for word in columns if word]):

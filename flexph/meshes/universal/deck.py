@@ -108,7 +108,7 @@ class _Deck:
         self.nodes.append((np.array(numbers, dtype=int), np.array(at).reshape(-1, 3)))
 
     def _take_systems(self, data: DataSet) -> None:
-        """Note the systems that are not the global one, in which no nodes may be."""
+        """Record the coordinate systems that differ from the global one, in which nodes are not supported."""
         k = 2
         while k < len(data.lines):
             number, kind = data.whole(k)[:2]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """Cell type of a kind of element, and the indices of its nodes in the order of meshio; None as they are."""
+    """Cell type of a kind of element, and the order of its nodes in meshio; None if the order is the same."""
 
     cell: str
     order: tuple[int, ...] | None = None

@@ -1,5 +1,6 @@
 """Mechanisms that drawings of assemblies propose, as commented model files.
 
-:mod:`.touching` finds contacts of parts, :mod:`.freedoms` the joints that they make, :mod:`.text` writes.
+:mod:`.touching` finds contacts of parts, :mod:`.freedoms` the joints that follow from them, :mod:`.text` writes the
+model file.
 Imports: files, meshes, meshes.drawings, numerics.
 """

@@ -1,10 +1,10 @@
-"""Joint of two parts: the motions that all of their contacts leave.
+"""Joint between two parts, from the relative motions that all of their contacts allow.
 
-A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided: a pin in a bore leaves
-the turn about and the slide along its axis, planes leave two slides and the turn about the normal, a ball three turns,
-a pin in a slot the turn about and slide along itself, the slide along the slot and the turn about its normal.
-The motions that all contacts leave are the null space of their conditions; its form is that of a lower pair
-(F. Reuleaux, Theoretische Kinematik, 1875).
+A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided. A pin in a bore allows
+rotation about its axis and sliding along it; planes allow two slides and the rotation about the normal; a ball allows
+three rotations. A pin in a slot allows rotation about the axis of the pin, sliding along this axis and along the slot,
+and rotation about the normal of the slot. The motions that all contacts allow are the null space of their conditions;
+it is compared with the motions of lower pairs (F. Reuleaux, Theoretische Kinematik, 1875).
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ RANK = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A joint: place (3,) [m], direction (3,), number of freedoms, and kind.
+    """A joint: position (3,) [m], axis (3,), number of degrees of freedom, and kind.
 
-    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, slot with the direction of the slot as its axis, or
-    other.
+    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, slot (its axis is the direction of the slot), other.
     """
 
     kind: str
@@ -37,7 +36,7 @@ class Pair:
 
 
 def pair_of(touches: Sequence[Touch]) -> Pair:
-    """Joint that the contacts of two parts make; bores in line act like pins."""
+    """Joint that follows from the contacts of two parts; bores in line act like pins."""
     middle = np.mean([t.at for t in touches], axis=0)
     scale = max(float(np.max([np.linalg.norm(t.at - middle) for t in touches])), 1e-9)
     conditions = np.vstack([_conditions(t, (t.at - middle) / scale) for t in touches])
@@ -49,7 +48,7 @@ def pair_of(touches: Sequence[Touch]) -> Pair:
 
 
 def _in_slot(slot: Touch, pair: Pair) -> Pair:
-    """Pin in a slot if the contacts leave its turn and its way along the slot, and at most those of the slot alone."""
+    """Joint of a pin in a slot if ``pair`` has 2 to 4 degrees of freedom, otherwise ``pair``."""
     assert slot.normal is not None
     if pair.freedoms not in (2, 3, 4):
         return pair
@@ -57,7 +56,7 @@ def _in_slot(slot: Touch, pair: Pair) -> Pair:
 
 
 def _conditions(touch: Touch, place: Array) -> Array:
-    """Rows (k, 6) over (ω, v) that vanish for the motions that a contact leaves."""
+    """Matrix (k, 6) whose products with the twists (ω, v) that a contact allows are zero."""
     if touch.kind == "ball":
         return _velocity(place)
     if touch.kind == "slot":  # the line of contact stays in the middle plane of the slot
@@ -72,7 +71,7 @@ def _conditions(touch: Touch, place: Array) -> Array:
 
 
 def _velocity(place: Array) -> Array:
-    """Matrix (3, 6) of the velocity v + ω × p of a place."""
+    """Matrix (3, 6) from a twist (ω, v) to the velocity v + ω × p of a point p."""
     x, y, z = place
     return np.hstack([np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]), np.eye(3)])
 
@@ -108,13 +107,13 @@ def _classified(free: Array, middle: Array, scale: float) -> Pair:
 
 
 def _moment(spin: Array) -> Array:
-    """Matrix of p ↦ ω × p."""
+    """Matrix (3, 3) of the map p ↦ ω × p."""
     x, y, z = spin
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def _slides(free: Array) -> Array:
-    """Orthonormal velocities (k, 3) of the free motions without a turn."""
+    """Orthonormal velocities (k, 3) of the free motions without rotation."""
     _, values, rows = np.linalg.svd(free[:, :3].T)
     rank = int(np.sum(values > RANK))
     velocities = rows[rank:] @ free[:, 3:]
@@ -122,5 +121,5 @@ def _slides(free: Array) -> Array:
 
 
 def _cleaned(vector: Array) -> Array:
-    """Vector without round-off."""
+    """Vector with components of the size of round-off set to zero."""
     return np.round(vector, 12) + 0.0

@@ -136,7 +136,7 @@ def _others(name: str, touches: Sequence[Touch]) -> set[str]:
 
 
 def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
-    """True if the part is the pin of all of the contacts."""
+    """True if the part is the pin in all of the contacts ``touches``."""
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
@@ -212,7 +212,7 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
 
 
 def loops(proposal: Proposal) -> int:
-    """Number of closed loops of the joints."""
+    """Number of closed kinematic loops of the proposed joints."""
     parts = {name for j in proposal.joints for name in (j.first, j.second)} | {proposal.ground}
     root = {name: name for name in parts}
 
@@ -230,5 +230,5 @@ def loops(proposal: Proposal) -> int:
 
 
 def direction(axis: np.ndarray) -> list[float]:
-    """Direction as numbers without round-off."""
+    """Components of an axis as a list, without round-off."""
     return [float(x) for x in np.round(axis, 12) + 0.0]

@@ -30,7 +30,7 @@ DIRECTION = {"hinge": "axis", "cylindrical": "axis", "prismatic": "direction", "
 
 @dataclass(frozen=True)
 class Choices:
-    """Data missing in a drawing: density [kg/m³], flexible parts, and their cell size [m]."""
+    """Data that a drawing does not contain: density [kg/m³], names of flexible parts, and their cell size [m]."""
 
     density: float | None = None
     flexible: tuple[str, ...] = ()
@@ -39,14 +39,14 @@ class Choices:
 
 @dataclass
 class _Ports:
-    """Ports of the bodies: a place for each rigid one, the name of a region for each flexible one."""
+    """Collector of the ports of bodies: positions for rigid bodies, names of regions for flexible bodies."""
 
     flexible: Sequence[str]
     places: dict[str, dict[str, Array]] = field(default_factory=dict)
     regions: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, body: str, other: str, at: Array, region: str) -> str:
-        """Name of a new port of a body that leads to another."""
+        """Add a port of a body for its joint with the body ``other``; return its name ``body.port``."""
         known = self.places.setdefault(body, {})
         name = next(n for n in (other, *(f"{other}{k}" for k in range(2, 1000))) if n not in known)
         known[name] = at
@@ -110,7 +110,7 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
 
 
 def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
-    """Path of the drawing relative to the folder of the model; None for one outside, which a model cannot name."""
+    """Path of the drawing relative to the folder of the model; None for a drawing outside, if no part is flexible."""
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
     if not path.startswith(".."):
         return Path(path).as_posix()
@@ -168,7 +168,7 @@ def _body(part: Part, ports: _Ports, choices: Choices, *, mesh: str | None, prop
 
 
 def _density(part: Part, choices: Choices, *, is_ground: bool) -> tuple[float, str]:
-    """Density of a part [kg/m³], and its source in words."""
+    """Density of a part [kg/m³], and a text on its source."""
     if choices.density is not None:
         return choices.density, "given"
     if part.density is not None:
@@ -178,7 +178,7 @@ def _density(part: Part, choices: Choices, *, is_ground: bool) -> tuple[float, s
 
 
 def _numbers(part: Part, density: float) -> Iterator[str]:
-    """Body by mass and inertia, without the shape of the part."""
+    """Yield the lines of a rigid body that is given by mass, inertia and centre of mass."""
     yield "    kind: rigid_body"
     yield f"    mass: {density * part.volume:.12g}"
     yield "    inertia:"
@@ -245,7 +245,7 @@ def _gear_sureness(gear: ProposedGear) -> str:
 
 
 def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
-    """Weld of the part that stands still."""
+    """Lines of the weld of the fixed part to the ground."""
     port = ports.add(part.name, "ground", part.centre, "")
     return [
         f"  # the ground: {part.name}, {proposal.reason}",
@@ -278,7 +278,7 @@ def _left_out(proposal: Proposal) -> list[str]:
 
 
 def _overlaps(proposal: Proposal) -> list[str]:
-    """Sentence on each pair of parts that penetrate each other."""
+    """Comment on each pair of parts that penetrate each other."""
     return [
         f"{one} and {two} overlap by {1e9 * volume:.4g} mm³: a press fit, or drawn in a wrong place"
         for one, two, volume in proposal.overlaps
@@ -301,7 +301,7 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits; round-off of the largest one, or of ``scale``, becomes zero."""
+    """Text of a list of numbers with twelve digits; those below round-off of the largest or of ``scale`` become 0."""
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"

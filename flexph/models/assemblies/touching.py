@@ -28,7 +28,7 @@ SURE = {"pin": "sure", "ball": "sure", "slot": "likely", "plane": "sure", "bores
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A contact of two parts: kind (pin, bores, slot, ball, plane), place (3,) [m], axis or normal (3,), ports of both.
+    """A contact of two parts: kind (pin, bores, slot, ball, plane), position (3,) [m], axis or normal (3,), both ports.
 
     A pin in a slot also has the ``normal`` (3,) of the sides of the slot.
     """
@@ -42,7 +42,7 @@ class Touch:
     normal: Array | None = None
 
     def words(self) -> str:
-        """Contact in words."""
+        """Text that describes the contact."""
         one, two = f"{self.first}.{self.ports[0]}", f"{self.second}.{self.ports[1]}"
         return {
             "pin": f"{one} and {two} are coaxial and fit",
@@ -78,7 +78,7 @@ def _of_pair(one: Part, two: Part) -> Iterator[Touch]:
 
 
 def _slots(owner: Part, other: Part) -> Iterator[Touch]:
-    """Pins of a part between two parallel plane faces of another, which face each other and touch the pin."""
+    """Yield the pins of ``owner`` in slots of ``other``: between two parallel plane faces that touch the pin."""
     sides = [port for port in other.ports if port.kind == "plane"]
     extents = {port.name: _places(other, port) for port in sides}
     for pin in (port for port in owner.ports if port.kind == "pin"):
@@ -96,13 +96,13 @@ def _slots(owner: Part, other: Part) -> Iterator[Touch]:
 
 
 def _places(part: Part, port: ProposedPort) -> Array:
-    """Places (k, 3) on the faces of a plane port [m]."""
+    """Points (k, 3) [m] on the faces of a plane port."""
     held = [np.reshape(face["points"], (-1, 3)) for face in part.faces if face["tag"] in port.faces]
     return part.scale * np.vstack(held)
 
 
 def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
-    """True if a pin faces a plane face: within its extent along the slot, and overlapping it along the pin."""
+    """True if a pin lies within the extent of a side of the slot, along the slot and along the pin."""
     assert pin.radius is not None and pin.length is not None
     away = places - np.array(pin.centre)
     along, across = away @ direction, away @ np.array(pin.axis)

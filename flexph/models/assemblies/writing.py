@@ -15,7 +15,7 @@ def write_assembly(
 ) -> tuple[Path, Proposal]:
     """Write the model file that a drawing proposes, with the suffix .yaml; return its path and the proposal.
 
-    Raises FileExistsError instead of replacing a file; ValueError for a drawing that is none, or that has no density.
+    Raises FileExistsError instead of replacing a file; ValueError for a file that is no drawing, or has no density.
     """
     if drawing.suffix.lower() not in FORMATS:
         raise ValueError(f"an assembly must be a drawing ({', '.join(FORMATS)}), got {drawing.name!r}")

@@ -2,8 +2,8 @@
 
 Python's parser (:mod:`ast`) reads them. Only numbers, names, signs, + - * / ** %, comparisons and calls of the
 functions below are accepted and become functions of one value; nothing else is evaluated. All numbers are
-floating-point, so that no power takes long. Libraries for this purpose keep names in an evaluator, which threads cannot
-share, and walk the tree at every call.
+floating-point, so that no power takes long. Existing libraries for expressions store names in an evaluator, which
+threads cannot share, and traverse the syntax tree at every call.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _Value = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """Function of ``variable`` (t [s], or s, a rate) from its text, times ``factor``, the SI value of its unit.
+    """Function of ``variable`` (the time t [s], or a rate s) from its text, times ``factor``, the SI value of its unit.
 
     Raises ValueError for an invalid expression or unknown names.
 

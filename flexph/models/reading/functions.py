@@ -42,7 +42,7 @@ def _numbers(path: Path, line: int, row: list[str], places: list[int]) -> list[f
     try:
         numbers = [float(row[place]) for place in places]
     except (ValueError, IndexError):
-        raise ValueError(f"{path.name}, line {line}: {','.join(row)[:60]!r} lacks a number where one is due") from None
+        raise ValueError(f"{path.name}, line {line}: {','.join(row)[:60]!r} must be a number for each column") from None
     if not np.all(np.isfinite(numbers)):
         raise ValueError(f"{path.name}, line {line}: numbers must be finite, got {','.join(row)[:60]!r}")
     return numbers
@@ -88,7 +88,7 @@ def trusted_function(path: str, folder: Path, *, trust: bool) -> Callable[..., A
 
 
 def _imported(module: str, folder: Path) -> Any:
-    """Module that is installed, or else lies in a folder, imported."""
+    """Import a module by name: an installed one, else one in a folder."""
     sys.path.append(str(folder))
     try:
         invalidate_caches()

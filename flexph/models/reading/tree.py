@@ -92,11 +92,11 @@ SEPARATED = re.compile(r",|^[ \t]*- ", re.MULTILINE)
 
 
 class _TooMany(Exception):
-    """Exception for a file with too many values, with the line and column of the first one too many."""
+    """Error of a file with too many values; arguments: line and column of the first value beyond the limit."""
 
 
 class _Counting(Composer):
-    """Composer that stops at the limit of values instead of composing all of them first."""
+    """YAML composer that stops once the file exceeds the largest number of values."""
 
     count = 0
 
@@ -111,7 +111,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """Data of a file with the name ``name``, and the (line, column) of values and of their names by path."""
+    """Data of the file ``name``, and (line, column) of the values and of their names by path."""
 
     name: str
     data: Any
@@ -119,7 +119,7 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem of a value, or of its name, with the position of the nearest path that has one in the file."""
+        """Problem of a value, or of its name, at its position in the file, or at that of the nearest entry above."""
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -182,13 +182,13 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """Converter of YAML nodes to plain data, which fills the positions of a tree and counts the values."""
+    """Converter of YAML nodes to plain data, which records positions in the tree and counts values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node and all below it."""
+        """Plain data of a node with its children."""
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

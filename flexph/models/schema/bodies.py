@@ -34,7 +34,7 @@ class BodyEntry(Entry):
     mass_factor: FactorOrInput = None
 
     def build(self, builder: Builder) -> Body:
-        """Build the body, add its lumped masses, and take the factor of its mass."""
+        """Build the body, add its lumped masses, and multiply its mass by ``mass_factor``."""
         body: Body = super().build(builder)
         for i, lumped in enumerate(self.masses):
             with builder.at("masses", i).refusals(lumped):
@@ -46,7 +46,7 @@ class BodyEntry(Entry):
 
 
 class Reduced(BodyEntry):
-    """A body reduced to a few modes, see :func:`flexph.bodies.reduce_body`, or the ``file`` of a reduced body."""
+    """A body reduced to a few modes, see :func:`flexph.bodies.reduce_body`, or read from the ``file`` of one."""
 
     makes: ClassVar = staticmethod(reduce_body)
     others: ClassVar = (load_reduced,)
@@ -70,7 +70,7 @@ class Reduced(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of a file from the arguments of a call."""
+        """Fields of the entry in a file from the arguments of a call."""
         return {("file" if name == "path" else name): value for name, value in given.items()}
 
     def call(self) -> Callable[..., Any]:
@@ -119,11 +119,11 @@ class ForeignModes(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of a file from the arguments of a call."""
+        """Fields of the entry in a file from the arguments of a call."""
         return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call: the nodes' masses are its ``masses``, which in files are lumped masses."""
+        """Arguments of the call; its ``masses`` are those of nodes, as the field ``masses`` has lumped masses."""
         given = super().arguments(builder)
         return {("masses" if name == "masses_of_nodes" else name): value for name, value in given.items()}
 

@@ -1,7 +1,7 @@
-"""Connections of model files: every public function of :mod:`flexph.joints` and the contacts.
+"""Connections of model files: one entry for each public function of :mod:`flexph.joints`, and the contacts.
 
-Their fields follow from the signatures. Only arguments are listed here whose annotation does not determine how they are
-written in a file.
+Their fields follow from the signatures. This module lists only arguments whose annotation does not determine their
+form in a file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SHEAVE = entry_of(joints.Sheave)
 
 
 def _rope_point(given: Any) -> str:
-    """Tag that tells a sheave from a port or ground point, for a point on the path of a rope."""
+    """Tag of a point on the path of a rope: sheave, or end at a port or ground point."""
     is_sheave = isinstance(given, SHEAVE) or (isinstance(given, dict) and "ground" not in given)
     return f"{TAG}{'sheave' if is_sheave else 'end'}"
 

@@ -1,4 +1,4 @@
-"""Controllers in model files: built-in and sampled ones, and functions of the user, called with --trust only."""
+"""Controllers in model files: built-in ones, and functions of the user, which are called with --trust only."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Actuated(Entry):
     delay: Annotated[int, Field(ge=0)] = 0
 
     def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
-        """Sampled controller with delay, quantised readings, and limits of outputs and of their rates added."""
+        """Sampled controller ``loop`` with delay, quantised readings, and limits of outputs and their rates added."""
         loop = quantised(loop, marks) if marks else loop
         loop = delayed(loop, self.delay) if self.delay else loop
         loop = saturated(loop, limits) if limits else loop
@@ -85,7 +85,7 @@ class _OfAnAngle(Actuated):
 
 @dataclass(frozen=True)
 class _Along:
-    """Function of a controller whose scalar outputs act along an axis."""
+    """Function of a controller whose scalar outputs are converted to vectors along an axis."""
 
     function: Callable[..., Any]
     axis: Any
@@ -150,7 +150,7 @@ class PIDController(_OfAnAngle):
 class FunctionController(Actuated):
     """A function of time and sensors by its import path, called every period; see :class:`flexph.control.Sampled`.
 
-    ``limits`` and ``rate_limits`` are by port, ``resolution`` is by sensor.
+    ``limits`` and ``rate_limits`` are mappings by port, ``resolution`` is a mapping by sensor.
     """
 
     kind: Literal["function"]
@@ -207,7 +207,7 @@ class _DriveTrain(Entry):
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
-        """Controller of the system, joined to its port, with its supply as input."""
+        """Continuous controller of a system whose port ``shaft`` is joined to the port, with its supply as input."""
         given = as_input(builder.of(getattr(self, supplied), supplied))
         return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
 
@@ -256,7 +256,7 @@ class GearboxController(_DriveTrain):
 class HydraulicCylinderController(Entry):
     """A hydraulic cylinder, solved within the steps; see :func:`flexph.control.hydraulic_cylinder`.
 
-    ``rod`` and ``foot`` are forces of the mechanism; ``valve`` and ``pump`` are commands and flows by formulas.
+    ``rod`` and ``foot`` name external ports of the mechanism; ``valve`` and ``pump`` are functions of time.
     """
 
     kind: Literal["hydraulic_cylinder"]
@@ -296,7 +296,7 @@ class HydraulicCylinderController(Entry):
 class FeedbackController(Entry):
     """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
 
-    With a ``period`` it is called periodically and held in between.
+    With a ``period`` it is called once per period, and its output is constant in between.
     """
 
     kind: Literal["feedback"]
@@ -329,7 +329,7 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers with the wrong size, or undefined during the run."""
+    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run."""
     for name, entry in given.items():
         for field in ("reference", "supply", "drive", "valve", "pump"):
             place = here.at("controllers", name, field)

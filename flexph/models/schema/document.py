@@ -1,4 +1,4 @@
-"""Top level of a model file."""
+"""Sections at the top level of a model file, with the kinds of entries that installed packages register."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kinds(NamedTuple):
     sections : tuple of type
         Kinds of cross sections.
     parts : tuple of type
-        Kinds of values within these.
+        Kinds of entries that occur only within the others.
     """
 
     bodies: tuple[type[Entry], ...] = ()
@@ -67,7 +67,7 @@ class Document(Entry):
 
 @cache
 def all_kinds() -> Kinds:
-    """Kinds of all installed packages."""
+    """Kinds of bodies, materials and cross sections of all installed packages."""
     kinds = [Kinds(bodies=BODIES), *(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))]
     return Kinds(*(tuple(kind for one in kinds for kind in one[i]) for i in range(len(Kinds._fields))))
 

@@ -1,4 +1,4 @@
-"""Entries: sections of a model file that create a value by a function call."""
+"""Base of the entries of a model file, each of which creates a value by a function call."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .fields import TAG, Buildable
 
 @dataclass(frozen=True)
 class Builder:
-    """Context in which entries are built: the file's folder, its trust, named entries by section, path of the entry.
+    """Context in which an entry is built: folder of the file, ``path`` of the entry, named entries by section.
 
-    ``dim`` is the dimension of the mechanism, 0 before it is known.
+    ``trust``: True if Python functions may be imported; ``dim``: dimension of the mechanism, 0 before it is known.
     """
 
     folder: Folder
@@ -41,14 +41,14 @@ class Builder:
         return Misfit(self.path, text)
 
     def named(self, section: str, name: str) -> Any:
-        """Value of a named entry of a section."""
+        """Value built from a named entry of a section. Raises Misfit for an unknown name."""
         entries = self.sections.get(section, {})
         if name not in entries:
             raise self.misfit(f"no entry {name!r} in {section!r}: {nearest(name, entries)}")
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """Value of a field, in which entries are built, also within lists and mappings."""
+        """Value of a field with its entries built, including those within lists and mappings."""
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -60,7 +60,7 @@ class Builder:
 
     @contextmanager
     def refusals(self, entry: Any = None) -> Iterator[None]:
-        """Context that turns errors into Misfit, at the setting that the error names if ``entry`` has it."""
+        """Context manager that converts errors to Misfit, at the field of ``entry`` that the error names."""
         try:
             yield
         except Misfit:
@@ -71,7 +71,7 @@ class Builder:
 
 
 def _place(text: str, entry: Any) -> Path:
-    """Path of the setting that an error names: "length must be …", or "station 'middle' …" anywhere in it."""
+    """Path of the field that an error names: at its begin ("length must be …") or quoted ("station 'middle' …")."""
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
     if first in names:
@@ -83,7 +83,7 @@ def _place(text: str, entry: Any) -> Path:
 
 
 class Entry(BaseModel, Buildable):
-    """Base of entries: their fields are the arguments of the function ``makes``, except ``kind`` and ``aside``."""
+    """Base of entries, whose fields are the arguments of the function ``makes``, except ``kind`` and ``aside``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
     makes: ClassVar[Callable[..., Any]]
@@ -104,12 +104,12 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def names(cls) -> str:
-        """Text that lists the fields."""
+        """Text that lists the names of the fields."""
         return f"a mapping with some of {', '.join(cls.model_fields)}"
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of a file from the arguments of a call."""
+        """Fields of the entry in a file from the arguments of a call."""
         return given
 
     def call(self) -> Callable[..., Any]:
@@ -145,7 +145,7 @@ class InUnit(Entry):
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Texts that are no plain numbers, also within lists."""
+    """Yield the texts in a value that are no plain numbers, including those in lists."""
     if isinstance(given, list):
         for item in given:
             yield from _texts(item)
@@ -157,13 +157,13 @@ def _texts(given: Any) -> Iterator[str]:
 
 
 def kind_of(entry: type[Entry]) -> str:
-    """Value of an entry's ``kind``."""
+    """Value of the field ``kind`` of a type of entries."""
     (kind,) = get_args(entry.model_fields["kind"].annotation)
     return str(kind)
 
 
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
-    """Type of a union of several kinds of entries, told apart by ``kind``; ``default`` is taken without one."""
+    """Union type of several kinds of entries, chosen by ``kind``; ``default`` is the kind of an entry without it."""
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)
 

@@ -89,7 +89,7 @@ def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: A
 
 
 class Buildable(ABC):
-    """Base of values in a file from which other values are built."""
+    """Base of the values in a file that are replaced by the result of their ``build``."""
 
     @abstractmethod
     def build(self, builder: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Entries of model files from the signatures of the functions and classes whose arguments they hold."""
+"""Types of entries of model files, created from the signatures of functions and classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .entry import Entry
 
 
 def entry_of(makes: Callable[..., Any], *, base: type[Entry] = Entry, **given: Any) -> type[Entry]:
-    """Entry whose fields are the arguments of a function or class, with the same defaults.
+    """Create a type of entry whose fields are the arguments of a function or class, with the same defaults.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def entry_of(makes: Callable[..., Any], *, base: type[Entry] = Entry, **given: A
     base : type
         Base class of the entry.
     **given
-        Types and settings of the class that do not follow from the annotations, by name.
+        Field types, and attributes of the class, that do not follow from the annotations, by name.
 
     Raises
     ------

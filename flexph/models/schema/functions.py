@@ -58,9 +58,9 @@ class TableEntry(Entry):
 
 
 class DialEntry(InUnit):
-    """A parameter with a slider of live views, see :class:`flexph.view.Dial`; numbers are in ``unit``, if it has one.
+    """A parameter with a slider in live views, see :class:`flexph.view.Dial`; numbers are in ``unit``, if given.
 
-    It is built once for a file: its functions of time and its live views share it.
+    The parameter is built once for a file, so that functions of time and live views share it.
     """
 
     makes: ClassVar = Dial
@@ -72,7 +72,7 @@ class DialEntry(InUnit):
     _dial: Dial | None = PrivateAttr(default=None)
 
     def build(self, builder: Builder) -> Dial:
-        """Build the parameter, or return the one that was built."""
+        """Build the parameter at the first call; return the same parameter later."""
         if self._dial is None:
             factor = _factor(builder, self.unit, "unit")
             with builder.refusals(self):
@@ -82,7 +82,7 @@ class DialEntry(InUnit):
 
 
 class OfDial(Entry):
-    """A parameter of the section ``dials``, by its name."""
+    """Reference to a parameter of the section ``dials`` by its name."""
 
     dial: str
     _units: tuple[str, ...] = PrivateAttr(default=())
@@ -114,7 +114,7 @@ def _factor(builder: Builder, unit: str, name: str) -> float:
 
 
 def formula_of(*units: str, words: tuple[str, ...] = ()) -> Any:
-    """Field type of a number with its unit, or an expression of t, or one of some ``words``."""
+    """Field type of a number with one of the ``units``, an expression of t, or one of the ``words``."""
 
     def read(given: Any) -> Any:
         if given in words:
@@ -141,7 +141,7 @@ FunctionMapping = Annotated[
 
 
 def refuse_unit(unit: str, *units: str) -> None:
-    """Raise ValueError for a unit of a quantity other than those of ``units``; unknown ones are refused elsewhere."""
+    """Raise ValueError for a known unit of a quantity that none of ``units`` has."""
     if not unit:
         return
     try:
@@ -152,7 +152,7 @@ def refuse_unit(unit: str, *units: str) -> None:
 
 
 def mapping_of(*units: str) -> Any:
-    """Field type of a function of time that is a mapping, of a quantity with one of the given units."""
+    """Field type of a function of time written as a mapping, for a quantity with one of the given units."""
 
     def of_quantity(given: Any) -> Any:
         if isinstance(given, OfDial):
@@ -180,7 +180,7 @@ InputValue = by_shape(
 
 
 def as_function(given: Any) -> Any:
-    """Function of time from a field's value; constants and lists of them become functions, too."""
+    """Function of time from the value of a field: a function, a constant, or a list of both."""
     if callable(given) or given == "input":
         return given
     if isinstance(given, list):
@@ -207,7 +207,7 @@ class Driven(Entry):
     motions: ClassVar[tuple[str, ...]]
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments with motions converted to functions of time."""
+        """Arguments of the call, with prescribed motions converted to functions of time."""
         given = super().arguments(builder)
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
@@ -222,7 +222,7 @@ class Driven(Entry):
 
 @dataclass(frozen=True)
 class Components:
-    """Vector-valued function of time (k,), made of one scalar function per component."""
+    """Vector-valued function of time (k,) with one scalar function for each component."""
 
     functions: tuple[Any, ...]
 
@@ -248,7 +248,7 @@ class Turned:
 
 
 def as_input(given: Any) -> Any:
-    """Input of a run: a function of time if a component is one; constants stay numbers, to be evaluated once."""
+    """Input of a run: a function of time if any component is a function, otherwise constant numbers."""
     moving = isinstance(given, list) and any(callable(item) for item in given)
     return as_function(given) if moving else given
 
@@ -292,7 +292,7 @@ RateFormula = by_shape("a formula of the rate s such as '2*s + s**3'", scalar=_R
 
 
 class Resistive(Entry):
-    """Any relation ``s ρ(s) ≥ 0`` as a formula of the rate s [m/s or rad/s]."""
+    """Any resistive relation ρ(s), with ``s ρ(s) ≥ 0``, as a formula of the rate s [m/s or rad/s]."""
 
     makes: ClassVar = staticmethod(resistive)
     kind: Literal["resistive"] = "resistive"
@@ -309,7 +309,7 @@ FactorOrInput = by_shape(f"{FORMULA}, or the word input", scalar=_OR_INPUT, mapp
 
 
 class ScheduledRelation(Entry):
-    """A relation with a factor of time, see :func:`flexph.laws.scheduled`."""
+    """A resistive relation times a function of time, see :func:`flexph.laws.scheduled`."""
 
     makes: ClassVar = staticmethod(scheduled)
     kind: Literal["scheduled"] = "scheduled"
@@ -317,13 +317,13 @@ class ScheduledRelation(Entry):
     factor: Factor
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with the factor as a function."""
+        """Arguments of the call, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | {"factor": as_function(given["factor"])}
 
 
 class ControlledRelation(Entry):
-    """A relation with a factor that an input or a controller sets, see :func:`flexph.laws.controlled`."""
+    """A resistive relation times a factor set by an input or a controller, see :func:`flexph.laws.controlled`."""
 
     makes: ClassVar = staticmethod(controlled)
     kind: Literal["controlled"] = "controlled"
@@ -376,7 +376,7 @@ class CoulombFriction(Entry):
     factor: FactorOrInput = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with the factor as a function."""
+        """Arguments of the call, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | ({"factor": as_function(given["factor"])} if given.get("factor") is not None else {})
 
@@ -390,12 +390,12 @@ EACH = "a number with its unit, or a list with one for each axis"
 
 
 def scheduled_damping(unit: str) -> Any:
-    """Field type of a damping: a coefficient or a relation, also by a schedule."""
+    """Field type of a damping: a coefficient or relation, constant or scheduled in time."""
     return by_shape(f"a coefficient [{unit}] or a relation", scalar=quantity(unit), mapping=AnyRelation)
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """Two field types of a damping: one coefficient or relation, and one or several of them."""
+    """Field types of a damping: one coefficient or relation; and one or several of these."""
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

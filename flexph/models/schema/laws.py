@@ -46,7 +46,7 @@ class Bilinear(Entry):
 
 
 class Backlash(Entry):
-    """A spring with play."""
+    """A spring with play, see :func:`flexph.laws.backlash`."""
 
     makes: ClassVar = staticmethod(make.backlash)
     kind: Literal["backlash"] = "backlash"
@@ -75,7 +75,7 @@ class ForceTable(Entry):
 
 
 class GasSpring(Entry):
-    """A closed gas column."""
+    """A closed gas column, see :func:`flexph.laws.gas_spring`."""
 
     makes: ClassVar = staticmethod(make.gas_spring)
     kind: Literal["gas_spring"] = "gas_spring"
@@ -85,7 +85,7 @@ class GasSpring(Entry):
 
 
 class Gravitation(Entry):
-    """Attraction by the square of the distance."""
+    """Attraction by the inverse square of the distance, see :func:`flexph.laws.gravitation`."""
 
     makes: ClassVar = staticmethod(make.gravitation)
     kind: Literal["gravitation"] = "gravitation"
@@ -148,7 +148,7 @@ CONSTANT = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gra
 
 
 class Scheduled(Entry):
-    """A stiffness or law with a factor of time."""
+    """A stiffness or law times a function of time, see :func:`flexph.laws.scheduled`."""
 
     makes: ClassVar = staticmethod(make.scheduled)
     kind: Literal["scheduled"] = "scheduled"
@@ -156,13 +156,13 @@ class Scheduled(Entry):
     factor: by_shape(FORMULA, scalar=formula_of(""), mapping=mapping_of(""))
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call, with the factor as a function."""
+        """Arguments of the call, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | {"factor": as_function(given["factor"])}
 
 
 class Controlled(Entry):
-    """A stiffness or law that an input or a controller sets; the spring is an external port."""
+    """A stiffness or law times a factor set by an input or a controller; the spring becomes an external port."""
 
     makes: ClassVar = staticmethod(make.controlled)
     kind: Literal["controlled"] = "controlled"
@@ -185,7 +185,7 @@ DIMENSIONS = {
 
 
 def _fitting(given: Any) -> Any:
-    """Laws by resultant as given; raises an error for a unit that is not one of the resultant."""
+    """Laws by resultant, unchanged; raise an error for a law in a unit of another resultant."""
     for name, law in given.items() if isinstance(given, dict) else ():
         _check_units(f"{name}: ", law, OF_FORCES if str(name)[:1] in ("N", "Q") else OF_MOMENTS)
     return given

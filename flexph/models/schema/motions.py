@@ -1,4 +1,4 @@
-"""Motions in model files: functions of time by polynomials, trapezoids of velocity, splines, and their pieces."""
+"""Motions in model files: functions of time by polynomials, trapezoids of velocity, splines and pieces."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Polynomial(Profile):
 
 
 class Trapezoid(Profile):
-    """A trapezoid of velocity from rest to rest, see :func:`flexph.robots.trapezoid`."""
+    """A motion from rest to rest with a trapezoidal velocity, see :func:`flexph.robots.trapezoid`."""
 
     makes: ClassVar = staticmethod(trapezoid)
     kind: Literal["trapezoid"] = "trapezoid"
@@ -75,7 +75,7 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 
 
 class Pieces(Profile):
-    """Polynomials one after the other, by coefficients of the powers of the time since their begin."""
+    """A sequence of polynomials, each by coefficients of the powers of the time since it began."""
 
     makes: ClassVar = staticmethod(_pieces)
     kind: Literal["pieces"] = "pieces"
@@ -88,7 +88,7 @@ Profiles = one_of(MOTIONS)
 
 
 def written_motion(motion: Motion) -> dict[str, Any]:
-    """Entry of a motion of one coordinate."""
+    """Plain data of the entry for a motion of one coordinate. Raises ValueError for several coordinates."""
     if not motion.scalar:
         raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: take one, motion[name]")
     coefficients = np.asarray(motion.coefficients)[:, 0].tolist()

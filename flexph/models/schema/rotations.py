@@ -69,7 +69,7 @@ class SpatialPlace(Entry):
     rotation: RotationValue = None
 
     def build(self, builder: Builder) -> Any:
-        """Placement for ``assemble``: position, rotation, or both."""
+        """Position, rotation, or both, as an argument for ``assemble``."""
         if not self.model_fields_set:
             raise builder.misfit("got an empty mapping: write position, rotation, or both")
         position, rotation = builder.of(self.position, "position"), builder.of(self.rotation, "rotation")
@@ -83,13 +83,13 @@ class SpatialMotion(Entry):
     spin: list[Spin]
 
     def build(self, builder: Builder) -> Any:
-        """Velocities for ``consistent_state``: the spin, or velocity and spin."""
+        """Spin, or velocity and spin, as an argument for ``consistent_state``."""
         return self.spin if self.velocity is None else (self.velocity, self.spin)
 
 
 @dataclass(frozen=True)
 class Coordinates(Buildable):
-    """Two lengths, and a third coordinate as written in the file: an angle in the plane, a length in space."""
+    """Two lengths and a third coordinate, which is an angle in the plane and a length in space."""
 
     values: tuple[float, ...]
     third: tuple[Any, ...]
@@ -97,7 +97,7 @@ class Coordinates(Buildable):
     angle: str
 
     def build(self, builder: Builder) -> list[float]:
-        """Coordinates in SI units. Raises Misfit for a length where an angle is needed, or the other way round."""
+        """Coordinates (3,) in SI units. Raises Misfit if the third is a length in the plane or an angle in space."""
         with builder.at(2).refusals():
             unit = self.angle if builder.dim == 2 else self.length
             return [*self.values, *(read_quantity(given, unit) for given in self.third)]

@@ -25,14 +25,14 @@ from .sensors import SensorEntry
 
 
 class PoseEntry(Entry):
-    """Positions of bodies: those in ``fixed`` are prescribed, those in ``guess`` may move."""
+    """Positions of bodies: prescribed in ``fixed``, starting values of the assembly in ``guess``."""
 
     fixed: dict[str, Place] = Field(default_factory=dict)
     guess: dict[str, Place] = Field(default_factory=dict)
 
 
 class Start(PoseEntry):
-    """Initial pose and velocities of a run; ``elastic`` and ``joints`` set its deformation and free velocities."""
+    """Initial pose and velocities of a run; ``elastic`` sets deformations, ``joints`` velocities of joints."""
 
     velocities: dict[str, Motion] = Field(default_factory=dict)
     elastic: Literal["undeformed", "quasi_static"] = "undeformed"
@@ -110,7 +110,7 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 
 
 def _value(given: Any) -> float | str:
-    """Number with any unit as it stands; the sensor knows which unit is right."""
+    """Number, or text of a number with a unit, unchanged; its unit is checked once the sensor is known."""
     read_size(given)
     value: float | str = given
     return value
@@ -122,10 +122,9 @@ ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string
 class Measure(Entry):
     """One number of a run, for its summary, studies and optimisations: an extreme or a mean of one component.
 
-    It is taken ``of`` a reading such as ``position of rod.tip``, of a sensor as those of controllers, or is the ``mass
-    of`` a body. ``target`` is subtracted from the readings. With a ``margin`` the extremes are bounds that are smooth
-    and lie beyond the readings by the margin at most (:class:`flexph.gradients.Peak`). Both are in the unit of the
-    readings.
+    The field ``of`` is a reading such as ``position of rod.tip``, a sensor as in controllers, or the ``mass of`` a
+    body. ``target`` is subtracted from the readings. With a ``margin``, extremes are replaced by smooth bounds that
+    exceed them by the margin at most (:class:`flexph.gradients.Peak`). Both are in the unit of the readings.
     """
 
     of: ReadingText
@@ -144,7 +143,7 @@ class Measure(Entry):
 
 
 class LoadsEntry(Entry):
-    """A deck with the loads on a body at some times: :func:`flexph.exchange.write_load_steps`."""
+    """An input file with the loads on a body at some times: :func:`flexph.exchange.write_load_steps`."""
 
     body: str
     at: Annotated[list[Time], Field(min_length=1)]
@@ -186,8 +185,8 @@ class TimedRun(Entry):
 class ChangeEntry(Entry):
     """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
 
-    A lock is of a joint by its name, or a joint that begins to hold; a rupture is of a spring, or of a rod or cable at
-    s, also by its tension.
+    ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable that breaks
+    at s, where ``tension`` can be the criterion.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
@@ -204,7 +203,7 @@ class ChangeEntry(Entry):
         if [self.lock, self.release, self.rupture].count(None) != 2:
             raise wrong("write either lock, a joint, or release, the name of a joint, or rupture, the name of a part")
         if self.rupture is None and (self.s is not None or self.tension is not None):
-            raise wrong("s and tension need rupture")
+            raise wrong("s and tension are for a rupture: add rupture, or omit them")
         return self
 
     def build(self, builder: Builder) -> Change:
@@ -222,7 +221,7 @@ class ChangeEntry(Entry):
 
 
 class LiveEntry(Entry):
-    """Page that follows the run with ``flexph run --live``, see :class:`flexph.view.Live`."""
+    """Options of the page that shows the run under ``flexph run --live``, see :class:`flexph.view.Live`."""
 
     sliders: dict[str, Annotated[list[Number], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
     pace: Number = None
@@ -230,7 +229,7 @@ class LiveEntry(Entry):
     field: str = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the value."""
+        """Build the live view."""
         from flexph.view.live.live import Live
 
         given = {name: getattr(self, name) for name in self.model_fields_set - {"sliders"}}
@@ -260,7 +259,7 @@ MovedPort = by_shape(
 class InverseDynamicsRun(TimedRun):
     """Forces at ports that make the mechanism follow a motion, see :func:`flexph.inverse_dynamics`.
 
-    The run starts at the pose of its start, with the velocities of the motion.
+    The initial pose is that of ``start``; initial velocities follow from the motion.
     """
 
     kind: Literal["inverse_dynamics"]

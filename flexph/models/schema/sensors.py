@@ -21,7 +21,7 @@ WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"
 
 
 def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
-    """Public sensor functions by their word in files: those whose first arguments have the names ``first``."""
+    """Public sensor functions by their name in files, for functions whose first arguments are named ``first``."""
     functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
     chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
     return {WORDS.get(name, name): f for name, f in chosen.items()}
@@ -39,8 +39,8 @@ Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
 class PairSensor(Entry):
     """A quantity between two ports, by default between a port and the ground.
 
-    In space angles and their rates need the ``axis``; an offset needs its ``direction``. Angles count from ``zero``
-    [rad]; ``second_axis`` is the axis in the second port's section.
+    In space, angles and their rates need an ``axis``, and offsets a ``direction``. Angles are measured from ``zero``
+    [rad]; ``second_axis`` is the axis in the section of the second port.
     """
 
     measure: Between
@@ -52,7 +52,7 @@ class PairSensor(Entry):
     direction: Direction = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - signature(BETWEEN[self.measure]).parameters.keys():
@@ -70,7 +70,7 @@ class PortSensor(Entry):
     port: Port
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         with builder.refusals(self):
             return OF_PORTS[self.measure](self.port)
 
@@ -87,7 +87,7 @@ class BodySensor(Entry):
     at: Point | None = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         if self.at is None and self.measure == "strain":
             raise builder.misfit("at, the point of the strain in the body, is missing: add 'at: [0.1, 0]'")
         with builder.refusals(self):
@@ -102,7 +102,7 @@ class SectionSensor(Entry):
     section: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         with builder.refusals(self):
             return OF_SECTIONS[self.measure](self.body, self.section)
 
@@ -114,7 +114,7 @@ class EnergySensor(Entry):
     of: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         with builder.refusals(self):
             return make.energy(self.of)
 
@@ -126,13 +126,13 @@ class ContactSensor(Entry):
     contact: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         with builder.refusals(self):
             return OF_CONTACTS[self.measure](self.contact)
 
 
 class JointSensor(Entry):
-    """Force or torque of a joint, sticking of its friction, or the position of a port on its curve.
+    """Force or torque of a joint, sticking state of its friction, or position of a port on its curve.
 
     See :func:`flexph.sensors.joint_force`, :func:`flexph.sensors.sticks` and :func:`flexph.sensors.place_on_curve`.
     """
@@ -141,7 +141,7 @@ class JointSensor(Entry):
     joint: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the quantity."""
+        """Build the sensor."""
         with builder.refusals(self):
             return OF_JOINTS[self.measure](self.joint)
 
@@ -168,9 +168,9 @@ def _sensor_tag(given: Any) -> str:
 
 
 def _check_measure(given: Any) -> Any:
-    """Value of a sensor, unchanged; raise an error if no kind of sensor has its measure.
+    """Data of a sensor, unchanged; raise an error for a measure that no kind of sensor has.
 
-    Each kind of sensor only checks for its own measures.
+    This comes before the choice of the kind, which would list the measures of one kind only.
     """
     measure = given.get("measure") if isinstance(given, dict) else None
     if isinstance(measure, str) and measure not in _WORDS:

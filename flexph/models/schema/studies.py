@@ -1,4 +1,4 @@
-"""Studies of a model file, which repeat a run for samples of its settings, and optimisations of settings."""
+"""Studies of a model file, which repeat a run for samples of settings, and optimisations of settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RandomSamples(Entry):
-    """``count`` points of a box with bounds by the path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
+    """``count`` points in a box, with bounds by path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
 
     count: Annotated[int, Field(ge=1)]
     bounds: Annotated[dict[str, Ends], Field(min_length=1)]
@@ -63,12 +63,12 @@ SOURCES = ("vary", "samples", "table", "latin_hypercube", "sobol")
 
 
 class Optimisation(Entry):
-    """The least value of a measure of a run over settings by path within bounds, see :func:`flexph.studies.optimise`.
+    """Minimisation of a measure of a run over settings by path within bounds, see :func:`flexph.studies.optimise`.
 
-    ``objective`` is a measure, or weights by measure, whose sum is minimised. ``parameters`` are bounds by path, as
-    ``bodies.rod.length: [2 m, 3 m]``; the search begins at the values of the file. ``constraints`` are the least and
-    largest values of measures, null for no limit. ``step`` is that of differences of runs, relative to each parameter,
-    where a run has no gradients.
+    ``objective`` is a measure, or weights by measure of a weighted sum; it is minimised. ``parameters`` are bounds by
+    path, as ``bodies.rod.length: [2 m, 3 m]``; the search begins at the values of the file. ``constraints`` are lower
+    and upper limits of measures, null for none. ``step`` is the step of finite differences relative to each parameter,
+    for runs without gradients.
     """
 
     run: str

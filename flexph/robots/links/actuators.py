@@ -1,4 +1,4 @@
-"""Actuators of robots: forces along joint coordinates, or along sums of them, that follow commands."""
+"""Actuators of robots: forces along joint coordinates, or weighted sums of these, which depend on commands."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Actuator:
 
         f = k u + b₀ + b₁ ℓ + b₂ ℓ̇,   ℓ = Σ γ_j q_j,   τ_j = γ_j f,
 
-    of the command u within its range and the force f within its bounds. A motor has k = 1, a position servo b₁ = −k and
-    b₂ = −k_v, a velocity servo b₂ = −k. With several joints it pulls a fixed tendon of the length ℓ.
+    with the command u limited to its range and the force f to its bounds. A motor has k = 1, a position servo b₁ = −k
+    and b₂ = −k_v, a velocity servo b₂ = −k. An actuator of several joints acts on a fixed tendon of length ℓ.
 
     Attributes
     ----------
     gears : mapping
         Ratios γ by joint.
     gain : float
-        k: force [N, N m] by the command.
+        k: force [N, N m] per unit of the command.
     bias : tuple of float
         b₀, b₁ and b₂.
     range : tuple of float
@@ -51,7 +51,7 @@ class Actuator:
 
 
 def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator]) -> list[Connection]:
-    """External ports by which actuators move their joints, each with its reaction on the other side."""
+    """External ports through which actuators act on joints; reactions act on the other side of each joint."""
     made: list[Connection] = []
     for name in _driven(actuators):
         joint = joints[name]
@@ -75,13 +75,13 @@ def _ports(joint: RobotJoint) -> list[str]:
 
 
 def _directions(joint: RobotJoint) -> list[tuple[float, ...]]:
-    """Inputs of the ports at a unit effort."""
+    """Input of each external port of a joint at a unit effort."""
     return [tuple(joint.axis), tuple(-x for x in joint.second_axis)][: len(_ports(joint))]
 
 
 @dataclass(frozen=True, eq=False)
 class ActuatorLaw:
-    """Inputs of all actuated joints by time and readings, which are coordinates and rates of the joints in turn.
+    """Inputs of all actuated joints from time and readings: coordinate and rate of each joint, alternating.
 
     ``ratios`` (a, j) are γ, ``laws`` (a, 8) have k, b₀, b₁, b₂ and both pairs of bounds, ``limits`` (j,) the largest
     efforts of the joints, and ``inputs`` (m, j) the inputs at unit efforts.
@@ -94,7 +94,7 @@ class ActuatorLaw:
     inputs: Array
 
     def __call__(self, time: float, readings: Array) -> Array:
-        """Inputs at a time and readings."""
+        """Inputs (m,) at a time [s] and for readings."""
         given = [command(time) if callable(command) else command for command in self.commands]
         k, b0, b1, b2, least, most, weakest, strongest = self.laws.T
         length, rate = self.ratios @ readings[0::2], self.ratios @ readings[1::2]
@@ -108,7 +108,7 @@ def feedback_of(
     commands: Mapping[str, Command],
     unread: Sequence[str] = (),
 ) -> tuple[ActuatorLaw, dict[str, Any], list[str]]:
-    """Law of the actuators, its sensors by name, and the ports that it sets; actuators without a command have zero."""
+    """Law of the actuators, its sensors by name, and the ports that it sets; a missing command is zero."""
     for name in unread if not actuators else [name for name in commands if name in unread]:
         raise ValueError(
             f"actuator {name!r} of the file has no counterpart (activation, a spatial tendon or another law), so "

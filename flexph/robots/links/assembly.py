@@ -69,7 +69,7 @@ def named_parts(
 
 
 def _no_body(link: str, parts: Parts) -> str:
-    """Reason why no body has the name of a link."""
+    """Reason why there is no body with the name of a link."""
     if link in parts.names:
         return f"its body is called {parts.names[link]!r}"
     if link not in parts.carried:
@@ -93,7 +93,7 @@ ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort", "rotor")
 
 
 class Options(NamedTuple):
-    """Options of a reader: flexible links, fixation of the root, the creep speed of dry friction, shapes of links."""
+    """Options of a reader: flexible links, fixed root, creep speed of dry friction, shapes of links."""
 
     flexible: Mapping[str, Flexible]
     fixed: bool
@@ -112,8 +112,8 @@ def assembled(
 ) -> Robot:
     """Robot from checked links and joints in tree order.
 
-    ``loops`` are joints that close loops: their parents and children are links without mass, fixed to others, whose
-    origins and axes are those of the joint.
+    ``loops`` are joints that close loops. Their parents and children are massless links that are fixed to other links
+    at origin and axes of the joint.
     """
     carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
     kept = [joint for joint in joints if _is_kept(joint, carried)]
@@ -144,7 +144,7 @@ def assembled(
 
 
 def _collisions(links: Mapping[str, LinkElement], parts: Parts) -> dict[str, tuple[Any, ...]]:
-    """Contact shapes of the links that have some, by link."""
+    """Contact shapes by link, for links with such shapes."""
     return {
         name: tuple(
             contact_shape(shape, *parts.shape_port(name, port, shape.pose))
@@ -167,7 +167,7 @@ def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
 
 
 def _labels(joints: Sequence[JointElement]) -> dict[str, str]:
-    """Label of each joint, part of the names of its elements."""
+    """Label of each joint, with which the names of its connections are formed."""
     names = [joint.name for joint in joints]
     return free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
 
@@ -181,7 +181,7 @@ def _robot_joint(
 
 
 def _closed(joint: JointElement, parts: Parts) -> JointElement:
-    """Joint that closes a loop, with the ground as its parent if it holds the ground; ValueError within one body."""
+    """Joint that closes a loop, reversed if its child is the ground; raises ValueError for a joint within one body."""
     lost = [name for name in (joint.parent, joint.child) if name not in parts.carried]
     ends = [parts.carried[name].carrier for name in (joint.parent, joint.child) if name not in lost]
     if lost or ends[0] == ends[1]:
@@ -227,7 +227,7 @@ def _connections(
 
 
 def _friction(joint: JointElement, speed: float | None) -> Relation | None:
-    """Relation of the damping of a joint and, if a creep speed is given, its dry friction; None without either."""
+    """Resistive relation of a joint: damping and, if a creep speed is given, dry friction; None without both."""
     if speed is not None and joint.friction > 0.0:
         return coulomb(joint.friction, speed=speed, viscous=joint.damping)
     return viscous(joint.damping) if joint.damping > 0.0 else None

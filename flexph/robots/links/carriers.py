@@ -1,7 +1,7 @@
 """Assignment of links to bodies: links fixed to each other form one body.
 
 A link that cannot move as a separate body (no mass, a point mass, a rod without thickness, a rotor without mass)
-belongs to the link that it is fixed to; if none of them can, all form one body.
+belongs to the body of a link to which it is fixed; if none of these can move separately, all form one body.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ WORLD = ""
 
 
 class Carried(NamedTuple):
-    """Carrier of a link, that is the link whose body it belongs to, or WORLD; and its pose (4, 4) relative to that."""
+    """Carrier of a link: the link, or WORLD, whose body it belongs to; and the pose (4, 4) relative to this carrier."""
 
     carrier: str
     pose: Array
 
 
 class Group(NamedTuple):
-    """Links that are fixed to each other with their poses, the one nearest to the root first."""
+    """Links that are fixed to each other, with their poses; the first one is nearest to the root."""
 
     poses: dict[str, Array]
     is_flexible: bool
@@ -41,7 +41,7 @@ def carriers(
     flexible: Collection[str],
     fixed: bool,
 ) -> dict[str, Carried]:
-    """Carrier and pose of each link, by name; links without mass that lead to no mass are left out."""
+    """Carrier and pose of each link, by name, except for massless links without a link with mass after them."""
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
@@ -70,7 +70,7 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
 
 
 def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
-    """First links of the groups that have mass or inertia, or lead to links that have some."""
+    """First links of the groups that have mass or inertia, or that are followed by links with mass or inertia."""
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
     for joint in reversed(joints):
@@ -89,7 +89,7 @@ def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement],
 def _in_group(
     links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
 ) -> dict[str, str]:
-    """Name of the carrier of each link of a group; none if all links are empty."""
+    """Name of the carrier of each link of a group; empty if no link has mass or inertia."""
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
     standing = [name for name in group.poses if masses_of(links[name]).can_move_separately]

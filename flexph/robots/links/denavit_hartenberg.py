@@ -32,9 +32,9 @@ BASE, TOOL = "base", "tool"
 class Link:
     """Row of a Denavit-Hartenberg table: a joint and the link that it moves.
 
-    Standard convention: frame i is frame i − 1 moved by Rz(θ) Tz(d) Tx(a) Rx(α), and the joint turns or slides about
-    the z axis of frame i − 1. Modified convention: it is moved by Rx(α) Tx(a) Rz(θ) Tz(d), and the joint's axis is the
-    z axis of frame i. The coordinate q of a revolute joint adds to θ, that of a prismatic one to d.
+    Standard convention: frame i is frame i − 1 moved by Rz(θ) Tz(d) Tx(a) Rx(α), and the axis of the joint is the z
+    axis of frame i − 1. Modified convention: frame i is frame i − 1 moved by Rx(α) Tx(a) Rz(θ) Tz(d), and the axis of
+    the joint is the z axis of frame i. The coordinate q is added to θ for a revolute joint, to d for a prismatic one.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Link:
     moments : array_like
         Moments of inertia about the centre in the axes of frame i: three principal ones, or (3, 3) [kg m²].
     limits : tuple, optional
-        Lower and upper end of the coordinate [rad, m].
+        Lower and upper limit of the coordinate [rad, m].
 
     Raises
     ------
@@ -99,8 +99,8 @@ def denavit_hartenberg(
     Parameters
     ----------
     links : mapping
-        :class:`Link` by the name of its joint, from the base on. Bodies and frames have the names ``link JOINT``; the
-        port ``robot.ports["tool"]`` is the origin of the last frame.
+        Rows of the table, each a :class:`Link`, by the name of its joint, beginning at the base. Bodies and frames have
+        the names ``link JOINT``; the port ``robot.ports["tool"]`` is the origin of the last frame.
     convention : {"standard", "modified"}
         Convention of the table.
     flexible : mapping, optional
@@ -120,7 +120,7 @@ def denavit_hartenberg(
 
     Examples
     --------
-    The arm of two parallel joints stands at (cos 0.3 + cos 0.8, sin 0.3 + sin 0.8):
+    The tool of an arm with two parallel joints is at (cos 0.3 + cos 0.8, sin 0.3 + sin 0.8):
 
     >>> from flexph import connect
     >>> from flexph.robots import Kinematics, Link, denavit_hartenberg
@@ -142,7 +142,7 @@ def denavit_hartenberg(
 
 
 def _standard(links: Mapping[str, Link]) -> tuple[list[JointElement], list[JointElement], dict[str, LinkElement]]:
-    """Elements of the standard convention: links have the axes of their frames and origins on their joints."""
+    """Joints, and links, of a table in the standard convention; links have the axes of frames and origins on joints."""
     elements, bodies, before = [], {BASE: LinkElement(BASE)}, (BASE, np.zeros(3))
     for name, row in links.items():
         twist, slides = Rotation.from_euler("x", row.alpha).as_matrix(), row.kind == "prismatic"
@@ -156,7 +156,7 @@ def _standard(links: Mapping[str, Link]) -> tuple[list[JointElement], list[Joint
 
 
 def _modified(links: Mapping[str, Link]) -> tuple[list[JointElement], list[JointElement], dict[str, LinkElement]]:
-    """Elements of the modified convention: links have their frames."""
+    """Joints, and links, of a table in the modified convention; links have the frames of the table."""
     elements, bodies, before = [], {BASE: LinkElement(BASE)}, BASE
     for name, row in links.items():
         twist, turn = (Rotation.from_euler(*given).as_matrix() for given in (("x", row.alpha), ("z", row.theta)))
@@ -185,5 +185,5 @@ def _tool(parent: str, place: Array) -> JointElement:
 
 
 def _body(name: str, row: Link, frame: Array) -> LinkElement:
-    """Link with masses given in its frame, whose origin is at ``frame`` in the link."""
+    """Link with mass, centre and moments that are given in the frame at the pose ``frame`` (4, 4) in the link."""
     return LinkElement(f"link {name}", row.mass, np.asarray(row.centre) + frame, np.asarray(row.moments))

@@ -1,4 +1,4 @@
-"""Links and joints of a robot as a file states them, and valid names of bodies, ports and elements."""
+"""Links and joints of a robot as given in a file, and valid names of bodies, ports and connections."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .shapes import LinkShape
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
-    """Unique valid names by name of the file, with the letters of ``replaced`` substituted by ``_``.
+    """Unique valid names by name in the file, with the characters ``replaced`` substituted by ``_``.
 
-    If two names become equal, the one that needs no change keeps it and the other one gets a number.
+    If two names become equal, an unchanged name has priority, and the other name gets a number.
     """
     names, taken_names, unique = list(wanted), {*taken}, {}
     for name in sorted(names, key=lambda own: own != _plain(own, replaced)):
@@ -48,12 +48,12 @@ class Limit(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """True if its range has an end."""
+        """True if the range has a finite lower or upper limit."""
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
 
 class Mimic(NamedTuple):
-    """Law ``q = multiplier * q_leader + offset`` of a joint that follows another one."""
+    """Law ``q = multiplier * q_leader + offset`` of a joint that follows another joint, its leader."""
 
     leader: str
     multiplier: float
@@ -63,7 +63,7 @@ class Mimic(NamedTuple):
 class LinkElement(NamedTuple):
     """Link in its frame: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²].
 
-    ``shapes`` are those that it touches others with.
+    ``shapes`` are the shapes for contacts.
     """
 
     name: str
@@ -74,7 +74,7 @@ class LinkElement(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True if it has neither mass nor inertia."""
+        """True if the link has neither mass nor inertia."""
         return self.mass == 0.0 and not self.moments.any()
 
 

@@ -33,14 +33,14 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobotJoint:
-    """Joint of a robot: its ports and axes, and sensors, stops, springs and drives in the file's coordinate.
+    """Joint of a robot with its ports and axes; creates sensors, stops, springs and drives in the file's coordinate.
 
     Attributes
     ----------
     name : str
         Name in the file.
     label : str
-        Name of its motor and part of the names of its elements: the name without ``/``.
+        Name of the motor and part of the names of other connections: the name with ``/`` replaced.
     kind : str
         ``revolute``, ``continuous``, ``prismatic``, ``planar``, ``ball`` or ``floating``.
     port, reference : str, str or Ground
@@ -48,11 +48,11 @@ class RobotJoint:
     axis, second_axis : tuple
         Axis in the sections at these ports; for the ground in world axes.
     zero : float
-        Angle [rad] about these axes at the zero of the file, for rotating joints.
+        Angle [rad] about these axes at the coordinate zero of the file, for rotating joints.
     limit : Limit, optional
-        Lower and upper end [rad, m], speed [rad/s, m/s] and effort [N m, N] of the file; they are not enforced.
+        Lower and upper limit [rad, m], speed [rad/s, m/s] and effort [N m, N] of the file, which are not enforced.
     mimic : Mimic, optional
-        Joint that it follows, multiplier and offset; chains are resolved.
+        Leader of the joint, multiplier and offset; the leader follows no other joint.
     """
 
     name: str
@@ -166,7 +166,7 @@ class RobotJoint:
 
     @checked
     def effort(self, *, name: str | None = None) -> Connection:
-        """External torque as a motor, in axes of the child: τ of the file is the input ``τ * np.array(joint.axis)``.
+        """External port for a motor torque in axes of the child; a torque τ is the input ``τ * np.array(joint.axis)``.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class RobotJoint:
 
     @property
     def coupling(self) -> Turning | Sliding:
-        """Coordinate of the joint for couplings of joints."""
+        """Coordinate of the joint as an argument of gears and other couplings of joints."""
         if self._turns():
             return Turning(self.port, self.reference, (self.axis, self.second_axis))
         return Sliding(self.port, self.reference, self.second_axis)
@@ -225,7 +225,7 @@ def robot_joint(element: JointElement, label: str, child: End, parent: End, *, m
 
 
 def against(reference: PortName) -> str | None:
-    """Port on which a motor acts with the opposite sign; None for the ground."""
+    """Port on which the reaction of a motor acts; None for the ground."""
     return reference if isinstance(reference, str) else None
 
 

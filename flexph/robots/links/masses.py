@@ -1,4 +1,4 @@
-"""Mass, centre and moments of links: checks, repair, and sums over links fixed to each other."""
+"""Mass, centre of mass and moments of inertia of links: checks, repair, and sums over links fixed to each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADVICE = 'taken as they are; inertia="repair" takes the nearest ones that a body
 
 
 class Masses(NamedTuple):
-    """Mass [kg], centre (3,) [m] and moments about it (3, 3) [kg m²] in body axes."""
+    """Mass [kg], centre of mass (3,) [m] and moments of inertia (3, 3) [kg m²] about the centre in body axes."""
 
     mass: float
     centre: Array
@@ -37,7 +37,7 @@ class Masses(NamedTuple):
 
 
 def masses_of(link: LinkElement) -> Masses:
-    """Mass, centre and moments of a link, in its frame."""
+    """Mass, centre of mass and moments of inertia of a link, in its frame."""
     return Masses(link.mass, link.centre, link.moments)
 
 
@@ -58,9 +58,9 @@ def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """Links with accepted or repaired moments of inertia.
+    """Links with moments of inertia that are accepted or repaired, as ``handling`` says.
 
-    Raises ValueError to refuse them, and for a negative trace.
+    Raises ValueError for impossible moments if they must be refused, and for a negative trace.
     """
     sound, beyond = dict(links), []
     for name, link in links.items():
@@ -93,9 +93,9 @@ def check_moments(bodies: Mapping[str, Masses]) -> None:
 
 
 def _nearest(moments: Array) -> Array:
-    """Moments of inertia that a body can have, near given ones.
+    """Physically possible moments of inertia J (3, 3) near given ones.
 
-    They come from the nearest positive semi-definite second moments to ½ tr(J) I − J: J1 or J2 grow.
+    The nearest positive semi-definite matrix replaces the second moments ½ tr(J) I − J; J1 or J2 increases.
     """
     size, axes = np.linalg.eigh(0.5 * np.trace(moments) * np.eye(3) - moments)
     second = (axes * np.maximum(size, 0.0)) @ axes.T

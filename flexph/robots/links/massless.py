@@ -1,7 +1,7 @@
-"""Small masses for bodies that lack mass or inertia: a massless link, a point mass, a rotor between joints.
+"""Small masses for bodies without mass or inertia about an axis: massless links, point masses, rotors between joints.
 
-The equations of a body need a mass and moments about every axis. Missing ones are added, so small that they do not
-affect the motion of the robot; if other bodies do not determine the motion, the joint is refused by name.
+The equations of a body need a mass and moments of inertia about every axis. Missing ones are added, so small that they
+do not affect the motion of the robot. If a motion of a joint would depend on them, an error names the joint.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SEEN = 1e-6
 
 
 class Column(NamedTuple):
-    """Degree of freedom: its joint ("" for a free root), and its twist (6,), spin and velocity of the origin."""
+    """Degree of freedom: name of its joint ("" for a free root), and twist (6,): spin and velocity at the origin."""
 
     joint: str
     twist: Array
 
 
 class Skeleton(NamedTuple):
-    """Tree of a robot: its root, whether it is free, joints in order, carriers of links, and couplings."""
+    """Tree of a robot: root, True if the root is free, joints in tree order, carriers of links, and couplings."""
 
     root: str
     is_free: bool
@@ -47,7 +47,7 @@ class Skeleton(NamedTuple):
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
     """Masses of all bodies, with small additions for those that cannot move as separate bodies.
 
-    Raises ValueError if an addition matters in the inertia of a motion.
+    Raises ValueError if the inertia of a motion depends on an addition.
     """
     lacking = {name for name, own in masses.items() if not own.can_move_separately}
     if not lacking:
@@ -60,7 +60,7 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """Smallest mass and moment among a body and the bodies that it carries, by body; without any, that of the robot."""
+    """Smallest masses, and smallest moments, of each body and the bodies after it; of the robot if these have none."""
     smallest = (
         {name: m.mass or np.inf for name, m in masses.items()},
         {n: _smallest_moment(m) for n, m in masses.items()},
@@ -83,9 +83,9 @@ def _least(own: Masses, mass: float, moment: float) -> Masses:
 
 
 def _smallest_moment(own: Masses) -> float:
-    """Smallest non-zero value of the principal moments and of the moment of the mass about the joint.
+    """Smallest nonzero value of the principal moments and of the moment of the mass about the joint.
 
-    Inf without any.
+    It is inf if all are zero.
     """
     size = np.linalg.eigvalsh(own.moments)
     about_joint = own.mass * float(own.centre @ own.centre)
@@ -95,7 +95,7 @@ def _smallest_moment(own: Masses) -> float:
 def _check_determined(
     masses: Mapping[str, Masses], whole: Mapping[str, Masses], skeleton: Skeleton, lacking: Collection[str]
 ) -> None:
-    """Raise ValueError if the additions matter in the inertia of a motion, at a pose without symmetry."""
+    """Raise ValueError if the inertia of a motion depends on the additions, at a pose without symmetry."""
     poses = _skew_pose(skeleton)
     columns, moves = _freedoms(skeleton, poses)
     if not columns:
@@ -118,7 +118,7 @@ def _check_determined(
 
 
 def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
-    """Poses of all links at joint coordinates without symmetry."""
+    """Poses (4, 4) of all links at joint coordinates for which no axes are parallel or in one plane by chance."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
     values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
@@ -138,7 +138,7 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Twists of all degrees of freedom, and the ones that move each body, as bits of a number."""
+    """Degrees of freedom with their twists, and, for each body, those that move it as the bits of an integer."""
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
     columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
@@ -170,7 +170,7 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Matrix (n, k) from the rates of the k joints that follow none to the rates of all n degrees of freedom."""
+    """Matrix (n, k) from the rates of the k joints without a leader to the rates of all n degrees of freedom."""
     free = [k for k, name in enumerate(names) if name not in couplings]
     rates = np.zeros((len(names), len(free)))
     for column, k in enumerate(free):

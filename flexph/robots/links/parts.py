@@ -1,4 +1,4 @@
-"""Bodies of robots with their ports, rigid or as beams between two joints, from the links that they carry."""
+"""Bodies of robots with their ports, rigid or flexible, from the links that belong to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRAIGHT = 1e-9
 
 
 def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
-    """Rigid body with ports at points; lines are drawn from the centre of mass to the first ``shown`` of them."""
+    """Rigid body with ports at points; its picture has lines from the centre of mass to the first ``shown`` ports."""
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
@@ -46,7 +46,7 @@ class FlexedBody(NamedTuple):
 
 
 def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
-    """Body of a flexible link; ``points`` are the places of the joints after it, on the link."""
+    """Body of a flexible link; ``points`` are the positions on the link of the joints after it, by joint."""
     name = link.name
     if not isinstance(make, FlexibleLink):
         return _along(name, points, make)
@@ -84,7 +84,7 @@ Points = dict[str, Array]
 
 
 class Parts(NamedTuple):
-    """Bodies by link, poses of the frames of flexible bodies relative to their links, and ports of links and joints."""
+    """Bodies by link, poses of the frames of flexible bodies in their links, and ports by link and joint."""
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
@@ -114,7 +114,7 @@ class Parts(NamedTuple):
         return f"{self.names[carrier]}.{self.link_ports[name]}", placed[:3, :3]
 
     def port_before(self, joint: JointElement) -> PortName:
-        """Port or ground point at which a joint holds its parent."""
+        """Port or ground point of a joint on its parent link."""
         carrier, pose = self.carried[joint.parent]
         if carrier == WORLD:
             return GROUND.at(*(pose @ joint.origin)[:3, 3].tolist())
@@ -130,7 +130,7 @@ def parts_of(
     skeleton: Skeleton,
     shapes: ShapesOf,
 ) -> Parts:
-    """Bodies of a robot; raises ValueError if there are none or moments are missing."""
+    """Bodies of a robot; raises ValueError if no link has mass, or if moments of inertia are missing."""
     own = [name for name in links if name in carried and carried[name].carrier == name]
     if not own:
         empty = all(link.is_empty for link in links.values())
@@ -157,7 +157,7 @@ def parts_of(
 
 
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
-    """Rigid body with ports at its outgoing joints and its links, and the names of these ports."""
+    """Rigid body with ports at its outgoing joints and its links, and the names of these ports by joint and link."""
     after = free_names(starts, ("origin", *PARTS))
     inner = free_names(members, ("origin", *PARTS, *after.values()))
     points = {"origin": np.zeros(3)} | {after[name]: place for name, place in starts.items()}
@@ -181,7 +181,7 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Origins of the other links that belong to each body, by link, and of the shapes of all of its links."""
+    """Origins, by link, of links that belong to the body of another one, and of the shapes of all links, by body."""
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
@@ -197,7 +197,7 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
-    """Masses of each rigid body, summed over its links."""
+    """Mass, centre and moments of each rigid body, summed over its links."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:

@@ -18,7 +18,7 @@ from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElem
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: given ones, or zero; followers obey the law of their leader."""
+    """Coordinates of all joints: given ones, by default zero; those of followers by their law."""
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
@@ -35,7 +35,10 @@ def coordinates(
 def link_poses(
     root: str, joints: Sequence[JointElement], values: Mapping[str, Any], *, base: Array | None = None
 ) -> dict[str, Array]:
-    """Poses (4, 4) of the links with the root at the origin or at ``base``; joints must be in tree order."""
+    """Poses (4, 4) of the links, with the root at the pose ``base``, by default the origin.
+
+    ``joints`` must be in tree order.
+    """
     poses = {root: np.eye(4) if base is None else base}
     for joint in joints:
         poses[joint.child] = poses[joint.parent] @ joint.origin @ moved(joint, values[joint.name])

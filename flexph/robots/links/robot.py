@@ -27,8 +27,8 @@ from .rotors import rotors_of
 class Placing(NamedTuple):
     """Data for poses: root, joints in tree order, followers, and by body its link and frame.
 
-    ``lost`` gives the reason for each joint that moves no body, ``rotors`` are the bodies of rotors, ``unread`` the
-    actuators of the file that have no counterpart.
+    ``lost``: reason for each joint that moves no body; ``rotors``: bodies of rotors; ``unread``: actuators of the file
+    that are not supported.
     """
 
     root: str
@@ -43,27 +43,27 @@ class Placing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Bodies and connections of a robot for :func:`flexph.connect`, and their placement for joint coordinates.
+    """Bodies and connections of a robot for :func:`flexph.connect`, and poses of the bodies for joint coordinates.
 
     Attributes
     ----------
     bodies : mapping
-        Bodies by link name, with ``_`` for ``/`` and dots; each has the port ``origin``, one port per joint named after
-        it, and one for each merged link. Flexible bodies have ``root`` and ``tip``.
+        Bodies by link name, with ``_`` for ``/`` and dots. A body has the port ``origin``, a port for each joint after
+        it with the name of the joint, and one for each merged link. Flexible bodies have ``root`` and ``tip``.
     connections : tuple of Connection
-        Joints with dampers ``damping JOINT`` of rotating joints and friction of sliding ones, and for each rotating
-        joint an external port of its name: the torque (3,) in world axes on the child side, with its reaction on the
-        parent side. Joints that follow others are coupled by gears ``mimic JOINT``.
+        Joints; dampers ``damping JOINT`` of rotating joints, and friction of sliding joints; for each rotating joint an
+        external port with its name: the torque (3,) in world axes on the child, with its reaction on the parent; gears
+        ``mimic JOINT`` of joints that follow others.
     joints : mapping of RobotJoint
         Movable joints by name, with sensors, stops, springs and drives in the file's coordinate.
     ports : mapping
         Port or ground point at the origin of each link.
     limits : mapping
-        Limits of joints in the file; they are not enforced.
+        Limits of joints in the file, which are not enforced.
     actuators : mapping of Actuator
         Actuators of the file by name, for :meth:`actuated`.
     collisions : mapping
-        Contact shapes by link, of the links whose ``collisions`` were asked for, for :func:`flexph.contacts.contact`.
+        Contact shapes by link for :func:`flexph.contacts.contact`, for the links requested by ``collisions``.
     """
 
     bodies: Mapping[str, Body]
@@ -77,7 +77,7 @@ class Robot:
 
     @property
     def coordinates(self) -> dict[str, Quantity]:
-        """Sensors of the joints with one freedom that follow no other joint, by name, for :class:`Kinematics`."""
+        """Sensors by name for :class:`Kinematics`: joints with one degree of freedom that follow no other joint."""
         own = (*TURNING, *SLIDING)
         return {n: joint.coordinate for n, joint in self.joints.items() if joint.kind in own and joint.mimic is None}
 
@@ -85,7 +85,7 @@ class Robot:
     def placed(
         self, joints: Mapping[str, Any] | None = None, *, base: tuple[Any, Any] | None = None
     ) -> dict[str, tuple[Array, Rotation]]:
-        """Placement of the bodies for ``mechanism.assemble``, with joints at given coordinates or zero.
+        """Positions and rotations of the bodies for ``mechanism.assemble``, at joint coordinates, by default zero.
 
         Parameters
         ----------
@@ -113,11 +113,11 @@ class Robot:
 
     @checked
     def with_rotors(self, rotors: Mapping[str, float]) -> Robot:
-        """Robot with rotors of motors at its joints: each adds J to the inertia of its joint, with the energy ½Jq̇².
+        """Robot with motor rotors added at its joints, each with the energy ½Jq̇².
 
-        A rotor is a body ``rotor JOINT`` that turns about an axis of the ground and is geared to the joint. The spin of
-        the link that carries the motor does not move it: with a gearbox of ratio n and a rotor of inertia J_r this is
-        J = n²J_r for large n.
+        A rotor is a body ``rotor JOINT`` that rotates about an axis fixed in the ground and is geared to the joint. It
+        is not affected by the spin of the link that carries the motor, which is the limit of a large gear ratio n: a
+        rotor of inertia J_r has J = n²J_r.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Robot:
             For unknown joints, joints of several freedoms, and inertias that are not positive.
         """
         if self._placing.rotors:
-            raise ValueError("the robot has rotors already: give all of them at once")
+            raise ValueError("the robot must have no rotors yet: give all of them in one call")
         bodies, connections = rotors_of(self.joints, rotors, self.bodies)
         placing = self._placing._replace(rotors=tuple(bodies))
         whole = Named({**self.bodies, **bodies}, "robot.bodies", getattr(self.bodies, "why", {}))
@@ -145,12 +145,12 @@ class Robot:
     def actuated(
         self, commands: Mapping[str, float | Callable[[float], float]], *, period: float | None = None
     ) -> StateFeedback:
-        """Controller of all actuators, whose forces follow commands, see :class:`Actuator`.
+        """Controller that applies the forces of all actuators for given commands, see :class:`Actuator`.
 
         Parameters
         ----------
         commands : mapping
-            Command u by actuator, a number or a function of time; others have zero.
+            Command u by actuator, a number or a function of time; missing commands are zero.
         period : float, optional
             Time between two calls [s]; by default the forces act within the steps.
 
@@ -162,7 +162,7 @@ class Robot:
         Raises
         ------
         ValueError
-            For unknown actuators, and robots without any; actuators of the file that were not read are named.
+            For unknown or unsupported actuators, and for robots without actuators.
         """
         law, sensors, ports = feedback_of(self.joints, self.actuators, commands, self._placing.unread)
         return StateFeedback(function=law, sensors=sensors, ports=ports, period=period)

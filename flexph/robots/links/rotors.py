@@ -26,8 +26,8 @@ def rotors_of(
 ) -> tuple[dict[str, Body], list[Connection]]:
     """Bodies and connections of rotors by name of the body, for inertias J by joint.
 
-    A rotor turns about an axis of the ground by the coordinate of its joint, so that it has the energy ½Jq̇² and no
-    more: it takes no part in the motion of the links. A sliding joint turns it by 1 rad/m.
+    A rotor rotates about an axis fixed in the ground by the coordinate of its joint, 1 rad/m for a sliding joint. It
+    has the energy ½Jq̇² and no other inertia, because it does not move with the links.
     """
     for name, inertia in inertias.items():
         joint = check.lookup("joint", name, joints, "the robot")

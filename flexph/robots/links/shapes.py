@@ -23,9 +23,9 @@ SIDES = 32
 class LinkShape(NamedTuple):
     """Shape of a link: its kind, its pose (4, 4) on the link, and its size.
 
-    Sizes [m] of a box are three lengths, of a sphere its radius, of a cylinder or capsule along z its radius and its
-    length without round ends, of a plane its normal. A mesh has a ``file`` with a ``scale`` (3,), or its ``surface``:
-    points (n, 3) [m] and triangles.
+    The size [m] is three lengths for a box, the radius for a sphere, radius and length without round ends for a
+    cylinder or capsule along z, and the normal for a plane. A mesh has a ``file`` with a ``scale`` (3,), or a
+    ``surface``: points (n, 3) [m] and triangles.
     """
 
     kind: Literal["box", "sphere", "cylinder", "capsule", "plane", "mesh"]
@@ -40,7 +40,7 @@ class LinkShape(NamedTuple):
         if self.surface is not None:
             return self.surface
         assert self.file is not None
-        with np.errstate(over="ignore"):  # meshio may read letters as a count, to test if a file is binary
+        with np.errstate(over="ignore"):  # meshio's test for binary files overflows when the bytes are letters
             mesh = Mesh("shape.origin", str(self.file))
         scaled, cells = mesh.points * np.array(self.scale), mesh.cells
         return scaled, cells if np.prod(self.scale) > 0.0 else cells[:, ::-1]
@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """No shapes."""
+    """Empty tuple, the shapes of a link without shapes."""
     return ()
 
 
@@ -61,7 +61,7 @@ def port_names(link: str, shapes: Iterable[LinkShape]) -> dict[str, LinkShape]:
 
 
 def contact_shape(shape: LinkShape, port: PortName, turned: Array) -> Any:
-    """Contact shape at a port at the origin of a shape, whose axes are ``turned`` (3, 3) in the section there."""
+    """Contact shape at the port at its origin; ``turned`` (3, 3): axes of the shape in the section there."""
     if shape.kind == "sphere":
         return Sphere(port, shape.size[0])
     if shape.kind == "box":
@@ -76,7 +76,7 @@ def contact_shape(shape: LinkShape, port: PortName, turned: Array) -> Any:
 
 
 def prism(radius: float, length: float) -> tuple[Array, Array]:
-    """Points and triangles of a prism along z with SIDES sides, whose edges are on a cylinder."""
+    """Points (p, 3) and triangles (t, 3) of a prism along z with SIDES sides, inscribed in a cylinder."""
     angles = 2.0 * np.pi * np.arange(SIDES) / SIDES
     ring = radius * np.column_stack([np.cos(angles), np.sin(angles)])
     ends = [np.column_stack([ring, np.full(SIDES, z)]) for z in (-0.5 * length, 0.5 * length)]
@@ -91,8 +91,8 @@ def prism(radius: float, length: float) -> tuple[Array, Array]:
 class LinkGeometry(NamedTuple):
     """Geometry of a link, in its frame [m], for a function that creates its flexible body.
 
-    ``places`` are the origin, by the name ``root``, and the joints after the link, by their ports; ``shapes`` by use;
-    ``mass`` [kg] and ``centre`` of mass (3,) are those of the file.
+    ``places``: positions (3,) of the origin, by the name ``root``, and of the joints after the link, by their ports;
+    ``shapes`` by use; ``mass`` [kg] and ``centre`` of mass (3,) of the file.
     """
 
     name: str
@@ -102,7 +102,7 @@ class LinkGeometry(NamedTuple):
     centre: Array = np.zeros(3)
 
     def shape(self, use: Use) -> LinkShape:
-        """Single shape of the link for a use; raises ValueError for none or several."""
+        """The only shape of the link for a use (visual or collision); raises ValueError for none or several."""
         own = self.shapes(self.name, use)
         if len(own) != 1:
             raise ValueError(f"link {self.name!r} must have one {use} shape, got {len(own)}: make a body of it by hand")
@@ -114,7 +114,8 @@ class FlexibleLink(ABC):
 
     @abstractmethod
     def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
-        """Create a body in space with a port for each of ``link.places``, with sections in the axes of the link.
+        """Create the flexible body of a link, with a port for each of ``link.places`` and sections in its axes.
 
-        Or a function from the length of the link to a body along it, with the ports ``root`` and ``tip``.
+        The result can also be a function from the length [m] of the link to a body along it, with the ports ``root``
+        and ``tip``.
         """

@@ -1,4 +1,4 @@
-"""Tree of links and joints: its root, its order, and joints that follow others."""
+"""Tree of links and joints: root, tree order, and joints that follow other joints."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Ratio of the rate of a joint to that of its leader; a joint without a leader, "", does not move."""
+    """Leader of a joint, and ratio of the rate of the joint to that of its leader; a leader "" means no motion."""
 
     leader: str
     ratio: float
 
 
 def root_of(links: Mapping[str, object], joints: Sequence[JointElement]) -> str:
-    """Link that is no child; raises ValueError for joints of unknown links, two parents or several roots."""
+    """Link that is no child of a joint; raises ValueError for unknown links, links with two parents, several roots."""
     above: dict[str, str] = {}
     for joint in joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -56,9 +56,9 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Law of each follower, combined so that its leader follows no joint.
+    """Law of each follower, combined along chains so that its leader follows no joint.
 
-    Fixed joints follow none; a follower of a fixed joint stays at its offset.
+    Fixed joints have no leader; a follower of a fixed joint has the constant coordinate ``offset``.
     """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Mimic] = {}
@@ -82,7 +82,7 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """Combined law of a joint whose leader follows another joint."""
+    """Law of a joint by the leader of its leader, whose law is ``own``."""
     if own is None:
         return None
     return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)

@@ -1,4 +1,4 @@
-"""Parameters that a display changes during a run: functions of time that go on to the value of a slider."""
+"""Parameters that a display changes during a run: functions of time that move to the value of a slider."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ...units.arguments import quantities
 class Dial:
     """Parameter of a mechanism with a slider of a live view, as a function of time.
 
-    It stands where a mechanism takes a function of time: a factor of friction, the speed of a belt, the free length of
-    a spring, a scheduled law. ``Live(dials={"friction": dial})`` shows its slider. A new value is reached linearly
-    within ``ramp``, so that the function is continuous; its rate is not, which a drive would feel as a blow. After the
-    run it still is the function of time that the run had, with which ``integrate`` repeats it. A live run that begins
-    again forgets what came later.
+    A dial can be used wherever a mechanism accepts a function of time: a factor of friction, the speed of a belt, the
+    free length of a spring, a scheduled law. ``Live(dials={"friction": dial})`` shows its slider. The function moves
+    linearly to a new value within ``ramp``, and so is continuous. Its rate jumps: a drive would cause an impact. After
+    the run the dial remains the function of time of this run, with which ``integrate`` repeats it. A new live run
+    deletes the values of the dial after its first time.
 
     Parameters
     ----------
     value : float
-        Value at the start.
+        Initial value.
     low, high : float
         Bounds of the slider, which include the value.
     ramp : float
-        Time in which it goes to a new value [s].
+        Duration of the motion to a new value [s].
 
     Raises
     ------
     ValueError
-        For bounds that do not ascend or do not include the value, and a ramp that is not positive.
+        For bounds that do not ascend or do not include the value, and for a ramp that is not positive.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class Dial:
 
     @property
     def value(self) -> float:
-        """Value that it goes to."""
+        """Value of the dial at the end of its last ramp."""
         return float(self._values[-1])
 
     @property
     def corners(self) -> Array:
-        """Times [s] and values of the corners of the function (k, 2)."""
+        """Times [s] and values (k, 2) of the corners of the piecewise linear function."""
         return np.column_stack([self._times, self._values])
 
     def __call__(self, time: float) -> float:
@@ -73,13 +73,13 @@ class Dial:
         return float(np.interp(time, self._times, self._values))
 
     def set(self, time: float, value: float) -> None:
-        """Go to a value from a time [s] on."""
+        """Move linearly to a value within ``ramp``, beginning at a time [s]."""
         self.forget(time)
         self._times = np.append(self._times, (time, time + self.ramp))
         self._values = np.append(self._values, (self._values[-1], value))
 
     def forget(self, time: float) -> None:
-        """Keep the value at a time [s] from then on."""
+        """Delete the values after a time [s]: the function is constant from then on."""
         now, past = self(time), self._times < time
         if past.all():
             return

@@ -1,4 +1,4 @@
-"""Drawings of snapshots: the scene of a mechanism once, then the places and fields of its points as numbers."""
+"""Drawings of snapshots: the scene of a mechanism once, then positions and fields of its points as numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..packing import streamed
 
 
 class Drawn:
-    """Drawing of a mechanism at one state after another; ``number`` counts those of a run whose joints change."""
+    """Drawing of a mechanism at successive states; ``number`` counts the drawings of a run whose joints change."""
 
     def __init__(self, mechanism: Any, number: int = 0) -> None:
         self.mechanism, self.number = mechanism, number
@@ -35,7 +35,7 @@ class Drawn:
         return replace(scene, parts=tuple(part for part in scene.parts if part.points.size and len(part.cells)))
 
     def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
-        """Scene of a flat state as a stream of :mod:`flexph.view.packing`, whose parts frames move."""
+        """Scene of a flat state as a stream of :mod:`flexph.view.packing`; later frames move its parts."""
         scene = self.scene(x, time)
         attributes = [
             {"moves": part.kind != "ground", "deforms": _deforms(part), "fields": list(part.point_fields)}
@@ -45,7 +45,7 @@ class Drawn:
         return streamed(scene, title=title, field=shown_field(scene, field), live=live)
 
     def frame(self, x: Array, time: float, *, scalable: bool = True) -> bytes:
-        """Places, deformations (if ``scalable``) and fields of the points of all moving parts, in single precision."""
+        """Bytes of positions, deformations (if ``scalable``) and fields at the points of all moving parts (float32)."""
         return _numbers(self.scene(x, time, scalable=scalable).parts)
 
 
@@ -66,6 +66,6 @@ def _numbers(parts: Sequence[Part]) -> bytes:
 
 
 def refuse_invisible(mechanism: Any) -> None:
-    """Raise ValueError for a mechanism of which nothing can be drawn."""
+    """Raise ValueError for a mechanism without a body that can be drawn."""
     if all(body.view is None for body in mechanism.bodies.values()):
-        raise ValueError("live is for mechanisms with a body that is drawn: none of this one has a view")
+        raise ValueError("live must be left out for a mechanism none of whose bodies can be drawn")

@@ -1,4 +1,4 @@
-"""Live view of a run: how its display is opened."""
+"""Options of the live display of a run, which opens a page or a window."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ HEIGHT = 620
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Live:
-    """Display of a run while it runs, for ``integrate(..., live=Live(...))``; ``live=True`` is ``live=Live()``.
+    """Live display of a run, for ``integrate(..., live=Live(...))``; ``live=True`` is ``live=Live()``.
 
-    A page of the browser follows the run, pauses it, takes single steps, ends it (the finished steps are then the
-    result), and moves sliders for external inputs. A slider acts from the next block of steps on; its values are
-    ``sliders`` of the result, inputs that repeat the run. As long as none is moved, the run has the bits of one without
-    display. In a notebook the page is shown below the cell.
+    A page of the browser shows the run and can pause it, take single steps, end it (the result then has the finished
+    steps), and move sliders for external inputs. A slider acts from the next block of steps on; ``sliders`` of the
+    result are the inputs that repeat the run. As long as no slider is moved, the run is equal bit by bit to one without
+    a display. In a notebook the page is shown below the cell.
 
     The page is served on the loopback interface of this computer, under an address with a random token; it loads
-    nothing from elsewhere. Where no browser can be opened, its address is logged.
+    nothing from other hosts. If no browser can be opened, the address is logged.
 
     Parameters
     ----------
     sliders : dict, optional
-        By name of an external port, smallest and largest value of a slider; of a port with several entries by names
-        such as ``"force[1]"``. It begins with the constant value of the port in ``inputs``, or with zero. [unit of the
-        port]
+        Smallest and largest value of each slider by name of an external port, or, for a port with several entries, by
+        names such as ``"force[1]"``. The initial value is the constant value of the port in ``inputs``, or zero. [unit
+        of the port]
     dials : dict, optional
-        By the name of its slider, a :class:`Dial`: a parameter of the mechanism.
+        Parameters of the mechanism, each a :class:`Dial`, by the names of their sliders.
     pace : float, optional
-        Largest simulated time per second of the clock: 1 for real time. None as fast as it is computed.
+        Largest simulated time per second of the clock: 1 for real time; None for no limit.
     paused : bool
-        True to hold the run before its first step.
+        True to pause the run before its first step.
     rate : float
         Largest number of pictures per second.
     field : str, optional
@@ -66,15 +66,15 @@ class Live:
     port : int
         Port of the address of the page; 0 for a free one.
     browser : bool or callable
-        True to open the browser, False to log the address only; a function is called with the address instead.
+        True to open the browser, False to log the address only, or a function that is called with the address.
     wait : float
         Longest time [s] to wait for the page before the first step.
 
     Raises
     ------
     ValueError
-        For a rate or pace that is not positive; when a run begins, for sliders of unknown ports, bounds that do not
-        ascend or do not include the first value, inputs that are not constant, and a port that cannot be used.
+        For a rate or pace that is not positive; at the start of a run for sliders of unknown ports, bounds that do not
+        ascend or do not include the initial value, inputs that are not constant, and a port that cannot be used.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Live:
 
     @contextmanager
     def opened(self, mechanism: Any, span: tuple[float, float], inputs: Mapping[str, Any]) -> Iterator[Session]:
-        """Open the display of a run of a mechanism over a span of times, until the run is over."""
+        """Context manager with the display of a run of a mechanism over a time span; it is closed at the end."""
         refuse_invisible(mechanism)
         sliders = self.sliders_of(mechanism, inputs, span[0])
         with self._displayed(sliders, span) as session:
@@ -119,7 +119,7 @@ class Live:
             session.close("ended" if session.ended else "finished")
 
     def sliders_of(self, mechanism: Any, inputs: Mapping[str, Any], time: float) -> Sliders:
-        """Sliders of a run that begins at a time [s] with given inputs; raises ValueError for wrong ones."""
+        """Sliders of a run that begins at a time [s] with given inputs; raises ValueError for invalid sliders."""
         slices, dim = mechanism.network.input_slices, mechanism.layout.dim
         return Sliders(self.sliders, slices, dim, inputs, time, self.dials)
 
@@ -151,7 +151,7 @@ class Live:
         return PAGE.format(title=escape(self.title), view=f"{view}\n{own}\n{library_script()}")
 
     def _show(self, page: Page) -> None:
-        """Show the page in a notebook or a browser, or tell its address, and wait for it."""
+        """Show the page in a notebook or a browser and wait until it is loaded, or log its address."""
         if callable(self.browser):
             self.browser(page.address)
         elif self.browser and in_notebook():
@@ -165,5 +165,5 @@ class Live:
 
 
 def _can_open() -> bool:
-    """True if a browser can open a window; browsers of the terminal would stop the run."""
+    """True if a browser can open a window; a text-mode browser would stop the run."""
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

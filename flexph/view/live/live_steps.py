@@ -1,4 +1,4 @@
-"""Display of a simulator, which somebody advances step by step."""
+"""Live display of a simulator that the user's program advances step by step."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .session import Session
 
 
 class LiveSteps:
-    """Simulator with a display, see :meth:`flexph.Simulator.live`.
+    """Simulator with a live display, see :meth:`flexph.Simulator.live`.
 
     Attributes
     ----------
     simulator : Simulator
-        The simulator.
+        Simulator that takes the steps.
     count : int
-        Number of steps that were taken here.
+        Number of steps taken by :meth:`advance`.
     """
 
     def __init__(self, simulator: Any, session: Session) -> None:
@@ -32,17 +32,17 @@ class LiveSteps:
 
     @property
     def ended(self) -> bool:
-        """True if the display has ended the run; further steps may be taken."""
+        """True if the user has ended the run in the display; further steps are possible."""
         return self._session.ended
 
     @property
     def inputs(self) -> dict[str, Array]:
-        """Present inputs of the sliders by port."""
+        """Inputs at the current values of the sliders, by port."""
         return {port: given.values for port, given in self._session.sliders.inputs.items()}
 
     @property
     def start(self) -> LiveSteps:
-        """Start of the next step, with its time and state."""
+        """This object, whose ``time`` and ``x`` are the start of the next step."""
         return self
 
     @property
@@ -57,9 +57,9 @@ class LiveSteps:
         return x
 
     def advance(self, h: float, inputs: Mapping[str, Any] | None = None) -> None:
-        """Take a step of h > 0 [s] under constant inputs by port, those of sliders by their values, and show it.
+        """Take a step of h > 0 [s] under constant inputs by port, and show it; values of sliders replace inputs.
 
-        While the display pauses, this waits before the step. Parameters and errors are those of
+        Wait before the step while the display is paused. Parameters and errors are those of
         :meth:`flexph.Simulator.advance`.
         """
         self.simulator.advance(h, {**(inputs or {}), **self.inputs})
@@ -69,7 +69,7 @@ class LiveSteps:
 
 
 class _Sums:
-    """Energies of a simulator, summed up from its start; zeros with controllers, whose accounts only runs have."""
+    """Energy sums of a simulator since its start; zeros if it has controllers, whose energies only runs record."""
 
     def __init__(self, simulator: Any) -> None:
         self._simulator, self._begun, self._work, self._lost = simulator, 0.0, 0.0, 0.0
@@ -77,13 +77,13 @@ class _Sums:
             self._begun = sum(simulator.account.energy.values())
 
     def at(self, steps: LiveSteps) -> tuple[float, float, float]:
-        """Change of the stored energy, and work and dissipation up to the last step [J]."""
+        """Change of the stored energy, and sums of work and dissipation, up to the last step [J]."""
         if self._simulator.controllers:
             return 0.0, 0.0, 0.0
         return sum(self._simulator.account.energy.values()) - self._begun, self._work, self._lost
 
     def add(self) -> None:
-        """Add the last step."""
+        """Add work and dissipation of the last step."""
         if not self._simulator.controllers:
             account = self._simulator.account
             self._work += sum(account.work.values())

@@ -1,8 +1,8 @@
-"""Server of the page of a run: HTTP on the loopback interface, with a token in the address.
+"""HTTP server for the page of a run, on the loopback interface, with a token in the address.
 
-``/`` is the page, ``/scene`` the drawing of the mechanism, ``/frame`` waits for a state that is newer than the one that
-the page shows (long polling), ``/order`` takes orders as JSON. Requests without the token, or by another name of the
-host than that of the address, are refused.
+``/`` is the page, ``/scene`` the drawing of the mechanism; ``/frame`` waits for a state newer than the one shown (long
+polling); ``/order`` receives commands as JSON. Requests without the token, or with a host name other than that of the
+address, are refused.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Page:
             self._server = _Server((HOST, port), _Handler)
         except (OSError, OverflowError) as error:
             raise ValueError(
-                f"port {port} of {HOST} cannot be used ({error}): give another one, or 0 for any"
+                f"port {port} of {HOST} cannot be used ({error}): give another port, or 0 for a free one"
             ) from None
         self._server.page = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -82,12 +82,12 @@ class Page:
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def wait(self, seconds: float) -> None:
-        """Wait until a page has asked for a frame, at most some seconds."""
+        """Wait, for at most the given time, until a page has requested a frame."""
         with self.session.news:
             self.session.news.wait_for(lambda: self.asked > 0.0, seconds)
 
     def close(self) -> None:
-        """Wait until open pages have the last frame, then end the server."""
+        """Wait until open pages have received the last frame, then stop the server."""
         last, until = self.session.snapshot.number, time.monotonic() + LAST
         while self.shown < last and time.monotonic() < until and time.monotonic() - self.asked < SEEN:
             time.sleep(0.01)
@@ -96,13 +96,13 @@ class Page:
         self._thread.join()
 
     def note_asked(self) -> None:
-        """Note that a page is open."""
+        """Record the time of a request, which shows that a page is open."""
         with self.session.news:
             self.asked = time.monotonic()
             self.session.news.notify_all()
 
     def scene(self) -> bytes:
-        """Drawing of the mechanism."""
+        """Drawing of the mechanism as a stream of bytes."""
         now = self.session.later_than(-1, POLL)
         if now is None or now.drawn is None:
             return b""
@@ -112,9 +112,9 @@ class Page:
         return now.drawn.stream(now.x, now.time, title=title, field=field, **head)
 
     def frame(self, now: Snapshot, scalable: bool) -> bytes:
-        """Frame of a snapshot: the length of its head, the head as JSON, and the numbers of the drawing.
+        """Frame of a snapshot as bytes: length of the head, head as JSON, and numbers of the drawing.
 
-        It has deformations if it is ``scalable``.
+        ``scalable``: True to include deformations.
         """
         assert now.drawn is not None
         with self._lock:
@@ -140,7 +140,7 @@ class Page:
             return raw
 
     def note_spent(self, seconds: float) -> None:
-        """Note the processor time of a frame [s], after which the run gets its share."""
+        """Record the processor time of a frame [s]; the next frame waits until the run has had its share of time."""
         with self._lock:
             self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)
 
@@ -164,18 +164,18 @@ class _Server(ThreadingHTTPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a page that was closed within a request."""
+        """Ignore errors of a page that was closed during a request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version, server_version, sys_version = "HTTP/1.1", "flexph", ""
     wbufsize = -1  # head and body are one write
-    disable_nagle_algorithm = True  # the end of a long answer would wait 40 ms for an acknowledgement
+    disable_nagle_algorithm = True  # it delays the end of a long response by 40 ms
     timeout = IDLE
     server: _Server
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keep no log of requests."""
+        """Do nothing: requests are not logged."""
 
     def do_GET(self) -> None:
         if (given := self._accepted()) is None:
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._answer(204, b"")
 
     def _accepted(self) -> tuple[str, dict[str, list[str]]] | None:
-        """Path and query of a request with the right token and host; others are refused."""
+        """Path and query of a request; None, after an error response, for a wrong token or host."""
         page, parts = self.server.page, urlsplit(self.path)
         query = parse_qs(parts.query)
         token, hosts = query.get("token", [""])[0], {f"{name}:{page.port}" for name in (HOST, "localhost")}

@@ -1,4 +1,4 @@
-"""Session of a run with a display: snapshots of its state, orders of its user, pace, and its end."""
+"""Session of a run with a display: snapshots of the state, commands of the user, pace, and end of the run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Snapshot:
 
 
 class Session:
-    """Follower of a run with a display, see :class:`flexph.integration.times.loop.Follower`.
+    """Connection of a run to a display, see :class:`flexph.integration.times.loop.Follower`.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ class Session:
     rate : float
         Largest number of snapshots per second.
     pace : float, optional
-        Largest simulated time per second; None as fast as the run is computed.
+        Largest simulated time per second of the clock; None for no limit.
     paused : bool
-        True to hold the run before its first step.
+        True to pause the run before its first step.
     ready : callable
-        Called before the first step, with the session; may wait.
+        Function of the session, called before the first step; it may wait.
     look : callable
-        Called with the session after each snapshot, in the thread of the run.
+        Function of the session, called after each snapshot in the thread of the run.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Session:
     def order(self, what: Any, **given: Any) -> None:
         """Send a command of :data:`ORDERS` to the run; raises ValueError for an unknown one.
 
-        ``pace`` takes a ``value``, ``slider`` a ``name`` and a ``value``.
+        The command ``pace`` needs a ``value``, ``slider`` a ``name`` and a ``value``.
         """
         check.choice("order", what, ORDERS)
         with self.news:
@@ -146,12 +146,12 @@ class Session:
         return self
 
     def of_steps(self, mechanism: Any, account: Any) -> Session:
-        """Prepare for steps taken outside of a run, with their own account; return the session."""
+        """Prepare for steps of a simulator, with the energy sums ``account``; return the session."""
         self._drawn, self._account = Drawn(mechanism, 0), account
         return self
 
     def before(self, run: Any) -> None:
-        """Show the start, wait for the display, and hold the run if it begins paused."""
+        """Show the initial state, wait for the display, and pause the run if it begins paused."""
         self._run = run
         self._take(run)
         if not self._begun:
@@ -160,10 +160,10 @@ class Session:
         self._hold(run)
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Number of steps until the next snapshot, by the computing time and the pace."""
+        """Largest number of steps until the next snapshot, from computing time per step and pace."""
         if self._single or self.ended:
             return 1
-        left = max(self._next - time.perf_counter(), SHORTEST / self.rate)  # a block that ends early is made up
+        left = max(self._next - time.perf_counter(), SHORTEST / self.rate)  # also for a late snapshot
         computed = max(int(self._per_second * left), 1) if self._per_second else len(times)
         if self.pace is None:
             return computed
@@ -171,7 +171,7 @@ class Session:
         return max(min(computed, paced), 1)
 
     def after(self, run: Any) -> bool:
-        """Take a snapshot if one is due, and hold the run; True if the display ended it."""
+        """Take a snapshot if one is due, and wait while the run is paused; return True if the user has ended it."""
         now = time.perf_counter()
         if now < self._next and not (self._ordered or self.paused) and run.start.time < self._hold_at:
             return False
@@ -183,7 +183,7 @@ class Session:
         return self.ended
 
     def close(self, state: str, message: str = "") -> None:
-        """Show the final state of the run and its message."""
+        """Show the final state of the run with a message."""
         if self._run is not None and self._run.start.time > self.snapshot.time:
             self._take(self._run)
         self._publish(replace(self.snapshot, state=state, message=message))
@@ -217,12 +217,13 @@ class Session:
             self.sliders.take_over(run.start.time)
         now = time.perf_counter()
         period = 1.0 / self.rate
-        self._next = now + min(max(self._next + period - now, HASTE * period), period)  # a late snapshot is made up
+        # after a late snapshot the next one is earlier, so that the mean rate is kept
+        self._next = now + min(max(self._next + period - now, HASTE * period), period)
         self._resumed, self._counted = now, run.count
         self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
 
     def _wait(self, reached: float) -> float:
-        """Time [s] to wait before the next block, from a time of the run on."""
+        """Time [s] to wait at the simulated time ``reached`` before the next block of steps."""
         if self.paused:
             self._origin = None
             return 0.0 if self._steps else PATIENCE
@@ -239,13 +240,13 @@ class Session:
 
 
 class _Account:
-    """Energies of a run under way, summed up from its start."""
+    """Energy sums of a run in progress since its start."""
 
     def __init__(self) -> None:
         self._accounts: Any = None
         self._begun: float | None = None
         self._before = np.zeros(2)  # work and dissipation of earlier parts, and of the changes between parts
-        self._own = np.zeros(2)  # those of the present part
+        self._own = np.zeros(2)  # work and dissipation of the present part
         self._stored = 0.0
 
     def next(self, accounts: Any) -> None:
@@ -256,7 +257,7 @@ class _Account:
         self._last = self._before.copy()
 
     def at(self, run: Any) -> tuple[float, float, float]:
-        """Change of the stored energy, work and dissipation up to the last step [J]."""
+        """Change of the stored energy, and sums of work and dissipation, up to the last step [J]."""
         recorder, accounts = run.recorder, self._accounts
         rows = recorder.rows(self._rows - 1)
         closed = recorder.saved - self._rows
@@ -266,7 +267,7 @@ class _Account:
         energy = float(rows["energy"][-1].sum())
         if self._begun is None:
             self._begun = energy
-        elif self._fresh:  # what a change of joints takes counts as dissipated
+        elif self._fresh:  # energy lost by a change of joints counts as dissipated
             self._before[1] -= energy - self._begun - self._stored
         self._fresh, self._stored = False, energy - self._begun
         losses = len(accounts.dissipation)

@@ -1,4 +1,4 @@
-"""Sliders: entries of external inputs, and dials, that a display sets during a run."""
+"""Sliders with which a display sets entries of external inputs, and dials, during a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Slider:
-    """Entry of an external input, or a dial (without a port), with its bounds."""
+    """Slider of an entry of an external input, or of a dial (with an empty ``port``), with its bounds."""
 
     name: str
     port: str
@@ -29,7 +29,7 @@ class Slider:
     high: float
 
     def value(self, given: Any) -> float:
-        """Check a value for the slider; raises ValueError outside of its bounds."""
+        """Checked value as a float; raises ValueError outside of the bounds of the slider."""
         value = check.number(f"value of slider {self.name!r}", given)
         if not self.low <= value <= self.high:
             raise ValueError(f"value of slider {self.name!r} must be {self.low:g} to {self.high:g}, got {value:g}")
@@ -37,7 +37,7 @@ class Slider:
 
 
 class Sliders:
-    """Sliders of a run: their inputs, which replace those of the same ports, and values that wait to be set."""
+    """Sliders of a run, the inputs that they set instead of the given ones, and values to be applied next."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Sliders:
         self.inputs = {slider.port: _begun(slider.port, slices, dim, inputs, time) for slider in of_inputs}
         for name, dial in self.dials.items():
             if name in bounds:
-                raise ValueError(f"the dial {name!r} has the name of a slider: call it differently")
+                raise ValueError(f"the name of dial {name!r} must differ from those of the sliders")
             dial.forget(time)
         for slider, value in zip(of_inputs, self.values, strict=False):
             if not slider.low <= value <= slider.high:
@@ -73,7 +73,7 @@ class Sliders:
 
     @property
     def values(self) -> list[float]:
-        """Present values."""
+        """Current values of all sliders."""
         return [
             float(self.inputs[slider.port].values[slider.entry]) if slider.port else self.dials[slider.name].value
             for slider in self.all
@@ -99,7 +99,7 @@ class Sliders:
 
     @property
     def record(self) -> dict[str, Recorded]:
-        """Inputs by port since the start of the run."""
+        """Recorded inputs since the start of the run, by port."""
         return {port: given.record for port, given in self.inputs.items()}
 
 
@@ -120,7 +120,7 @@ def _bounds(name: str, given: Any) -> Bounds:
 
 
 def _begun(port: str, slices: Mapping[str, slice], dim: int, inputs: Mapping[str, Any], time: float) -> Adjustable:
-    """Adjustable input that begins with the given one, which must be constant, or with zero."""
+    """Adjustable input of a port with the given constant as its initial value, by default zero."""
     given = inputs.get(port, 0.0)
     if callable(given) or (isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1):
         raise ValueError(f"the input {port!r} of a slider must be constant at the start, got {check.shown(given)}")

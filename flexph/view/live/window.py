@@ -1,4 +1,4 @@
-"""Window of a run that is still computed, by pyvista (extra ``view``)."""
+"""Live window of a run, by pyvista (extra ``view``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOM = 0.1
 
 
 class LiveWindow:
-    """Window that shows the snapshots of a session, in the thread of the run, and gives it orders.
+    """Window that shows the snapshots of a session and sends it commands, in the thread of the run.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class LiveWindow:
         self.stage.plotter.show(title=self.title, interactive_update=True, auto_close=False)
 
     def look(self, session: Session) -> None:
-        """Show the last snapshot of a session, unless drawing takes too much time, and take orders."""
+        """Show the last snapshot of a session and process keys, unless drawing would take too much of the time."""
         now, snapshot, began = self.stage, session.snapshot, time.monotonic()
         over = snapshot.state in ("finished", "ended", "failed")
         if now is not None and now.plotter.render_window is None:
-            session.order("continue")  # nobody could after the window is closed
+            session.order("continue")  # a closed window cannot continue the run later
             return
         if now is None or (began < self._free_at and not over):
             return
@@ -95,7 +95,7 @@ class LiveWindow:
         self._set(snapshot)
 
     def _set(self, snapshot: Snapshot) -> None:
-        """Move the meshes, and tell time and energies."""
+        """Move the meshes to a snapshot, and write its time and energies."""
         assert snapshot.drawn is not None and self.stage is not None
         stage, scene = self.stage, snapshot.drawn.scene(snapshot.x, snapshot.time)
         stage.scene = scene

@@ -148,7 +148,7 @@ REFUSED = {
         TURNED.format(9, "").replace("1.      1.      0.", "1.      0.      4."),
         "must not lie on one line",
     ),
-    "grid": (grid(1, (5, 5, 5)), r"GRID \(line 6\) must not be another place of grid point 1"),
+    "grid": (grid(1, (5, 5, 5)), r"GRID \(line 6\) must not define grid point 1 a second time"),
     "other folder": ("INCLUDE '../more.bdf'\n", "it names '../more.bdf', which is not in its folder"),
     "no file": ("INCLUDE 'no.bdf'\n", "line 5: INCLUDE names 'no.bdf', and there is no such file"),
     "itself": ("INCLUDE 'deck.bdf'\n", "it must include at most 200 files; does one include itself"),

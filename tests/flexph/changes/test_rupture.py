@@ -205,7 +205,7 @@ def test_a_rupture_in_a_model_file(tmp_path):
     run = load_model(file).run("snap").solution
     assert run.events["rupture rope"].times == pytest.approx(0.005)
     file.write_text(TEXT.replace("CHANGE", "{release: rope, s: 500 mm, at: 5 ms}"))
-    with pytest.raises(ModelError, match="s and tension need rupture"):
+    with pytest.raises(ModelError, match="s and tension are for a rupture"):
         load_model(file)
 
 

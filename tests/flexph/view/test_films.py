@@ -78,8 +78,8 @@ def test_without_pillow_the_extra_is_named(solution, tmp_path, monkeypatch):
 def test_what_cannot_be_drawn_is_said(solution, tmp_path):
     for path, options, message in (
         ("a.avi", {}, r"path of a film must end in \.gif, \.webp, \.mp4, got"),
-        ("a.mp4", {"size": (321, 180)}, "even sides"),
-        ("a.mp4", {"background": "transparent"}, "no transparent one"),
+        ("a.mp4", {"size": (321, 180)}, "even width"),
+        ("a.mp4", {"background": "transparent"}, "not transparent"),
         ("a.gif", {"background": "red"}, "background"),
         ("a.gif", {"rate": 0.0}, "rate must be positive"),
         ("a.gif", {"size": (8, 180)}, "width of size must be"),

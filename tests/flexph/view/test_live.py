@@ -304,7 +304,7 @@ def test_what_a_run_with_a_page_refuses(tmp_path):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Live(**wrong)
     bare = connect({"rod": replace(rigid.bar(1.0, 2.0), view=None)}, [hinge("rod.root", GROUND)])
-    with pytest.raises(ValueError, match="none of this one has a view"):
+    with pytest.raises(ValueError, match="none of whose bodies can be drawn"):
         integrate(bare, bare.consistent_state(bare.assemble({"rod": (0.0, 0.0, 0.0)})), [0.0, 0.1], live=True)
     system = PHDAE(E=np.eye(1), J=np.zeros((1, 1)), z=lambda x: x, H=lambda x: x @ x / 2, sample=np.ones(1))
     with pytest.raises(ValueError, match="live runs need a mechanism"):

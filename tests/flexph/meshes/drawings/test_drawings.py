@@ -320,7 +320,7 @@ def test_a_mesh_may_have_another_unit(tmp_path):
     fem.box_mesh((20.0, 10.0, 10.0), (2, 1, 1)).save(str(tmp_path / "box.vtu"))
     body = fem.solid(tmp_path / "box.vtu", STEEL, unit="1 mm")
     assert body.mass == pytest.approx(7850.0 * 2e-6, rel=1e-12)
-    with pytest.raises(ValueError, match="size must be left out: the mesh has its cells already"):
+    with pytest.raises(ValueError, match="size must be left out for a mesh file"):
         fem.solid(tmp_path / "box.vtu", STEEL, size=0.1)
 
 
