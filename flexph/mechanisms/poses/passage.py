@@ -205,7 +205,7 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
 
 
 def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
-    """Raise ValueError if drives move what the joints hold: no velocities satisfy G v = b."""
+    """Raise ValueError if a drive and a joint contradict each other: no velocities satisfy G v = b."""
     if not mechanism.layout.multipliers:
         return
     c = configuration(mechanism, state.x)
