@@ -45,7 +45,7 @@ from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """HTML drawing of a mechanism in the pose assembled without a guess, or a paragraph that says why there is none."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
