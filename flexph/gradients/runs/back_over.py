@@ -1,4 +1,4 @@
-"""Sweeps back over the steps of a run: derivatives of a functional by its numbers."""
+"""Backward sweeps over the steps of a run: derivatives of a functional by the data of the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOLVED = 1e-6
 
 
 class ByNumbers(NamedTuple):
-    """Derivatives of a functional by the numbers of a run: constants, start, and table; the largest relative defect."""
+    """Derivatives of a functional by the data of a run (constants, start, table, inputs); largest relative defect."""
 
     arrays: list[Array]
     inputs: Array
@@ -34,9 +34,9 @@ class ByNumbers(NamedTuple):
 def recorded_piece(
     problem: Problem, piece: Piece, by_state: Array, varied: Index, by_unknown: Array | None = None
 ) -> tuple[Backward, Index]:
-    """Arrays with which the loops go over steps of a run again, and the addresses of their recorded numbers.
+    """Arrays of the loops for the backward sweep over a piece of a run, and the addresses of the recorded numbers.
 
-    ``by_state`` are derivatives of the functional by the states between the steps, as the loops have them.
+    ``by_state``: derivatives of the functional by the states between the steps, in the layout of the loops.
     """
     mechanism, steps, table = problem.mechanism, len(piece.multipliers), problem.table
     assert isinstance(table, Table)
@@ -50,7 +50,7 @@ def recorded_piece(
 
 
 def _part(table: Table, first: int, steps: int) -> Table:
-    """Table of some of its steps."""
+    """Part of a table with ``steps`` steps, beginning with the step ``first``."""
     whole = len(table.times) - 1
     rows = [
         own if len(own) == 1 else own[first : first + steps + (1 if len(own) == whole + 1 else 0)] for own in table[1:]
@@ -59,7 +59,7 @@ def _part(table: Table, first: int, steps: int) -> Table:
 
 
 def refuse_bent(of: Backward) -> None:
-    """Raise ValueError for functions in Python that are not smooth."""
+    """Raise ValueError if a Python function of the run is not smooth at one of its arguments."""
     if of.audit[4] > AGREED:
         raise ValueError(
             "a law given by a Python function must be smooth: differences by steps of 1e-3 disagree; give a table "
@@ -68,9 +68,10 @@ def refuse_bent(of: Backward) -> None:
 
 
 def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index) -> ByNumbers:
-    """Take all steps back; of constants only the ``varied`` ones have derivatives.
+    """Derivatives of a functional by the data of a run, by a backward sweep over all steps.
 
-    ``by_state`` has the times at which the functional has derivatives by states, and these, as the loops have them.
+    ``varied``: indices of constants for which derivatives are computed. ``by_state``: indices of times, and derivatives
+    of the functional by the states at these times, in the layout of the loops.
     """
     forget()
     try:
@@ -88,7 +89,7 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 def _back_over_steps(
     run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index
 ) -> ByNumbers:
-    """Take steps of the exact scheme back, piece by piece."""
+    """Backward sweep over steps of the exact scheme, one piece after another."""
     problem = run.problem
     table, whole = problem.table, len(problem.table.times) - 1
     each = whole // (len(run.times) - 1)
@@ -119,7 +120,7 @@ def _back_over_steps(
 
 
 def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:
-    """Take steps of Gauss collocation back."""
+    """Backward sweep over steps of Gauss collocation."""
     problem, states = run.problem, run.solution.states
     table = problem.table
     assert isinstance(table, GaussTable)
@@ -137,7 +138,7 @@ def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, 
 
 
 def _weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
-    """Derivatives of a functional by the states of a piece, from those at some times."""
+    """Derivatives of a functional by all states of a piece, which are nonzero at some times."""
     (rows, weights), steps = by_state, len(piece.states) - 1
     inside = (rows >= piece.first) & (rows <= piece.first + steps)
     own = np.zeros((steps + 1, weights.shape[1]))
@@ -146,20 +147,18 @@ def _weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
 
 
 def _spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
-    """Derivatives by all constants, from those by the varied ones."""
+    """Derivatives by all constants, which are zero except for the varied ones."""
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = by_varied
     return by_constants
 
 
 def _refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError for a step that failed, functions that bend, and steps that are not solved well enough."""
+    """Raise ValueError for a failed step, for functions that are not smooth, and for steps with a large defect."""
     if failed >= 0:
         raise ValueError(f"the step from {times[failed]:.6g} s has no adjoint: its Jacobian is singular")
     refuse_bent(of)
     if of.audit[6] > SOLVED:
-        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
+        raise ValueError(f"the steps of the run with contacts have a defect of {of.audit[6]:.1g}: take shorter steps")
     if not of.audit[7] <= REPEATED:
-        raise ValueError(
-            f"steps of the run that are solved again must lead to its states, they miss them by {of.audit[7]:.1g}"
-        )
+        raise ValueError(f"repeated steps of the run must reproduce its states, they differ by {of.audit[7]:.1g}")
