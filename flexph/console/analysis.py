@@ -38,7 +38,7 @@ def text(mode: str, analysis: Any) -> str:
 
 
 def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
-    """Draw the Dirac structure of each mode into its own file; return the paths."""
+    """Draw the Dirac structure of each mode into a separate file; return the paths."""
     from flexph import plot
 
     drawn = []

@@ -81,7 +81,7 @@ def to_jax(
     Parameters
     ----------
     function, parameters, value
-        As of :func:`to_torch`.
+        As for :func:`to_torch`.
     shape : sequence of int
         Shape of the value, () for a number.
 

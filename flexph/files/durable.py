@@ -1,7 +1,7 @@
 """Durable, atomic writing of files: in a temporary folder, synchronised, moved to the final path; deferred signals.
 
-A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is kept: the
-file that it refers to is replaced. The temporary folder is on the same file system as the final path.
+A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is not
+replaced, but the file to which it refers. The temporary folder is on the same file system as the final path.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def leftovers(folder: Path) -> list[Path]:
 def locked(folder: Path) -> Iterator[bool]:
     """Context manager that locks a folder against other processes; yields False if locks are not available.
 
-    Raises BlockingIOError if another process holds the lock.
+    Raises BlockingIOError if another process has locked the folder.
     """
     if sys.platform == "win32":  # no locks: the folder of a killed run looks like one in use
         yield False

@@ -151,11 +151,11 @@ def gradients(
     Parameters
     ----------
     make, parameters, times
-        As of :func:`gradient`.
+        As for :func:`gradient`.
     functionals : dict
         Functionals by name.
     method, checkpoints, progress
-        As of :func:`gradient`.
+        As for :func:`gradient`.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def begun(whole: Any, before: Any) -> Any:
 
 
 def restricted(union: Any, holds: Array) -> Any:
-    """Mechanism with those connections of ``union`` for which ``holds`` is true."""
+    """Mechanism with the connections of ``union`` for which the mask ``holds`` is true."""
     return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
 
 

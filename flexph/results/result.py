@@ -162,7 +162,7 @@ class Result(NamedFields, Labelled):
     def load(cls, path: str | Path, system: Any, *, lazy: bool = False) -> Self:
         """Read a saved run. The equations are not stored, so ``system`` must be given again and must match the file.
 
-        With ``lazy``, states, multipliers, outputs and observations stay in the file and are read on access:
+        With ``lazy``, states, multipliers, outputs and observations are read from the file on access:
         ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are verified on access; the
         values are not checked for NaN.
 

@@ -54,7 +54,7 @@ FEWEST, POINTS = 21, 400_000
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """Scenes by name: those that ``own`` returns for a result, by default one for each run in the result."""
+    """Scenes by name, as returned by ``own(result)``; by default a scene of each run in the result."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once

@@ -53,7 +53,7 @@ def study(
         Samples from :func:`flexph.studies.grid` or a similar function, a dict of values by parameter for a full grid,
         or a list of dicts for a table.
     out : path, optional
-        Folder of the records and of ``study.nc``; by default nothing is kept on disk.
+        Folder of the records and of ``study.nc``; by default they are deleted at the end.
     executor : Executor or str, optional
         Executor of Python's futures, "dask://host:port" or "mpi"; by default processes of this machine.
     jobs : int, optional

@@ -133,7 +133,7 @@ def optimal_control(
 
     Examples
     --------
-    A cart of 1 kg goes 1 m in 1 s from rest to rest: the least ∫ u² dt is 12.
+    A cart of 1 kg moves 1 m in 1 s from rest to rest: the least ∫ u² dt is 12.
 
     >>> import numpy as np
     >>> import rigid

@@ -97,7 +97,7 @@ class RobotJoint:
         Raises
         ------
         ValueError
-            If the joint has no limits, or limits of an angle are a full turn or more apart or in the wrong order.
+            If the joint has no limits, if limits are in the wrong order, or if those of an angle differ by 360° or more.
         """
         turns, given = self._turns(), self.limit
         both = () if given is None else (("lower", given.lower), ("upper", given.upper))

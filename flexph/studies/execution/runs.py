@@ -1,7 +1,7 @@
 """Runs of a function with reusable records in a folder, which one process at a time locks.
 
-If a process dies, all samples in progress are repeated one at a time, which separates the sample that kills its process
-from the others. After a limited number of deaths a sample is recorded as failed.
+If a process dies, all samples in progress are repeated one at a time, to find the sample that kills its process. After
+a limited number of deaths a sample is recorded as failed.
 """
 
 from __future__ import annotations
