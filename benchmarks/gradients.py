@@ -5,7 +5,7 @@ A chain of flexible links hangs and swings in the plane. Its parameters are the 
 the gradient does; ``gradient-over-differences`` that of two runs for each parameter over the whole of the gradient. Or
 they are the nodes of a torque at the root, and the mechanism is made once: ``gradient-over-run-200`` and
 ``gradient-over-differences-200`` are the same for 200 nodes, and ``-0`` is the gradient by the torque in each step
-alone; ``gradient-over-run-checkpoints`` is that with checkpoints. Process times, minima of interleaved rounds.
+alone; ``gradient-over-run-200-checkpoints`` is that with checkpoints. Process times, minima of interleaved rounds.
 """
 
 import argparse
@@ -85,19 +85,13 @@ def main():
     for count in given.nodes:
         nodes = {f"n{k}": np.sin(k) for k in range(count)}
         function = driven(*made, times[-1])
-        ways = (
-            lambda f=function, n=nodes: (lambda m, x, u: integrate(m, x, times, inputs=u, progress=False))(*f(**n)),
-            lambda f=function, n=nodes: gradient(f, n, times, tip),
-            lambda: None,
-        )
-        shares((f"{count}", count), ways, given.rounds)
-    function = driven(*made, times[-1])
-    ways = (
-        lambda: integrate(*made, times, progress=False),
-        lambda: gradient(function, {}, times, tip, checkpoints=True),
-    )
-    run, whole = np.array([[timed(call) for call in ways] for _ in range(given.rounds)]).min(axis=0)
-    print(f"ratio gradient-over-run-checkpoints {whole / run:.2f}")
+        for name, kept in ((f"{count}", False), (f"{count}-checkpoints", True)):
+            ways = (
+                lambda f=function, n=nodes: (lambda m, x, u: integrate(m, x, times, inputs=u, progress=False))(*f(**n)),
+                lambda f=function, n=nodes, few=kept: gradient(f, n, times, tip, checkpoints=few),
+                lambda: None,
+            )
+            shares((name, count), ways, given.rounds)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import Array
 from flexph.sensors import joint_angle
 
-STEPS = [round(SAMPLES * 2 ** (0.5 * k)) // SAMPLES * SAMPLES for k in range(2, 30)]
+STEPS = [round(SAMPLES * 2 ** (0.5 * k)) // SAMPLES * SAMPLES for k in range(1, 30)]
 """Numbers of steps that are tried, and tolerances of methods that choose their steps."""
 TOLERANCES = [10.0 ** (-0.5 * k) for k in range(4, 21)]
 SOLVERS = {"": ("TrapezoidalIndex2", "GeneralizedAlpha"), "-explicit": ("RK44", "RK67")}
@@ -363,7 +363,7 @@ def reeving() -> Model:
         shown=(0, 1, 2, 3),
         own=own,
         places=lambda run: np.hstack([run.position("block.c"), run.position("weight.c")]),
-        methods={"Exact": Exact(), "Exact4": Exact4()},
+        methods={"Exact": Exact(), "Exact4": Exact4()} | COLLOCATION,
         peer=lambda: theirs.reeved(axial, free, (fixed, over), r, masses, begins, speeds, weight),
         columns=(0, 1, 3, 4),
     )
@@ -419,7 +419,7 @@ def belt() -> Model:
         shown=(0, 1),
         own=own,
         places=lambda run: np.column_stack([run.measured(angle) for angle in angles]),
-        methods={"Exact": Exact()},
+        methods={"Exact": Exact()} | COLLOCATION,
         peer=lambda: theirs.belted(axial, free, straight, radii, inertias, brake, load),
     )
 

@@ -1,12 +1,13 @@
 """Andrews' squeezing mechanism: seven rigid bodies in the plane, driven by a constant torque against a spring.
 
-The crank K1 turns about the origin O and moves, over the rod K2, a common point, where three bodies meet that hang on
-fixed points: K3 on B directly, K4 over K5 on A, K6 over K7 on A. A spring runs from K3 to the fixed point C. There is
-no gravity; all is at rest at the start. In 0.03 s the crank makes two and a half turns.
+The crank K1 turns about the origin O and moves, through the rod K2, a common point of three bodies. These are attached
+to fixed points: K3 to B directly, K4 through K5 to A, K6 through K7 to A. A spring joins K3 to the fixed point C. There
+is no gravity; all bodies are at rest at the start. In 0.03 s the crank makes two and a half turns.
 
 E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, sec. VII.7, with all data in SI units; the values at
-0.03 s are those of the Test Set for IVP Solvers (problem ``andrews``, solved with a tolerance of 1e-14). Theirs are
-relative angles (β Θ γ Φ δ Ω ε); the bodies here have the angles K1 β, K2 β + Θ, K3 γ, K4 Φ + δ, K5 δ, K6 Ω + ε, K7 ε.
+0.03 s are those of the Test Set for IVP Solvers (problem ``andrews``, solved with a tolerance of 1e-14). The published
+angles (β Θ γ Φ δ Ω ε) are in part relative; the bodies have the angles K1 β, K2 β + Θ, K3 γ, K4 Φ + δ, K5 δ, K6 Ω + ε,
+K7 ε.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ Method = Literal["exact", "exact4"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the published angles (k, 7) [rad], without jumps, and their rates (k, 7) [rad/s]."""
+    """Solution, and the angles (β Θ γ Φ δ Ω ε) without jumps (k, 7) [rad] with their rates (k, 7) [rad/s]."""
 
     solution: Solution
     angles: Array
@@ -71,7 +72,7 @@ def bodies() -> dict[str, Body]:
 
 
 def squeezer() -> Mechanism:
-    """Seven bodies, ten hinges, a spring and a motor, one freedom; the last three hinges share the common point."""
+    """Mechanism of seven bodies, ten hinges, a spring and a motor; three of the hinges are at the common point."""
     return connect(
         bodies(),
         [
@@ -97,7 +98,7 @@ def placements() -> dict[str, tuple[float, float, float]]:
 
 
 def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> Result:
-    """Run from rest; the crank angle is given, the loops give the other angles to the digits published."""
+    """Run from rest at the published crank angle; the closure of the loops determines all other angles."""
     mechanism, guess = squeezer(), placements()
     start = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     times = np.linspace(0.0, duration, check.count("steps", steps) + 1)
@@ -109,7 +110,7 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 
 def relative(absolute: Array) -> Array:
-    """Published angles, or their rates, from those of the bodies K1 to K7 (k, 7): some are relative to another body."""
+    """Angles (β Θ γ Φ δ Ω ε), or their rates, from those of the bodies K1 to K7 (k, 7); Θ, Φ and Ω are relative."""
     angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
         angles[:, arm] -= absolute[:, base]
@@ -241,7 +242,7 @@ def end_forces(solution: Solution) -> Array:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the largest error of the end angles, from a run and one with half its step."""
+    """Order of convergence of the largest error of the end angles, from two runs; ``fine`` has half the step."""
     errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 

@@ -113,7 +113,7 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: angle of the ball in the bowl and in a smooth one; return the summary numbers."""
+    """Write to ``folder``: angle of the ball in the bowl of triangles and in a smooth bowl; return summary numbers."""
     solution, t = result.solution, result.solution.times
     write_run(solution, folder)
     write_table(folder / "motion.csv", {"t_s": t, "angle_rad": result.angle, "smooth_rad": smooth(t)})

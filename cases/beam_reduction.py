@@ -55,7 +55,7 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Result:
-    """Full response H(iω) and the reduced ones."""
+    """Frequency response H(iω) of the full system, and the reduced systems with their responses."""
 
     omega: Array
     response: Array
@@ -100,7 +100,7 @@ def run(
 
 
 def measured(name: str, way: Callable[[LinearPHDAE], LinearPHDAE], system: LinearPHDAE, omega: Array) -> Reduced:
-    """A reduced system with its errors and its time."""
+    """Reduce a system by a method; return it with its errors and computing time."""
     seconds = np.inf
     for _ in range(REPEATS):
         clock = time.perf_counter()

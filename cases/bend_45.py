@@ -1,7 +1,7 @@
 """A rod bent to 45° of a circle, with a force out of its plane at its tip.
 
 Source: K.-J. Bathe, S. Bolourchi, Large displacement analysis of three-dimensional beam structures, Int. J. Numer.
-Methods Engrg. 14 (1979) 961; since then a test of every rod in space.
+Methods Engrg. 14 (1979) 961; a standard test of rods in space.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: position of the tip with 17 nodes of order 2, to 2e-4 of the length against our own fine meshes.
 
-    The mesh of Simo and Vu-Quoc is coarser: their values are met to 2e-3 of the length.
+    The mesh of Simo and Vu-Quoc is coarser: their values agree to 2e-3 of the length.
     """
     tip, length = np.array(figures(solve(8, 2, (600.0,)))["tip_m"]), RADIUS * ANGLE
     for value, reference, axis in zip(tip, CONVERGED, "xyz", strict=True):

@@ -1,4 +1,4 @@
-"""A bicycle that rolls straight: weave, capsize and castering over the speed, and the speeds at which it rides alone.
+"""A bicycle that rolls straight: weave, capsize and castering over the speed, and the self-stable speeds.
 
 Four rigid bodies (rear wheel, rear frame with rider, handlebar, front wheel), three hinges and two thin discs that roll
 without slip. Parameters, linear equations M q̈ + v C₁ q̇ + (g K₀ + v² K₂) q = 0 of lean and steer, exponents and
@@ -128,7 +128,7 @@ class Result(NamedTuple):
 
 
 def exponents(speed: float) -> Array:
-    """Exponents (4,) of the mechanism [1/s], in the order of their real parts; the zero of its speed is left out."""
+    """Exponents (4,) of the mechanism [1/s] in the order of their real parts, without the zero of forward motion."""
     mechanism = bicycle()
     values = mechanism.spectrum(riding(mechanism, speed)).values
     values = np.delete(values, int(np.argmax(values == 0.0)))

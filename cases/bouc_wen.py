@@ -2,7 +2,7 @@
 
 Shaken by x = A sin ωt the force k z follows x with dz/dx = 1 − (β sgn(z dx) + γ)|z|ⁿ (Y. K. Wen, "Method for random
 vibration of hysteretic systems", J. Eng. Mech. Div. ASCE 102 (1976)). With n = 1 and β = γ = k/2F_y the loop that
-repeats is known in closed form: after each reversal the force goes back along the stiffness k to zero, and then nears
+repeats is known in closed form: after each reversal the force falls to zero with the stiffness k, and then approaches
 the yield force exponentially.
 """
 

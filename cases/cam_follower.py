@@ -3,7 +3,7 @@
 The cam is a disc of radius R about a shaft at the distance e from its centre, and turns by φ = ωt from its lowest pose.
 While they touch, the lift of the flat follower is x = e(1 − cos φ), and the force between them N = m(g + ẍ) + F(x),
 with F = k(x + c) + k₃(x + c)³ of a spring that is compressed by c at x = 0. As ẍ = eω² cos φ, N is least at the top,
-where it vanishes at ω² = (g + F(2e)/m)/e. Above this spin the follower flies until it meets the cam again.
+where it vanishes at ω² = (g + F(2e)/m)/e. Above this spin the follower flies until it touches the cam again.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def cam_and_follower(spin: float) -> Mechanism:
 
 def run(
     *,
-    speed: Annotated[float, Option("spin of the cam over the one at which the follower leaves it")] = 1.1,
+    speed: Annotated[float, Option("spin of the cam over the critical spin")] = 1.1,
     turns: Annotated[float, Option("turns of the cam")] = 2.0,
     steps: Annotated[int, Option("steps of a turn")] = 1000,
 ) -> Result:

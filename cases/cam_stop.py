@@ -75,7 +75,7 @@ def run(
     friction: Annotated[float, Option("coefficient of friction")] = 0.0,
     restitution: Annotated[float, Option("e, from 0 to 1")] = 0.0,
     step: Annotated[float, Option("time step", "s")] = 5e-4,
-    contact: Annotated[Contact, Option("how impacts are taken")] = "events",
+    contact: Annotated[Contact, Option("treatment of impacts")] = "events",
 ) -> Result:
     """A cam that lifts a follower off a stop, in a guide with clearance."""
     law = Rigid(restitution=restitution, friction=friction)
@@ -96,7 +96,7 @@ def heights(result: Result) -> Array:
 
 
 def lift(t: Array, spin: float) -> Array:
-    """Height in closed form: the higher one of cam and stop, for e ω² < g, up to the bound of :func:`hop`."""
+    """Height of the follower in closed form: the larger height of cam and stop, for e ω² < g up to :func:`hop`."""
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 

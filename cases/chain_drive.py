@@ -1,8 +1,8 @@
 """Roller chain over two equal sprockets, whose teeth are closed curves that the rollers touch.
 
 Links are massless and keep the pitch p between their rollers. The driven sprocket turns with the mean speed of the
-driver, whatever the load. In the mean a turn of z teeth takes the length z p of the chain, so that the tight strand
-pulls with 2π T/(z p) more than the slack one under the torque T.
+driver, whatever the load. In the mean a turn of z teeth advances the chain by z p, so that under the torque T the
+tension of the tight strand exceeds that of the slack strand by 2π T/(z p).
 """
 
 from __future__ import annotations

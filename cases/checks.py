@@ -20,7 +20,7 @@ def at_most(quantity: str, bound: float, computed: SupportsFloat, *, source: str
 
 
 def not_comparable(quantity: str, reference: float, computed: SupportsFloat, *, source: str) -> Check:
-    """Entry of a published number that holds for other data, shown with the computed one but not compared."""
+    """Entry that shows a published number for other data next to the computed number, without a comparison."""
     return Check(quantity, source, reference, float(computed), kind="not comparable", tolerance=None)
 
 

@@ -42,7 +42,7 @@ def graph(capacitance: float) -> Circuit:
 
 @dataclass(frozen=True)
 class Row:
-    """Numbers of one capacitance: bᵀ∂²H b, port current λ over −φ₀/L, largest changes of φ and Q, a report."""
+    """Results for one capacitance: bᵀ∂²H b, port current λ over −φ₀/L, largest changes of φ and Q, index report."""
 
     capacitance: float
     decides: float
@@ -88,7 +88,7 @@ def try_one(capacitance: float, current: float) -> Row:
 
 
 def solutions(current: float, times: Array) -> dict[str, tuple[Array, Array]]:
-    """Q and Q̇ (k,) of two motions from the same start: for C = ∞ any Q(t) is a solution."""
+    """Charges Q and rates Q̇ (k,) of two motions from the same start: for C = ∞ any Q(t) is a solution."""
     q, w = INDUCTANCE * current, 2.0 * math.pi / END
     rest = (np.zeros_like(times), np.zeros_like(times))
     return {"at rest": rest, "swinging": (q * (1.0 - np.cos(w * times)), q * w * np.sin(w * times))}

@@ -72,7 +72,7 @@ def run(
     *,
     step: Annotated[float, Option("time step", "s")] = 1e-4,
     end: Annotated[float, Option("end of the run", "s")] = 0.02,
-    contact: Annotated[Contact, Option("how impacts are taken")] = "events",
+    contact: Annotated[Contact, Option("treatment of impacts")] = "events",
 ) -> Solution:
     """A slider-crank with a translational clearance joint (Flores, Leine, Glocker 2010)."""
     mechanism = mechanism_with_clearance()

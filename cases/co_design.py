@@ -1,9 +1,9 @@
 """Co-design of a two-link flexible arm: twelve sizes of its sections and four gains of its servos at once.
 
 Each link has three pieces with an own rectangular section, the servos of shoulder and elbow are springs and dampers
-whose free angles follow a smooth move, k (α₀(t) − α) + c (α̇₀ − α̇). Wanted is the least sum of mass and energy,
-weighted, with a limit of the stress in each piece at all times, and of the error of the tip after the move. The energy
-is the largest one that is stored in the arm and its servos; what is braked is lost.
+whose free angles follow a smooth move, k (α₀(t) − α) + c (α̇₀ − α̇). The search minimises a weighted sum of mass and
+energy, with limits on the stress in each piece at all times, and on the error of the tip after the move. The energy is
+the largest one that is stored in the arm and its servos; braking does not recover it.
 
 With the exact gradients of the run the search takes 26 runs. A search without derivatives, by COBYQA with the same
 tolerance, ended after 474 runs at an objective that is 0.2 % larger (``WITHOUT_DERIVATIVES``). It is repeated by
@@ -73,7 +73,7 @@ class Later(Functional):
         return self.of.value(times[late], readings[late])
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives of the functional; zero before."""
+        """Derivatives of the functional with respect to the readings; zero for those before ``since``."""
         late, out = times >= self.since, np.zeros_like(readings)
         out[late] = self.of.slopes(times[late], readings[late])
         return out
@@ -185,7 +185,7 @@ def run(
 
 
 def stresses(solution: Solution) -> Array:
-    """Largest size of the stress at both faces of the root of each piece [Pa]."""
+    """Largest magnitude over time of the stress at both faces of the root of each piece [Pa]."""
     faces = ("axial_stress_upper", "axial_stress_lower")
     roots = [[stress(f"piece_{k}", face, (1e-3 * PIECE, 0.0)) for face in faces] for k in range(1, 2 * PIECES + 1)]
     return np.array([max(np.abs(solution.measured(own)).max() for own in root) for root in roots])
@@ -241,7 +241,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def _draw_links(axes: Any, parameters: Any) -> None:
-    """Draw both links in a row: heights from the side above, widths from above below them, ten times as large."""
+    """Draw the sections along both links, ten times as large: heights in the upper row, widths in the lower one."""
     for k in range(1, 2 * PIECES + 1):
         for name, level, colour in (("height", 0.25, "C0"), ("width", -0.25, "C2")):
             size = 10.0 * parameters[f"{name}_{k}"]

@@ -1,7 +1,7 @@
 """The connecting rod of the crank-slider of [flex] sec. 6.2 as a solid and as a beam: frequencies and stresses.
 
 ``eyes`` is cut from steel plate: two eyes and a shank (``meshes/connecting_rod.msh``, made by gmsh from the ``.geo``
-beside it), 0.30 m from bore to bore. The rectangular shank has area and second moment of the circle of 6 mm of
+file there), 0.30 m from bore to bore. The rectangular shank has area and second moment of the circle of 6 mm of
 [flex]; so has ``bar``, a prism of 0.30 m without eyes.
 """
 
@@ -28,7 +28,7 @@ THICKNESS = 0.25 * math.pi * DIAMETER**2 / HEIGHT  # [m]
 SHANK = fem.Section(width=THICKNESS, height=HEIGHT)
 MESH = Path(__file__).with_name("meshes") / "connecting_rod.msh"
 Z = (0.0, 0.0, 1.0)
-AT_ONCE = 64  # instants whose stresses are looked at together
+AT_ONCE = 64  # instants whose stresses are evaluated together
 
 Rod = Literal["eyes", "bar"]
 

@@ -28,8 +28,8 @@ def taken(solution: Solution) -> dict[str, float]:
 def least_taken(solution: Solution) -> float:
     """Least total dissipation of a step, divided by the scale of the energies; negative if energy was generated.
 
-    Zero if it is positive. Dissipation is summed over all contacts: in an impact of many, one may give energy to
-    others.
+    Zero if all steps dissipate. Dissipation is summed over all contacts, since in an impact at several contacts one of
+    them may gain energy.
     """
     ledger = solution.ledger
     least = float(np.sum(list(ledger.dissipation.values()), axis=0).min())

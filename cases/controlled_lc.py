@@ -75,7 +75,7 @@ class Result:
 
 
 def casimir(trajectory: Trajectory) -> Array:
-    """φ₁ + φ₂ (k,) [V s]."""
+    """Casimir φ₁ + φ₂, the total flux (k,) [V s]."""
     return (trajectory["L1"] + trajectory["L2"])[:, 0]
 
 

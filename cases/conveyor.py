@@ -1,7 +1,7 @@
 """A block that is laid on a moving belt: it slips until it has the speed of the belt, in closed form.
 
-With the speed u of the belt and friction μ it slips for u/μg and stays u²/2μg behind the belt. Slip takes ½mu², the
-drive of the belt gives mu².
+With the speed u of the belt and friction μ it slips for the time u/μg and stays u²/2μg behind the belt. Slip dissipates
+½mu²; the drive of the belt supplies mu².
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(
 
 
 def travel(t: Array, speed: float, friction: float) -> Array:
-    """Way of the block in closed form [m]."""
+    """Distance that the block has travelled, in closed form (k,) [m]."""
     slips = speed / (friction * GRAVITY)
     return np.where(t < slips, 0.5 * friction * GRAVITY * t**2, speed * (t - 0.5 * slips))
 
@@ -76,7 +76,7 @@ def given(solution: Solution) -> float:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: way and speed of the block, work and heat; return the summary numbers."""
+    """Write to ``folder``: displacement and speed of the block, work and heat; return the summary numbers."""
     t, place, velocity = solution.times, solution["block.centre"][:, 0], solution["block.velocity"][:, 0]
     work = np.concatenate([[0.0], np.cumsum(solution.ledger.work["belt: surface"])])
     lost = np.concatenate([[0.0], np.cumsum(np.sum(list(solution.ledger.dissipation.values()), axis=0))])
@@ -99,7 +99,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: way, heat and work in closed form by both laws, and the balance."""
+    """Checks: displacement, heat and work in closed form by both laws, and the balance."""
     speed, friction = 1.5, 0.3
     laws: tuple[Law, ...] = ("rigid", "anchor")
     for law in laws:

@@ -35,7 +35,7 @@ SHARED = DiracStructure(
 
 
 def store(state: str, port: str, weight: float) -> PortHamiltonian:
-    """A store of energy ½ w x² behind a port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
+    """Energy storage ½ w x² with one port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
     return PortHamiltonian(
         structure=DiracStructure(SHARED.F, SHARED.E, {state: slice(0, 1), port: slice(1, 2)}),
         H=lambda x: 0.5 * weight * float(x[0] ** 2),

@@ -2,7 +2,7 @@
 
 ζ = (x, y, φ) is the place of the middle O' of the axle and the heading, ϖ = (v_x, v_y, ω) its velocity in body axes.
 The centre of mass lies ℓ before O', the wheels at ±b/2 push with F_L and F_R along the heading and do not slip
-sideways, v_y = 0, which the side force μ holds. Without v_y
+sideways, v_y = 0, which the side force μ enforces. Without v_y
 
     m v̇_x = mℓω² + F_L + F_R,   I_O ω̇ = −mℓω v_x + ½b (F_R − F_L),   I_O = I_S + mℓ²
 
@@ -43,7 +43,7 @@ WHEELS = {"left": 1.0, "right": -1.0}  # their sides of the axle
 
 
 class Plan(NamedTuple):
-    """The exact motion: ζ (k, 3), (v_x, ω) (k, 2), the forces (F_L, F_R) (k, 2) [N] and μ (k,) [N] that make it."""
+    """Exact motion ζ (k, 3), (v_x, ω) (k, 2), and its forces (F_L, F_R) (k, 2) [N] and μ (k,) [N]."""
 
     positions: Array
     speeds: Array
@@ -110,7 +110,7 @@ def reduced() -> rigid.MultibodySystem:
 
 
 def robot() -> Mechanism:
-    """The drive as a mechanism: a body, one wheel in the middle of the axle for both, and follower forces."""
+    """Mechanism of the drive: a body, one wheel in the middle of the axle in place of two, and follower forces."""
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
     chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports, shape=drawn())
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]

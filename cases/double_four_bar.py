@@ -10,8 +10,8 @@ aligned. There the rank of its 14 constraints falls to 12, and other branches of
 No special measures are taken: the steps pass the pose. A step that ends at the angle δ from it amplifies the
 round-off ε of positions to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and
 by 1e-4 rad/s at 1e-4 s. Below 3e-4 s this exceeds the error of the scheme; the remedy is a longer step or
-``exact4``. Energy is conserved at every step, since there the balance decides on the convergence of the iteration,
-not the velocities (flexph.integration.loops.steps.newton).
+``exact4``. Energy is conserved at every step: near singular poses the convergence of the iteration is judged by the
+balance, not by the velocities (flexph.integration.loops.steps.newton).
 
 M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained
@@ -60,13 +60,16 @@ class Result:
 
     @property
     def energy_error(self) -> Array:
-        """|H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
+        """Energy error |H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
         energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
         return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
 
 
 def double_four_bar() -> Mechanism:
-    """Three rods on ground pivots, two bars between their tops: one freedom, redundant only at singular poses."""
+    """Mechanism of three rods on ground pivots and two bars between their tops, with one degree of freedom.
+
+    Its constraints are redundant at singular poses only.
+    """
     link = rigid.bar(LENGTH, MASS)
     return connect(
         {"rod1": link, "rod2": link, "rod3": link, "bar1": link, "bar2": link},
@@ -82,7 +85,7 @@ def double_four_bar() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """Upright start with the tops moving along x: the rates of rod 1 are given, those of the others follow."""
+    """Upright start with the tops moving along x; constraints determine all velocities from the rates of rod 1."""
     links = {f"rod{k + 1}": (k * LENGTH, 0.0, 0.5 * math.pi) for k in range(3)}
     links |= {f"bar{k + 1}": (k * LENGTH, LENGTH, 0.0) for k in range(2)}
     pose = mechanism.assemble({"rod1": links.pop("rod1")}, guess=links)
@@ -241,7 +244,7 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the end velocity, from a run and one with half its step."""
+    """Order of convergence of the end velocity, from two runs; ``fine`` has half the step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 

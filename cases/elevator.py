@@ -64,7 +64,7 @@ def elevator(stiffness: float, rise: float, period: float) -> Mechanism:
 def run(
     *,
     stiffness: Annotated[float, Option("stiffness of a rope", "N/m")] = 4e5,
-    rise: Annotated[float, Option("way of the cabin", "m")] = 6.0,
+    rise: Annotated[float, Option("travel of the cabin", "m")] = 6.0,
     period: Annotated[float, Option("time of the travel", "s")] = 4.0,
     step: Annotated[float, Option("time step", "s")] = 2e-3,
     end: Annotated[float, Option("end of the run", "s")] = 5.0,

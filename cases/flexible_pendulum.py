@@ -6,8 +6,8 @@ The forces of gravity and of the joint have no moment about the vertical through
 
     H = constant,  L_z = constant,  0 = p_root,  RᵀR = 1
 
-and the scheme keeps all four at any step size (a discrete gradient pair, [dg] eq. (18) and sec. 6.3). A rigid thin rod
-of length L, released with the spin w, swings down to −L c with c the positive root of ``3 g (1 − c²) = L w² c``.
+and the scheme preserves all four at any step size (a discrete gradient pair, [dg] eq. (18) and sec. 6.3). A rigid thin
+rod of length L, released with the spin w, swings down to −L c with c the positive root of ``3 g (1 − c²) = L w² c``.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ SECTION = rod_section(1e4, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0))  # EA = 
 START = np.array([6.0, 0.0, 0.0])  # the loaded end [m]; the other one is at (0, 8, 0)
 ALONG = np.array([-0.6, 0.8, 0.0])
 PULSE = 5.0  # until then the loads act [s]
-LOOK = 6.0  # when the ends are looked at [s]
+LOOK = 6.0  # time at which the ends are compared [s]
 SHOWN = (0.0, 2.0, 3.0, 4.0, 5.0, 6.0)  # [s]
 
 

@@ -103,8 +103,8 @@ def run(
 def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffness: float) -> dict[str, LinearPHDAE]:
     """The mechanism alone, with injected damping, with a servo that holds its pose, and with an observer, by name.
 
-    The observer sees the spin through the reduced model and has no information on the pose: like the damper it does
-    not affect the rigid motion, which the same stiffness holds.
+    The observer measures only the spin, and estimates the state by the reduced model. It has no information on the
+    pose; the same stiffness as in the servo holds the crank angle.
     """
     spring = port_spring(stiffness)
     held = feedback(plant, spring, MOTOR, "spring")

@@ -48,7 +48,7 @@ def spring_forces(q: Array) -> Array:
 
 
 def constraints(q: Array) -> Array:
-    """g(q) of both bars (k, 2) [m²] at configurations (k, 12), [dg] eq. (50)."""
+    """Constraints g(q) of both bars (k, 2) [m²] at configurations (k, 12), [dg] eq. (50)."""
     q = q.reshape(-1, 4, 3)
     return 0.5 * (np.stack([np.sum((q[:, j] - q[:, i]) ** 2, axis=1) for i, j in BARS], axis=1) - 1.0)
 
@@ -61,7 +61,7 @@ def constraint_jacobian(q: Array) -> Array:
 
 
 def constraint_rates(q: Array, v: Array) -> Array:
-    """Dg(q) v of both bars (k, 2) [m²/s], [dg] eq. (40)."""
+    """Constraint rates Dg(q) v of both bars (k, 2) [m²/s], [dg] eq. (40)."""
     q, v = q.reshape(-1, 4, 3), v.reshape(-1, 4, 3)
     apart, parting = ([x[:, j] - x[:, i] for i, j in BARS] for x in (q, v))
     return np.stack([np.sum(a * b, axis=1) for a, b in zip(apart, parting, strict=True)], axis=1)

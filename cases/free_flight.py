@@ -115,7 +115,7 @@ def start(mechanism: Mechanism, bodies: int) -> State:
 
 
 def solve(bodies: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run the handle (one body; with ``young`` of its bar) or the chain."""
+    """Run the handle (``bodies`` = 1, with Young's modulus ``young`` of its bar) or the chain."""
     mechanism = handle(strain, young) if bodies == 1 else chain(bodies, strain)
     return integrate(mechanism, start(mechanism, bodies), step_size * np.arange(steps + 1))
 
@@ -127,7 +127,7 @@ def run(
     step_size: Annotated[float, Option("length of a time step", "s")] = 5e-4,
     strain: Annotated[Strain, Option("axial strain of the flexible bodies")] = "von_karman",
 ) -> Result:
-    """Flexible bodies tumbling freely in space, one or a chain: conservation, motion and energy ledger."""
+    """A flexible body or a chain of them that tumbles freely in space: conservation, motion and energy ledger."""
     if bodies < 1:
         raise ValueError(f"bodies must be at least 1, got {bodies}")
     check_steps(steps, step_size)

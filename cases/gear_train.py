@@ -42,7 +42,7 @@ SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
 
 @dataclass(frozen=True)
 class Result:
-    """A run, the torque ``drive`` of the motor, and the time ``until`` which it drives; the brake always acts."""
+    """A run, the torque ``drive`` of the motor [N m], and the time ``until`` [s] at which the motor is switched off."""
 
     solution: Solution
     drive: float
@@ -78,7 +78,7 @@ def ring_torque(drive: float, acceleration: float) -> float:
 
 
 def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
-    """Shape of a wheel or a ring, without teeth; ``layer`` sets it apart along the axis."""
+    """Shape of a wheel or a ring, without teeth; ``layer`` is the number of its plane along the axis."""
     centre = (0.0, 0.0, 1.5 * layer * THICK)
     return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
 
@@ -90,7 +90,7 @@ def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None)
 
 
 def train() -> Mechanism:
-    """Pinion and wheel, sun, three planets on an arm, and a fixed ring; only one planet meshes with the ring."""
+    """Mechanism of pinion, wheel, sun, three planets on an arm and a fixed ring, with which one planet meshes."""
     names = [f"planet {k}" for k in range(1, PLANETS + 1)]
     pins = [2.0 * math.pi * k / PLANETS for k in range(PLANETS)]
     bodies = {
@@ -147,7 +147,7 @@ def expected(result: Result) -> Array:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: ratios, deviations of the angles from them, and the reaction of the ring."""
+    """Summary numbers: speed ratios, deviations of the angles from these ratios, and the reaction of the ring."""
     angles, solution = result.angles, result.solution
     ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
     driven = np.searchsorted(solution.times, 0.5 * result.until)

@@ -1,8 +1,9 @@
 """Ground resonance: a rotor whose blades swing in lag hinges, on a hub that moves in the springs of a landing gear.
 
 R. P. Coleman, A. M. Feingold, Theory of self-excited mechanical oscillations of helicopter rotors with hinged blades,
-NACA Report 1351, 1958. Three or more blades are sums ζ_c cos ψ + ζ_s sin ψ, with constant equations in the world;
-two blades on a hub with unequal springs are periodic for every observer, and have Floquet exponents only.
+NACA Report 1351, 1958. The lag angles of three or more blades are sums ζ_c cos ψ + ζ_s sin ψ, which have constant
+equations in world axes. The equations of two blades on a hub with unequal springs are periodic in any axes: they have
+Floquet exponents only.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ at β = 0 just Ω = M/(Aω). Released at rest there, P = 0 and C β̈ = M − (p
 
 The orientation has three kinds of coordinates: three angles (by Gauss collocation, ``gauss6``), the nine entries of
 R, or a unit quaternion (both by the discrete gradient pair, with RᵀR = 1 and |q| = 1 to round-off). At β = π/2 the axle
-and the outer axis coincide, and the angles have no rates; the other two pass. A torque on the second axis is undefined
-there in any coordinates, as the gimbal itself locks. The behaviour of the coordinates is shown without it
-(`pass_lock`).
+and the outer axis coincide, and the rates of the angles are undefined; rotation matrix and quaternion are regular. A
+torque on the second axis is undefined there in any coordinates, as the gimbal itself locks. The behaviour of the
+coordinates near this pose is shown without a torque (`pass_lock`).
 """
 
 from __future__ import annotations
@@ -65,8 +65,10 @@ def run(
     spin: Annotated[float, Option("of the disc about its axle", "rad/s")] = 60.0,
     tilt: Annotated[float, Option("β at the start, of the axle out of the level plane", "deg")] = 0.0,
     start: Annotated[Start, Option("released at rest, or in steady precession")] = "rest",
-    orientation: Annotated[Which, Option("how the orientation is kept")] = "all",
-    step: Annotated[float, Option("largest time step of the pair; gauss6 takes four at once", "s")] = 5e-4,
+    orientation: Annotated[Which, Option("coordinates of the orientation")] = "all",
+    step: Annotated[
+        float, Option("largest step of the discrete gradient pair, a quarter of that of gauss6", "s")
+    ] = 5e-4,
     duration: Annotated[float, Option("length of the run", "s")] = 1.0,
 ) -> Result:
     """Gyroscope in a gimbal by angles, rotation matrix and quaternion: precession, nutation, and gimbal lock."""

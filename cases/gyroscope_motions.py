@@ -165,7 +165,7 @@ def lock_table(spin: float) -> list[dict[str, float]]:
 
 
 def mesh(step: float, duration: float) -> Array:
-    """Times of the pair [s], equal steps of at most ``step``; gauss6 takes :data:`COARSER` of them at once."""
+    """Times of equal steps of at most ``step`` [s]; steps of gauss6 are :data:`COARSER` times as long."""
     check.positive("step", step, "s")
     count = COARSER * math.ceil(check.positive("duration", duration, "s") / (COARSER * step) - 1e-9)
     return np.linspace(0.0, duration, count + 1)

@@ -92,8 +92,8 @@ def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STE
 def run(
     *,
     period: Annotated[float, Option("time between two calls of the controller", "s")] = 2e-3,
-    delay: Annotated[int, Option("calls by which its answers are late")] = 1,
-    marks: Annotated[int, Option("marks of the encoder on a turn; 0: it sees all")] = 65536,
+    delay: Annotated[int, Option("delay of its outputs, in calls")] = 1,
+    marks: Annotated[int, Option("marks of the encoder on a turn; 0: exact angle")] = 65536,
     end: Annotated[float, Option("end of the run", "s")] = 1.5,
 ) -> Result:
     """Hardware in the loop: a sampled controller with delay and quantisation against its linear prediction."""
@@ -151,7 +151,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: prediction and run without an encoder, with one, and with the delay that makes both unstable.
+    """Checks: run against prediction without and with an encoder, and for the delay at which both become unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four
     times as large, and a quarter of a per cent of the target with four in a period.

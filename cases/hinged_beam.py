@@ -107,7 +107,7 @@ def run(
     elements: Annotated[int, Option("finite elements")] = 6,
     steps: Annotated[int, Option("time steps; all are equal where it is a multiple of 5 per second")] = 3000,
     end: Annotated[float, Option("end of the run, by method exact after the tip force", "s")] = 30.0,
-    method: Annotated[Method, Option("exact scheme, or a general method beside it")] = "exact",
+    method: Annotated[Method, Option("exact scheme, or a general method compared with it")] = "exact",
 ) -> Result | Comparison:
     """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3).
 
@@ -200,7 +200,7 @@ def _spins(result: Comparison) -> dict[str, Array]:
 
 
 def draw_history(result: Result, path: Path) -> None:
-    """Draw energy and angular velocity about the vertical as in [flex] fig. 10, and the horizontal one."""
+    """Draw the energy and the vertical angular velocity as in [flex] fig. 10, and the horizontal angular velocity."""
     t = result.solution.times
     figure = new_figure(11.0, 4.6)
     grid = figure.add_gridspec(2, 2)
@@ -251,9 +251,9 @@ def draw_stresses(result: Result, path: Path) -> None:
 def struck() -> float:
     """Energy of the spinning rod after the tip force [J], of its rigid motion and its bending modes, in closed form.
 
-    The rod spins with P/J before. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force
-    with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL for the
-    rigid rod, 4/ρAL for the modes.
+    Before the force the rod spins with P/J. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from
+    a force with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL
+    for the rigid rod, 4/ρAL for the modes.
     """
     line, length = RUBBER.density * SIDE**2, LOADED[1] - FORCE[0][0]
     omega = np.array(HINGED_FREE) ** 2 * math.sqrt(RUBBER.young * SIDE**2 / (12.0 * RUBBER.density)) / LENGTH**2

@@ -1,4 +1,4 @@
-"""A cantilevered pipe from which a fluid flows: it flutters above a critical speed, and ends in a limit cycle.
+"""A cantilevered pipe that conveys a fluid: it flutters above a critical speed, and ends in a limit cycle.
 
 Length, bending stiffness and whole mass per length are 1 m, 1 N m² and 1 kg/m. With the share β of the fluid in the
 mass, and its speed U as u = U L √(m/EI), small motions obey
@@ -7,7 +7,7 @@ mass, and its speed U as u = U L √(m/EI), small motions obey
 
 and at β = 0.2 the second mode grows beyond u = 5.6, with ω = 13.6 (R. W. Gregory and M. P. Païdoussis, "Unstable
 oscillation of tubular cantilevers conveying fluid", Proc. R. Soc. A 293 (1966) 512). A pipe whose ends are held buckles
-at u = π. The outlet takes the power m U v·(v + U y') of the tip: above the critical speed it gives it.
+at u = π. The outflow at the tip takes the power m U v·(v + U y') from the pipe, which is negative in flutter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CRITICAL, FREQUENCY = 5.6, 13.6  # u and ω at β = 0.2
 
 @dataclass(frozen=True)
 class Result:
-    """The run of a pipe that was pushed, and its exponents at the :data:`SPEEDS`."""
+    """The run of a pipe after a push of its tip, and its exponents at the :data:`SPEEDS`."""
 
     solution: Solution
     exponents: list[Array]
@@ -95,7 +95,7 @@ def run(
 
 
 def pushed(mechanism: Mechanism, rest: State, times: Array) -> Solution:
-    """Run of a pipe whose tip is pushed at first."""
+    """Run from rest with a push of the tip at the start."""
     return integrate(mechanism, rest, times, inputs={"push": lambda t: [0.0, PUSH if t < PUSHED else 0.0]})
 
 
@@ -105,7 +105,7 @@ def critical(of: Any, low: float, high: float) -> float:
 
 
 def by_modes(speed: float, share: float, count: int = 10) -> Array:
-    """Exponents of a cantilever by Galerkin's method with its modes without a flow, those of positive frequencies."""
+    """Exponents of a cantilever with positive frequencies, by Galerkin's method with its modes without flow."""
     x, w = leggauss(80)
     x, w = 0.5 * (x + 1.0), 0.5 * w
     middle = np.pi * (np.arange(count) + 0.5)
@@ -132,14 +132,14 @@ def tip(solution: Solution) -> Array:
 
 
 def last_cycles(solution: Solution, count: int = 4) -> Array:
-    """Numbers of the steps at which the tip passes the axis upwards, of the last cycles."""
+    """Indices of the saved times at which the last cycles begin: the tip crosses the axis upwards."""
     y = tip(solution)
     passes: Array = np.flatnonzero((y[:-1] < 0.0) & (y[1:] >= 0.0))
     return passes[-count - 1 :]
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Exponents over the speed of the fluid, the tip over time, and the work of the outlet."""
+    """Write to ``folder``: exponents over the speed, the tip over time, work at the outlet; return summary numbers."""
     solution = result.solution
     write_run(solution, folder)
     y, given = tip(solution), np.concatenate([[0.0], np.cumsum(solution.ledger.work["pipe: outlet"])])
@@ -173,7 +173,7 @@ def _draw(result: Result, y: Array, given: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Flutter against the published speed and Galerkin's method, buckling at π, the balance, and the limit cycle."""
+    """Checks: flutter against the published speed and Galerkin's method, buckling at π, balance, and limit cycle."""
     for k, root in enumerate((3.5160, 22.0345)):
         own = exponents(1e-6, 0.2, 6)[k].imag
         yield near(f"frequency {k + 1} without a flow [rad/s]", root, own, 1e-3 * root, source="cos z cosh z = −1")

@@ -1,7 +1,7 @@
 """The boom of a loader: a hydraulic cylinder lifts an arm with a load, by a valve that opens and closes.
 
 Fluid in both chambers has a bulk modulus, flows through the edges of the valve are turbulent, a pump and a relief valve
-hold the pressure of the line (H. E. Merritt, Hydraulic Control Systems, Wiley (1967), ch. 3 and 6). When the valve
+keep the supply pressure (H. E. Merritt, Hydraulic Control Systems, Wiley (1967), ch. 3 and 6). When the valve
 closes, arm and load swing on the spring of the oil. The reference integrates angle and pressures of a rigid arm,
 
     dp/dt = beta (q/m - (dV/dt)/V),
@@ -50,7 +50,7 @@ Arm = Literal["rigid", "flexible"]
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the arm."""
+    """Solution of a run of the arm."""
 
     solution: Solution
 
@@ -67,7 +67,7 @@ def rod_end(angle: float) -> Array:
 
 
 def balanced() -> float:
-    """Pressure of chamber 1 that holds the arm at the start, with chamber 2 empty [Pa]."""
+    """Pressure of chamber 1 that balances the arm at the start, without pressure in chamber 2 [Pa]."""
     weight = GRAVITY * (LOAD * (INNER + OUTER) + MASS * (INNER + OUTER) ** 2 / 2.0) * math.cos(BEGIN)
     return weight / (A1 * lever(BEGIN))
 

@@ -109,21 +109,21 @@ class Result:
 
     @property
     def bound(self) -> dict[str, float]:
-        """Least standard deviations of an unbiased estimate, by parameter."""
+        """Smallest standard deviation of an unbiased estimate (Cramér-Rao bound), by parameter."""
         scaled = self.jacobian * np.array([*TRUTH.values()])
         least = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) * np.array([*TRUTH.values()])
         return dict(zip(TRUTH, least.tolist(), strict=True))
 
     @property
     def distance(self) -> float:
-        """(p̂ − p)ᵀ JᵀJ (p̂ − p) of estimated and true parameters."""
+        """Distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p, in units of the noise."""
         gap = np.array([self.fitted.parameters[name] - value for name, value in TRUTH.items()])
         return float(((self.jacobian @ gap) ** 2).sum())
 
 
 def run(
     *,
-    steps: Annotated[int, Option("time steps, at each of which is measured")] = 200,
+    steps: Annotated[int, Option("time steps; each sensor is read at every step")] = 200,
     turns: Annotated[float, Option("turns of the crank")] = 1.0,
     noise: Annotated[float, Option("noise over that of the sensors")] = 1.0,
     seed: Annotated[int, Option("seed of the noise")] = 1,

@@ -93,7 +93,7 @@ NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of
 
 
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
-    """Runs of the Dirac form with each completing constraint, by name; one more has x₂ of the algebraic equation.
+    """Runs of the Dirac form with each completing constraint, and one with x₂ of the algebraic equation, by name.
 
     A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. None of them affects x₁ or
     the energy.
@@ -127,7 +127,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
 
 
 def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
-    """Order of convergence from the two finest steps with errors above round-off; NaN if there are less."""
+    """Order of convergence from the two finest steps with errors above round-off; NaN for fewer than two such steps."""
     kept = [(h, e) for h, e in zip(steps, errors, strict=True) if e > ROUND_OFF][-2:]
     if len(kept) < 2:
         return math.nan
@@ -150,7 +150,7 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of the published example by the pair and by the Dirac form, orders of all methods, errors by completion."""
+    """Published example by discrete gradient pair and by Dirac form; orders by method, errors by completion."""
 
     pair: Trajectory
     dirac: dict[str, Trajectory]  # by completing constraint
@@ -170,7 +170,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the pair against the Dirac form and [dg] eq. (28), orders by method and by completion."""
+    """Summary numbers: discrete gradient pair against Dirac form and [dg] eq. (28), orders by method and completion."""
     names = [name for name in result.completions[0] if name != "step_s"]
     steps = [row["step_s"] for row in result.completions]
     return {

@@ -4,8 +4,9 @@ Together they are a beam of length 2, ``ρA ẅ + EI w'''' = p`` with all consta
 w = f(x) sin 4t, f = x²(x² − 8x + 24)/48, has f(0) = f'(0) = 0, a free end without loads, f''(2) = f'''(2) = 0, and
 f(2) = 1: the tip moves by sin 4t. Since f'''' = ½, the load per length on both beams is p = (½ − 16 f(x)) sin 4t.
 
-The clamped beam, x from 0 to 1, takes velocities at its ends, zero at the clamp; the free one, x from 1 to 2, takes
-forces. Where they meet, the velocities of the free one drive the clamped one, whose forces drive the free one.
+The inputs of the clamped beam, x from 0 to 1, are velocities at its ends, zero at the clamp; those of the free beam, x
+from 1 to 2, are forces. At x = 1 the velocities of the free beam are inputs of the clamped beam, and the forces of the
+clamped beam inputs of the free beam.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def step_errors() -> list[tuple[int, float]]:
 
 
 def slope(rows: list[tuple[int, float]]) -> float:
-    """Order of convergence from the two finest rows."""
+    """Order of convergence from the last two rows (number of elements or steps, error)."""
     (n0, e0), (n1, e1) = rows[-2:]
     return math.log(e0 / e1) / math.log(n1 / n0)
 

@@ -82,7 +82,7 @@ def chain(beams: int, elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """Sizes, frequencies and exact ones [rad/s], reduced system, times of the stages [s], peak memory [MB]."""
+    """Sizes, computed and exact frequencies [rad/s], reduced system, times of the stages [s], peak memory [MB]."""
 
     states: int
     constraints: int

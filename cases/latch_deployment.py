@@ -1,8 +1,8 @@
 """A spinning satellite that unfolds two panels by springs, which latch; docking, and a hinge that locks for a while.
 
 One panel is folded to the front, the other to the back, so that the satellite looks the same after half a turn. From
-release to latch the angle α of both panels to the hub is the only freedom, since the angular momentum L = J ω + K α̇
-stays:
+release to latch the angle α of both panels to the hub is the only degree of freedom, since the angular momentum
+L = J ω + K α̇ is constant:
 
     ½ L²/J(α) + ½ (N − K(α)²/J(α)) α̇² + V(α) = H
 
@@ -57,7 +57,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """A hub with two panels on hinges; their springs still have a ``preload`` [rad] when the panels are in line."""
+    """Mechanism of a hub with two panels on hinges; ``preload`` [rad] is the angle of the springs when latched."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []
@@ -73,12 +73,12 @@ def satellite(stiffness: float, preload: float) -> Mechanism:
 
 
 def inertia(angle: Any) -> Any:
-    """J(α) about the centre of the hub [kg m²]."""
+    """Moment of inertia J(α) of the satellite about the centre of the hub [kg m²]."""
     return HUB_INERTIA + 2.0 * (TURNED + PANEL * (HALF**2 + MIDDLE**2 + 2.0 * HALF * MIDDLE * np.cos(angle)))
 
 
 def unfolding(angle: Any) -> Any:
-    """Inertia N − K(α)²/J(α) of the panels' motion relative to the hub, which turns back [kg m²]."""
+    """Effective inertia N − K(α)²/J(α) of the panels' motion relative to the hub [kg m²]."""
     own = 2.0 * (TURNED + PANEL * MIDDLE**2)
     coupled = own + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
     return own - coupled**2 / inertia(angle)
@@ -162,7 +162,7 @@ def docking() -> Solution:
 
 
 def locked_for_a_while() -> Solution:
-    """Run of two free bars with a hinge and a spring; the hinge locks at 0.5 s and is released at 1 s."""
+    """Run of two free bars joined by a hinge with a spring; the hinge locks at 0.5 s and is released at 1 s."""
     ends = "a.tip", "b.root"
     joints = [hinge(*ends, name="pin"), torsion_spring(*ends, stiffness=3.0, angle=0.0, name="spring")]
     mechanism = connect({"a": rigid.bar(1.0, 2.0), "b": rigid.bar(0.7, 1.5)}, joints)

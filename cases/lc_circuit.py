@@ -1,7 +1,7 @@
 """Two capacitors and an inductor in parallel: multiplier, kernel form and graph are one system ([survey] sec. 1.1).
 
 Values are chosen here; [survey] states none. A first capacitor that hardens, v₁ = Q₁/C₁ (1 + β(Q₁/Q₀)²),
-stands for eq. (1.9)-(1.10).
+is an example of eq. (1.9)-(1.10).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Laws:
 
     @property
     def bend(self) -> Array:
-        """Coefficients β/Q₀² of the cubic terms (3,): only the first capacitor hardens."""
+        """Coefficients β/Q₀² of the cubic terms (3,); zero except for the first capacitor."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:
@@ -133,7 +133,7 @@ class Result:
 
     @property
     def states(self) -> dict[str, Array]:
-        """Q₁, Q₂, φ (k, 3) by route."""
+        """States Q₁, Q₂, φ (k, 3) by route."""
         of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
@@ -175,7 +175,7 @@ def run(
 
 
 def voltages(states: Array, hardening: float) -> Array:
-    """v₁ and v₂ (k, 2) [V]."""
+    """Voltages v₁ and v₂ of both capacitors (k, 2) [V]."""
     return np.array([Laws(hardening).slopes(x)[:2] for x in states])
 
 

@@ -96,7 +96,7 @@ def run(
 
 
 def linear_rates(height: float) -> Array:
-    """Eigenvalues [1/s] of the linearised motion: 0 and those of m v̇ = a i, L i̇ = −a v − R i, a = current · L'."""
+    """Eigenvalues [1/s] of the linearised motion m v̇ = a i, L i̇ = −a v − R i, a = current · L', and zero."""
     a, L = CURRENT * K1 / -K2, inductance(height)
     return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)
 

@@ -77,7 +77,7 @@ def compare(
 
 
 def _sizes(solution: Solution) -> Array:
-    """Largest value of each part of states and multipliers, one for parts that are zero throughout (size,)."""
+    """Largest magnitude (size,) in the part of each state or multiplier over the run; 1 for parts that stay zero."""
     layout = solution.mechanism.layout
     sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():

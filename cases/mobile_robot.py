@@ -44,7 +44,7 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Result:
-    """A run with its kind of wheels and its end [s], which determine the commanded motion."""
+    """A run, with the kind of wheels and the end time [s], which determine the commanded motion."""
 
     solution: Solution
     wheels: Wheels
@@ -52,7 +52,7 @@ class Result:
 
     @property
     def poses(self) -> Array:
-        """x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
+        """Position x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
         places = self.solution["chassis.centre"]
         heading = self.solution.measured(joint_angle("chassis.centre", GROUND, axis=Z))
         return np.column_stack([places[:, :2], heading])
@@ -84,7 +84,7 @@ def risen(t: Any, end: float) -> Any:
 
 
 def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
-    """Poses that the command gives without slip, (k, 3), by quadrature on a fine grid."""
+    """Poses (k, 3) under the commanded wheel spins without slip, by quadrature on a fine grid."""
     vx, vy, spin = COMMAND[wheels]
     fine = np.linspace(0.0, end, 20001)
     heading, share = spin * risen(fine, end), np.gradient(risen(fine, end), fine)
@@ -120,10 +120,14 @@ def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
 
 def run(
     *,
-    wheels: Annotated[Wheels, Option("wheels with rollers at 45°, which move it sideways, or without")] = "mecanum",
+    wheels: Annotated[
+        Wheels, Option("wheels with rollers at 45°, which allow sideways motion, or without")
+    ] = "mecanum",
     end: Annotated[float, Option("end of the run", "s")] = 4.0,
     step: Annotated[float, Option("step size", "s")] = 0.01,
-    creep: Annotated[float, Option("slip velocity that the friction law is smooth over", "m/s")] = 1e-3,
+    creep: Annotated[
+        float, Option("slip velocity at which the smoothed friction force is near its limit", "m/s")
+    ] = 1e-3,
 ) -> Result:
     """Mobile robot: four driven wheels that slip by a friction law; mecanum rollers or plain wheels."""
     if not 0.0 < step <= end or end < 2.0 * RISE:

@@ -5,7 +5,7 @@ Targets: F. Abbassian, D. J. Dawswell, N. C. Knowles, Selected Benchmarks for Na
 ρ = 8000 kg/m³.
 
 - FV12: square of 10 m, 50 mm thick, free. The targets of modes 7 to 9, 4.233 and 7.416 Hz, are 1.0 % and 0.8 % above
-  what a Ritz series converges to, 4.190 and 7.357 Hz; both are compared.
+  the limits of a Ritz series, 4.190 and 7.357 Hz; both are compared.
 - FV32: 10 m long, 5 m wide at the clamp and 1 m at the end, 50 mm thick, in its plane.
 - FV52: 10 × 10 × 1 m, w = 0 along the four edges of the lower face. The targets of its bending modes are those of
   Mindlin's plate with k = π²/12 whose normals turn about the edges only. Line supports have no limit in
@@ -53,7 +53,7 @@ BENDING = 4
 
 
 class Row(NamedTuple):
-    """One frequency [Hz]: test, model, published number of the mode, source and value of the reference, own value."""
+    """One frequency [Hz]: test, model, published mode number, source and value of the reference, computed value."""
 
     test: str
     model: str
@@ -100,7 +100,7 @@ def _rigid(body: Body) -> int:
 
 
 def _rigid_rows(points: Array) -> Array:
-    """Matrix (points · d, rigid freedoms) from (v, ω) to the velocities v + ω × X of points."""
+    """Matrix (points · d, 3 or 6) from (v, ω) to the velocities v + ω × X of points."""
     d = points.shape[1]
     if d == 2:
         turn = np.stack([-points[:, 1], points[:, 0]], axis=1)[:, :, None]
@@ -200,7 +200,7 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
 
 
 def _near(values: Array, targets: tuple[float, ...]) -> Array:
-    """Bending frequencies of the solid held at its sides, the nearest one for each target; each is taken once."""
+    """Nearest bending frequency of the solid held at its sides for each target, each assigned once."""
     left, nearest = list(values), []
     for target in targets:
         nearest.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))

@@ -1,8 +1,8 @@
 """Newton's cradle: five balls in a row, struck by the first one, with Hertz's law or Newton's.
 
 Rigid balls in contact follow Newton's law of restitution for all contacts at once; with gaps between them, however
-small, the impacts are successive and pass the velocity on. Elastic balls (Hertz) in contact do neither: the last one
-receives nearly all.
+small, the impacts are successive and each ball passes its velocity to the next one. Elastic balls (Hertz) in contact
+follow neither law: the last ball receives nearly all of the velocity.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(
 
 
 def velocities_out(solution: Solution) -> list[float]:
-    """Final velocities of the balls [m/s]; the first one starts at 1 m/s."""
+    """Final velocities of the balls [m/s]; the first ball starts at 1 m/s."""
     return [float(solution[f"{name}.velocity"][-1, 0]) for name in NAMES]
 
 

@@ -1,8 +1,8 @@
 """Rest-to-rest slew of a flexible arm with the least effort ∫ u² dt of the torque u at its hub.
 
-A hub of inertia J turns by an angle θ in the time T; it carries a light arm with a load m at its tip. At the end angle
-and deflection w of the tip, and their rates, are those of rest. The torque is a table whose nodes are optimised by
-direct single shooting with exact gradients.
+A hub of inertia J turns by an angle θ in the time T; it carries a light arm with a load m at its tip. At the end the
+hub is at its angle, the tip has no deflection w, and both rates are zero. The torque is a table whose nodes are
+optimised by direct single shooting with exact gradients.
 
 For small angles an arm without mass, of stiffness k = 3EI/L³ at its tip, has (J + mL²) θ̈ + mL ẅ = u and
 ẅ + Ω² w = −(L/J) u with Ω² = k (1/m + L²/J). Rest at the end are four conditions y = ∫ g(t) u(t) dt with
@@ -46,7 +46,7 @@ INERTIA = HUB + LOAD * LENGTH**2  # about the hub [kg m²]
 
 @dataclass(frozen=True)
 class Result:
-    """The optimal torque, and a run with it and a second half without torque."""
+    """The optimal torque, and a run under it that continues without torque."""
 
     optimum: OptimalControl
     solution: Solution
@@ -72,7 +72,7 @@ def arm(elements: int) -> tuple[Mechanism, State]:
 
 
 def ends(angle: float) -> dict[str, tuple[Quantity, float]]:
-    """Angle of the hub, deflection of the tip, and their rates at the end."""
+    """Conditions at the end by name: sensor and required value of hub angle, tip deflection and their rates."""
     turn, deflection = joint_angle("hub.axis"), tip()
     return {
         "angle": (turn, angle),
@@ -128,7 +128,7 @@ def bend(solution: Solution) -> Array:
 
 
 def residual(result: Result) -> float:
-    """Largest deflection after the slew over the largest one in it."""
+    """Largest deflection of the tip after the slew, divided by the largest one during the slew."""
     own, times = np.abs(bend(result.solution)), result.solution.times
     return float(own[times >= END].max() / own.max())
 
@@ -166,7 +166,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: effort and torque of a small slew in closed form; rest at the end of a large one, and its balance."""
+    """Checks: effort and torque of a small slew in closed form; rest at the end of a large slew, and its balance."""
     small = run(angle=0.01)
     nodes, own = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)

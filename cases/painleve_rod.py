@@ -44,7 +44,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 1e-5,
     steps: Annotated[int, Option("number of steps")] = 20,
 ) -> Solution:
-    """Painlevé's rod: sliding with its tip ahead, it jams in one step."""
+    """Painlevé's rod, which slides with its tip ahead and jams in one step."""
     mechanism = rod_on_ground(friction)
     place = (HALF * math.cos(ANGLE), HALF * math.sin(ANGLE), ANGLE)
     start = mechanism.consistent_state(mechanism.assemble(guess={"rod": place}), velocities={"rod": (SPEED, 0.0, 0.0)})

@@ -1,10 +1,10 @@
 """A flexible arm carries a block from one place to another and returns without it.
 
-Inverse kinematics of the undeformed arm gives the joints above and at both places, quintic polynomials join them, and
-computed torque with a rigid model of the arm makes the joints follow; the links bend and swing. At its place the block
-is locked to the ground, the grip is released, and the controller goes on with a model without the block. Inverse
-kinematics are compared with the closed form of three joints (B. Siciliano et al., Robotics, Springer (2009), sec.
-2.12), the arm at rest with its equilibrium at the same angles.
+Inverse kinematics of the undeformed arm gives the joint angles at both places and above them, quintic polynomials
+interpolate these, and computed torque with a rigid model of the arm makes the joints follow; the links bend and swing.
+At its place the block is locked to the ground, the grip is released, and the controller continues with a model without
+the block. Inverse kinematics are compared with the closed form of three joints (B. Siciliano et al., Robotics, Springer
+(2009), sec. 2.12), and the arm at rest with its equilibrium at the same angles.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ STIFFNESS, DAMPING = 36.0, 12.0  # [1/s²], [1/s]
 
 @dataclass(frozen=True)
 class Result:
-    """A run, its kinematics, the wanted motion of the joints, and the time at which the block is put down."""
+    """A run, the kinematics, the reference motion of the joints, and the time [s] at which the block is put down."""
 
     solution: Solution
     kinematics: Kinematics
@@ -92,7 +92,7 @@ def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mecha
 
 
 def kinematics_of(mechanism: Mechanism) -> Kinematics:
-    """Kinematics in the three angles, with home stretched out forwards."""
+    """Kinematics in the three joint angles, with the home pose stretched out forwards."""
     angles = {
         "yaw": joint_angle("tower.foot", axis=(0, 0, 1)),
         "shoulder": joint_angle("upper.root", "tower.top", axis=(0, 1, 0)),
@@ -105,13 +105,13 @@ def kinematics_of(mechanism: Mechanism) -> Kinematics:
 
 
 def raised(place: Iterable[float]) -> tuple[float, ...]:
-    """The place above a place."""
+    """Point (3,) [m] at the approach height above a place."""
     x, y, z = place
     return x, y, z + ABOVE
 
 
 def motion(kinematics: Kinematics) -> tuple[Motion, float]:
-    """Wanted motion of the joints over both places, and the time at which the block is put down."""
+    """Reference motion of the joints through both places, and the time [s] at which the block is put down."""
     way = (PICK, raised(PICK), raised(PLACE), PLACE)
     stops = [kinematics.inverse("fore.tip", position=way[0], near={"shoulder": -0.5, "elbow": 1.0})]
     for place in way[1:]:
@@ -126,7 +126,7 @@ def motion(kinematics: Kinematics) -> tuple[Motion, float]:
 
 @dataclass(frozen=True)
 class _Laws:
-    """Law of the controller with the block, and from the time at which it is put down without it."""
+    """Law of the controller: with a model that has the block until it is put down, then without the block."""
 
     loaded: Callable[..., Any]
     empty: Callable[..., Any]

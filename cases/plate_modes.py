@@ -53,7 +53,7 @@ def found_modes(body: Body) -> Eigenmodes:
 
 
 def series(support: str, theory: str, thickness: float) -> Array:
-    """Frequencies by series [rad/s]; those of thin plates are without rotary inertia."""
+    """Frequencies by series [rad/s], without rotary inertia for thin plates."""
     if theory == "kirchhoff":
         thin = navier(COUNT) if support == "hinged" else thin_ritz("clamped", COUNT)
         return thickness * thin

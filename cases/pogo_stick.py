@@ -200,7 +200,7 @@ def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
 
 
 def orders(rows: Iterable[dict[str, float]], coarse: int = -2, fine: int = -1) -> dict[str, float]:
-    """Orders of convergence by method from two rows, those with indices ``coarse`` and ``fine``."""
+    """Orders of convergence by method from the rows with indices ``coarse`` and ``fine``."""
     table = tuple(rows)
     one, other = table[coarse], table[fine]
     ratio = math.log(one["step_s"] / other["step_s"])

@@ -189,7 +189,7 @@ def slope(rows: Sequence[dict[str, float]]) -> float:
 
 
 def kept(run: Trajectory) -> dict[str, float]:
-    """Residuals of the properties of the scheme: rods, momentum, balance, and dissipation that is never negative."""
+    """Residuals of the properties of the scheme: rod lengths, angular momentum, balance, sign of the dissipation."""
     momentum = angular_momentum(run)
     return {
         "rod_drift_max_m": float(np.abs(rod_defects(run)).max()),

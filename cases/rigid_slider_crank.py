@@ -10,7 +10,7 @@ coupling is one of velocities, while a pin constrains positions (remark 4). Port
 discretised by the increment of p: the pin is then exact to round-off, at any step. Ports that are matrices only
 couple velocities at the midpoint of each step, and the pin drifts apart at second order. Both are shown.
 
-The motion is that of one freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
+The motion has one degree of freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
 
     I(φ) φ̈ + ½ I'(φ) φ̇² = M_ext + F_ext x_B'(φ),
 
@@ -146,7 +146,7 @@ def of_one_freedom(times: Array, torque: float, load: float) -> Array:
 
 
 def solve(times: Array, torque: float, load: float, *, places: bool = True) -> Trajectory:
-    """Run the coupled systems by the pair."""
+    """Run the coupled systems by the discrete gradient pair."""
     system, at = slider_crank(places=places), Freedom(ANGLE)
     motor, push = loads(torque, load)
     inputs = {"crank.motor": lambda t: [motor(t)], "rod.slider": lambda t: [push(t)]}
@@ -157,7 +157,7 @@ def solve(times: Array, torque: float, load: float, *, places: bool = True) -> T
 
 
 def solve_hinged(times: Array, torque: float, load: float) -> Solution:
-    """Run the mechanism of joints by the exact step."""
+    """Run the mechanism of bodies and joints by the exact scheme."""
     hinged, at = mechanism(), Freedom(ANGLE)
     motor, push = loads(torque, load)
     pose = hinged.assemble({"crank": (0.0, 0.0, ANGLE)}, guess={"rod": (at.x, 0.0, at.phi2)})
@@ -193,7 +193,7 @@ def motion(run: Trajectory) -> Array:
 
 
 def gap(run: Trajectory) -> Array:
-    """Distance of the two ends that are coupled in C (k,) [m]."""
+    """Distance between the two coupled points C of crank and rod (k,) [m]."""
     phi, x, y, phi2 = run["positions"].T
     return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
 
@@ -251,7 +251,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> None:
-    """Draw the linkage over one turn, speed of the crank and position of the slider, and the errors of both routes."""
+    """Draw the linkage over one turn, crank speed, slider position, and the errors of both formulations."""
     figure = new_figure(10.0, 7.5)
     grid = figure.add_gridspec(4, frames, height_ratios=(2, 3, 3, 3))
     run, times, moved = result.coupled, result.coupled.times, motion(result.coupled)
@@ -320,7 +320,7 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both couplings and the mechanism of joints over 10 s: pin, energy, and motion against one freedom."""
+    """Checks: both couplings and the mechanism of joints over 10 s: pin, energy, and motion against an ODE in φ."""
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():
         at = f"h = {step:g} s"

@@ -76,13 +76,13 @@ class Result:
 
 
 def profile(t: float) -> float:
-    """Profile 10s³ − 15s⁴ + 6s⁵ of s = t/T, 1 afterwards."""
+    """Smooth step from 0 to 1 in the time T: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
 
 def profile_rate(t: float) -> float:
-    """Derivative of the profile [1/s]."""
+    """Time derivative of :func:`profile` [1/s]."""
     s = min(max(t / RISE, 0.0), 1.0)
     return 30.0 * s**2 * (1.0 - s) ** 2 / RISE
 
@@ -102,7 +102,7 @@ def bodies(elements: int, payload: float = 0.5) -> dict[str, Body]:
 
 
 def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mechanism:
-    """The arm with a spring and damper with moving reference at each joint ("port"), or with external torques."""
+    """Mechanism of the arm; its joints have springs and dampers with moving references ("port"), or motor torques."""
     joints = [
         hinge("shoulder.axle", GROUND.at(0.0, 0.0)),
         weld("upper.root", "shoulder.axle"),
@@ -166,7 +166,7 @@ def plant(elements: int = 4) -> Plant:
 
 
 def regulator(elements: int = 4) -> Compensator:
-    """LQR with an observer of the joint angles, without sensors for the deflection of the links."""
+    """Linear-quadratic regulator with an observer that measures the joint angles only, not the deflections."""
     return lqr(
         plant(elements),
         stiffness=(2e4, 4e3),
@@ -210,7 +210,7 @@ def co_simulation(*, payload: float = 0.5) -> CoSimulation:
 
 def run(
     *,
-    controller: Annotated[Controller, Option("springs that move, a function that is called, or LQR")] = "port",
+    controller: Annotated[Controller, Option("springs with moving references, a sampled function, or LQR")] = "port",
     step: Annotated[float, Option("time step", "s")] = 2.5e-4,
     period: Annotated[float, Option("time between two calls of the controller", "s")] = 1e-3,
     elements: Annotated[int, Option("elements of each link")] = 4,
@@ -223,7 +223,7 @@ def run(
 
 
 def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
-    """Positions of the tip (k, 2) [m] at the saved times next to the given ones."""
+    """Positions of the tip (k, 2) [m] at the saved times nearest to the given ones."""
     tip, times = solution.position("fore.tip"), solution.times
     return np.array([tip[np.abs(times - t).argmin()] for t in moments if t <= times[-1] + 1e-9]).reshape(-1, 2)
 

@@ -1,6 +1,6 @@
 """A block that rocks from corner to corner on rough ground, with Housner's loss at each impact.
 
-About a corner at the distance R from its centre, at the angle α from the vertical, it moves by θ̈ = −p² sin(α − θ),
+About a corner at the distance R from its centre, at the angle α from the vertical, the block obeys θ̈ = −p² sin(α − θ),
 with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) reduces the spin by r = 1 − 1.5 sin²α
 (G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am. 53 (1963) 403).
 """
@@ -126,7 +126,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: Housner's closed forms, and the order at which the steps meet them."""
+    """Checks: Housner's closed forms, and the order of convergence to them."""
     coarse, fine = run(step=8e-3, end=1.3), run(step=4e-3, end=1.3)
     exact, computed = exact_amplitudes(3), amplitudes(fine)
     yield near("first impact [s]", exact_first_impact(), first_impact(fine), 1e-5, source="Housner (1963)")

@@ -26,7 +26,7 @@ MOTION = {"hub": ((1.0, 0.5, 0.0), (1.0, 4.0, 1.5)), "ball": ((-1.0, 0.0, 4.0), 
 
 
 def between(elements: int, order: int) -> Mechanism:
-    """A hub on a revolute joint at the root of the rod, a ball on a spherical one at its tip; no gravity."""
+    """Mechanism of the rod with a hub at its root (revolute joint) and a ball at its tip (spherical joint)."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
     hub = rigid.body(10.0, inertia=(20.0, 25.0, 30.0), ports={"axle": (1.0, 0.0, 0.0)}, shape=sphere_shape(0.8))
     ball = rigid.body(5.0, inertia=(5.0, 8.0, 10.0), ports={"pin": (-1.0, 0.2, 0.0)}, shape=sphere_shape(0.6))

@@ -40,7 +40,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
-    """Draw the largest von Mises stress over time, the beam's |N/A − M y/I| there, and its position along the rod."""
+    """Draw the largest von Mises stress over time, |N/A − M y/I| of the beam at this place, and the place."""
     figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
@@ -127,7 +127,7 @@ def flat_side(solution: Solution, instant: int) -> Side:
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
     """Corners of each cell in rising order (c, k), and the stress there (c, k, 6) [Pa], from points of that cell alone.
 
-    A linear function (in each direction) takes them from the points of the cell to its corners, by least squares.
+    A function that is linear in each direction, fitted by least squares, extrapolates from the points to the corners.
     """
     field = view.tensors["stress"]
     used = np.unique(view.cells[:, : CORNERS[view.cell_type]])

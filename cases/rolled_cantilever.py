@@ -58,7 +58,7 @@ def run(
 
 
 def away(result: Result) -> list[float]:
-    """Distances of the tip from its place on the exact circle, divided by the length."""
+    """Distance of the tip from its position on the exact circle for each moment, divided by the length."""
     distances = []
     for turn, state in zip(result.turns, result.states, strict=True):
         angle = 2.0 * np.pi * turn
@@ -84,7 +84,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: distance of the tip, below bounds measured on a prototype.
 
-    These are 4.7e-3 of the length with 17 nodes of order 2, 2.7e-5 with 25 of order 3.
+    The prototype had 4.7e-3 of the length with 17 nodes of order 2, 2.7e-5 with 25 nodes of order 3.
     """
     for order, bound in ((2, 5e-3), (3, 3e-5)):
         distance = figures(solve(8, order, (1.0,)))["tip_distance_rel"]

@@ -94,7 +94,7 @@ UPRIGHT = Rotation.from_euler("x", -90, degrees=True)
 
 
 def held() -> Mechanism:
-    """A disc kept upright by a frame without tilt; masses and moments of both add up to ones.
+    """Mechanism of a disc kept upright by a frame; their masses and moments of inertia sum to one.
 
     The ground holds the height of the disc and that of the frame, which is one redundant constraint.
     """
@@ -184,7 +184,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Result:
-    """Motions by torques that act, the mechanism under both torques, and the wobbling euro."""
+    """Motions by the acting torques, the mechanism under both torques, and the wobbling euro."""
 
     motions: Mapping[str, Motion]
     mechanism: Solution
@@ -209,7 +209,7 @@ def move(times: Array, roll: float, turn: float) -> Motion:
 
 
 def roll_held(times: Array, roll: float, turn: float) -> Solution:
-    """Run the mechanism; the two constraints on the height share its force."""
+    """Run the mechanism; its two constraints on the height, one of them redundant, share the normal force."""
     mechanism = held()
     torques = {"roll": (0.0, 0.0, roll), "turn": (0.0, 0.0, turn)}
     return integrate(mechanism, held_start(mechanism), times, inputs=torques, method=Exact(redundant="least_norm"))

@@ -134,9 +134,9 @@ def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pa
 def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, Array]]]:
     """Values s and shapes of the motions chordwise (in the plane of rotation), flapwise (out of it), axial, torsional.
 
-    Motions come in pairs s, s* or ±s, of which one is taken (Im s > 0, or s > 0), by ascending −s². A motion belongs to
-    the family with the largest share of its displacements u_x, u_y, u_z, Lθ_x. Motions of equal s may be any basis of
-    their space: the shares of the space give the number of motions of each family, whose shapes are the vectors of the
+    Of each pair s, s* or ±s one motion is kept (Im s > 0, or s > 0), by ascending −s². A motion belongs to the family
+    with the largest share of its displacements u_x, u_y, u_z, Lθ_x. Motions of equal s are an arbitrary basis of their
+    space: the shares of the space determine the number of motions of each family, whose shapes are the vectors of the
     space with the largest displacements of that family.
     """
     half = (spectrum.values.imag > 0.0) | ((spectrum.values.imag == 0.0) & (spectrum.values.real > 0.0))
@@ -165,7 +165,7 @@ def _displacements(body: Body) -> dict[str, Array]:
 
 
 def _equal(values: Array) -> list[Array]:
-    """Groups of indices of neighbours with equal s²."""
+    """Groups of consecutive indices with equal values s²."""
     square = (values**2).real
     apart = np.abs(np.diff(square)) > EQUAL * np.abs(square[1:])
     return np.split(np.arange(len(values)), 1 + np.flatnonzero(apart))
@@ -220,7 +220,7 @@ def run(
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: table and plot against the speed; shapes at the speed asked for, as VTU and picture.
+    """Write to ``folder``: table and plot against the speed; shapes at the requested speed, as VTU and picture.
 
     Return the summary numbers.
     """
@@ -292,7 +292,7 @@ def draw_speeds(result: Result, path: Path) -> None:
 
 
 def draw_modes(result: Result, path: Path) -> None:
-    """Draw the deflections along the beam at the speed asked for."""
+    """Draw the deflections along the beam at the requested speed."""
     stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
@@ -353,7 +353,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of flapwise and chordwise modes at the speed asked for."""
+    """Scene of flapwise and chordwise modes at the requested speed."""
     vibrations = as_modes(result.mechanism, result.at_speed["von_karman"])
     return {"modes": mode_scene(result.mechanism, result.pose, vibrations)}
 

@@ -4,7 +4,7 @@ For a rotor of revolution the equations in the world are constant (G. Genta, Dyn
 
     m ẍ + 2c_x ẋ + 2k_x x = 0,   J θ̈_x + J_p Ω θ̇_y + 2l²(c_y θ̇_x + k_y θ_x) = 0,  θ_y likewise with −J_p Ω θ̇_x.
 
-For a rotor with J₁ ≠ J₂ across its axis they are periodic for every observer.
+For a rotor with J₁ ≠ J₂ across its axis the equations are periodic in any axes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor by speed, also in closed form; growth of unequal ones by speed and asymmetry."""
+    """Exponents of the symmetric rotor by speed, also in closed form; growth of asymmetric rotors by speed."""
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 8), across the axis, as they are seen in the world
@@ -156,7 +156,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: constant equations of the symmetric rotor, and Euler's equations of unequal ones."""
+    """Checks: symmetric rotor against constant equations, asymmetric rotors against Euler's equations."""
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

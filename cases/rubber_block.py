@@ -34,7 +34,7 @@ FACES = ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (3, 2, 6, 7), (0, 3, 7, 4), (
 
 
 def solve(law: str, step: float, cells: int, end: float) -> Solution:
-    """Run of a straight block at rest that bending torques act on, with the hub on a hinge at its root."""
+    """Run from the straight block at rest under bending torques, with the hub on a hinge at its root."""
     body = block(law, (cells, 1, 1), ports={"root": "left", "tip": "right"})
     hub = rigid.body(2.0, inertia=(0.02, 0.03, 0.04), ports={"pin": (0.1, 0.0, 0.05)})
     bending = {"tip": 1.0, "root": -1.0}

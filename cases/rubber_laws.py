@@ -1,6 +1,6 @@
 """Rubber of finite strain: stored energies, and their uniaxial tension in closed form.
 
-S_zz = 0 of the stretch λ gives the lateral one b,
+With the axial stretch λ, zero lateral stress gives the lateral stretch b and the nominal stress P,
 
     St. Venant-Kirchhoff   b² = 1 − ν(λ² − 1),   P = ½E(λ³ − λ),
     otherwise              ∂ψ/∂b = 0,            P = ∂ψ/∂λ of ψ(λ, b, b), per undeformed area.

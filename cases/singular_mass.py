@@ -272,7 +272,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both routes agree, for linear springs by any method, for others by the mean-value gradient.
+    """Checks: both routes agree, by any method for linear springs and by the mean-value gradient for hardening ones.
 
     They are then the same discretisation. Gonzalez' gradient does not commute with changes of coordinates ([dg] example
     10); its routes agree to second order.

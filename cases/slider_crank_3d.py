@@ -60,7 +60,7 @@ class Result:
 
 
 def slider_crank(rod: Rod) -> Mechanism:
-    """Revolute axle, spherical joint at the crank pin, universal joint at the slider, prismatic rail: one freedom."""
+    """Mechanism with revolute axle, spherical joint at the crank pin, universal joint at the slider, and rail."""
     crank = rigid.body(
         0.12,
         inertia=(1e-4, 1e-4, 1e-5),  # only the first one takes part
@@ -85,7 +85,7 @@ def slider_crank(rod: Rod) -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """The given pose with the crank turning; the joints determine the other velocities."""
+    """State of the published pose and crank speed; the joints determine all other velocities."""
     pin, end = np.array(PIN), np.array([START, 0.0, 0.0])
     along = (end - pin) / ROD
     cross = np.cross([1.0, 0.0, 0.0], along)
@@ -187,7 +187,7 @@ def draw_motion(result: Result, path: Path) -> None:
 
 
 def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> None:
-    """Draw the sizes of the joint forces over the first turns."""
+    """Draw the magnitudes of the joint forces over the first turns."""
     figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     shown = solution.multiplier_times <= 1.2  # two turns: the rest repeats
@@ -243,7 +243,7 @@ ACCURACY = 7e-5
 """Largest deviation of the submitted positions from the equation of motion [m]: up to 5.8e-5."""
 
 EXACT: dict[Rod, tuple[float, float]] = {"slender": (0.24071957, 54.3333322), "masoudi": (0.26100201, 51.5065784)}
-"""Slider [m] and crank [rad] at 5 s from the equation of motion of the one freedom, the crank angle, integrated by an
+"""Slider [m] and crank [rad] at 5 s from the equation of motion of the crank angle, integrated by an
 explicit method of order 8 with tolerance 1e-11 (tests/cases/test_slider_crank_3d.py does so again)."""
 
 

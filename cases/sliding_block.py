@@ -45,7 +45,7 @@ def run(
     speed: Annotated[float, Option("velocity at the start", "m/s")] = 1.0,
     step: Annotated[float, Option("time step", "s")] = 1e-3,
     end: Annotated[float, Option("end of the run", "s")] = 0.8,
-    contact: Annotated[Contact, Option("how impacts are taken")] = "events",
+    contact: Annotated[Contact, Option("treatment of impacts")] = "events",
 ) -> Solution:
     """A block that slides on a slope until it sticks (Coulomb friction as a set-valued law)."""
     mechanism = block_on_slope(math.atan(tangent * FRICTION))

@@ -107,7 +107,7 @@ def timoshenko(euler: Array) -> Array:
 
 @dataclass(frozen=True)
 class Level:
-    """Numbers of one mesh.
+    """Size and results of one mesh.
 
     Cells across the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
     """

@@ -1,7 +1,7 @@
 """The crank-slider of [flex] sec. 6.2 with its connecting rod as a solid: stresses, compared with the beam.
 
 In space the crank turns on a driven revolute joint; a spherical joint at its pin, a universal one at the slider
-and a prismatic rail are as many constraints as the rigid mechanism has freedoms: none is redundant.
+and a prismatic rail have as many constraints as the driven rigid mechanism needs: none is redundant.
 
 The strains of solids are linear, so the beam for comparison is Euler-Bernoulli's with linear strain: neither stiffens
 by its axial force, which at 150 rad/s makes a fifth of the deflection (docs/cases/crank-slider.md). The additional
@@ -137,7 +137,7 @@ def run(
     *,
     rod: Annotated[Rod, Option("with eyes, from the mesh, or a prismatic bar")] = "eyes",
     body: Annotated[Kind, Option("Craig-Bampton basis, or all coordinates: 0.04 s a step")] = "reduced",
-    modes: Annotated[int, Option("modes of the reduced rod, beside its static responses")] = 6,
+    modes: Annotated[int, Option("modes of the reduced rod, in addition to its static responses")] = 6,
     speed: Annotated[float, Option("of the crank", "rad/s")] = SPEED,
     steps: Annotated[int, Option("time steps")] = 1000,
     turns: Annotated[float, Option("turns of the crank")] = 2.0,
@@ -206,12 +206,12 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def apart(computed: Array, wanted: Array) -> float:
-    """Largest difference of two histories, divided by the largest value of the second."""
+    """Largest difference of two time series, divided by the largest value of the second."""
     return float(np.abs(computed - wanted).max() / np.abs(wanted).max())
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the bar against beam theory; the rod with eyes against its beam, its reduced against its full form."""
+    """Checks: the bar against beam theory; the rod with eyes against its beam; reduced against full rod."""
     bar, eyes = solid_rod("bar"), solid_rod("eyes")
     results = {"bar": compare(bar, reduced(bar, 6), Plan()), "eyes": compare(eyes, reduced(eyes, 6), Plan())}
     yield from theory_checks(results["bar"], bar)
@@ -242,7 +242,7 @@ def checks() -> Iterable[Check]:
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
     """Checks: frequencies of the bar against Timoshenko's, to a tenth of their distance from Euler-Bernoulli's.
 
-    Shear and rotary inertia make that distance; the tenth is left to the mesh.
+    Shear and rotary inertia cause that distance; the tenth allows for the error of the mesh.
     """
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
     for k, (computed, wanted, thin) in enumerate(rows, 1):

@@ -33,14 +33,14 @@ RISE = 15.0  # T, until the hub turns steadily [s]
 RATE = 6.0  # ω_s [rad/s], above the first frequency 3.80 rad/s of the beam at rest
 END = 20.0  # of the run [s]
 STRETCH = METAL.density * RATE**2 * LENGTH**3 / (3.0 * METAL.young)  # ρAω²L³/3EA [m]
-CHUNK = 0.5  # the run with linear strain looks every so often whether the tip is still there [s]
+CHUNK = 0.5  # interval of the test whether the tip has diverged, with linear strain [s]
 
 Strain = Literal["linear", "von_karman"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs; the one with linear strain ends soon after the tip diverges, with its reason in ``message``."""
+    """Both runs; with linear strain the run ends soon after the tip diverges, for the reason in ``message``."""
 
     solution: Solution
     linear: Solution
@@ -48,7 +48,7 @@ class Result:
 
 
 def hub_angle(t: float) -> float:
-    """θ(t) = (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) until T, then on at the rate ω_s [rad]."""
+    """Hub angle (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) [rad] until T, with the constant rate ω_s after it."""
     if t >= RISE:
         return RATE * (t - 0.5 * RISE)
     return RATE / RISE * (0.5 * t**2 + (RISE / (2.0 * math.pi)) ** 2 * (math.cos(2.0 * math.pi * t / RISE) - 1.0))
@@ -78,10 +78,10 @@ def solve(elements: int, steps: int, dim: int = 3) -> Solution:
 
 
 def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str]:
-    """Run with linear strain from rest until the tip lags by more than the length, from which it does not return.
+    """Run with linear strain from rest until the tip lags by more than the length, after which it diverges.
 
-    The run continues in pieces, each from the final state of the one before. Its warnings, or the failure of a step,
-    are returned as text with the finished part.
+    The run consists of pieces, each from the final state of the one before. Return the finished part, and its warnings
+    or the failure of a step as text.
     """
     mechanism = spin_up(elements, "linear", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
@@ -201,7 +201,7 @@ def draw_lag(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Checks: lag and stretch of the tip with 8 elements and 2000 steps.
 
-    The stretch is met to 0.2 %: the steps raise the centrifugal force by (hω_s)²/6 = 6e-4, and the ringing shortens the
+    The stretch agrees to 0.2 %: the steps raise the centrifugal force by (hω_s)²/6 = 6e-4, and the ringing shortens the
     chord by ½∫u_y'², at most 1.6e-3 of the stretch.
     """
     solution = solve(8, 2000)

@@ -204,7 +204,7 @@ def pendulum() -> KinematicSystem:
 
 @dataclass(frozen=True)
 class CasimirReports:
-    """Reports by system, and the total flux by time in a run of the circuit with other elements."""
+    """Casimir reports by system, and the total flux over time in a run of the circuit with other elements."""
 
     reports: dict[str, Analysis]
     flux: Array

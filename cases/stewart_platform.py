@@ -5,9 +5,9 @@ and a rod, so that the mechanism has thirteen rigid bodies and six loops. Drives
 
     L_k = |p + R b_k - a_k|
 
-of a wanted motion (p, R) of the platform, with its feet a_k and heads b_k: closed-form inverse kinematics, against
-which those of the mechanism are compared. The forces of the drives are compared with inverse dynamics in leg
-coordinates.
+of a reference motion (p, R) of the platform, with its feet a_k and heads b_k: closed-form inverse kinematics, against
+which the inverse kinematics of the mechanism are compared. The forces of the drives are compared with inverse dynamics
+in leg coordinates.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WAY = (0.2, 0.15, 0.1, 0.15, -0.1, 0.3)  # amplitudes of x, y, z [m] and of the 
 
 @dataclass(frozen=True)
 class Result:
-    """A run, its kinematics in the lengths of the legs, and the wanted motion of the platform."""
+    """A run, its kinematics in the lengths of the legs, and the reference motion of the platform."""
 
     solution: Solution
     kinematics: Kinematics
@@ -56,14 +56,14 @@ class Result:
 
 
 def motion(end: float) -> Motion:
-    """Wanted motion of the platform: place and rotation vector by a spline through five points, from rest to rest."""
+    """Reference motion of the platform: position and rotation vector, by a spline through five points."""
     points = np.outer([0.0, 1.0, 0.0, -1.0, 0.0], WAY)
     points[:, 2] += HEIGHT
     return spline(np.linspace(0.0, end, 5), points)
 
 
 def leg_vectors(place: Array) -> Array:
-    """Vectors (6, 3) from the feet to the heads at a place and rotation vector (6,) of the platform."""
+    """Vectors (6, 3) from the feet to the heads of the legs; ``place`` (6,) is position and rotation vector."""
     return place[:3] + Rotation.from_rotvec(place[3:]).apply(HEADS) - FEET
 
 
@@ -123,7 +123,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 5e-3,
     end: Annotated[float, Option("duration of the motion", "s")] = 2.0,
 ) -> Result:
-    """A Stewart platform follows a motion of all six freedoms by driven legs."""
+    """A Stewart platform follows a motion in all six degrees of freedom by driven legs."""
     times, wanted = equal_steps(step, end), motion(end)
 
     def length(k: int) -> Callable[[float], float]:
@@ -176,7 +176,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: kinematics both ways against closed forms, the motion, forces, balance."""
+    """Checks: forward and inverse kinematics against closed forms, the motion, forces, balance."""
     result = run(step=1e-2)
     kinematics, wanted, end = result.kinematics, result.wanted, result.wanted.end
     source = "closed form: |p + R b - a|"

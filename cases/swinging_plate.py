@@ -1,6 +1,6 @@
 """A plate of soft plastic, hinged at one edge, swings under its weight: energy and joint to round-off, stresses.
 
-A plate of polyethylene, 0.6 × 0.4 m and 4 mm thick, hangs on a hinge along its short edge, which a bar keeps straight.
+A plate of polyethylene, 0.6 × 0.4 m and 4 mm thick, hangs on a hinge along its short edge, which is rigid.
 It is released from the horizontal without deformation. The scheme conserves
 
     H = constant,  0 = the five constraints of the hinge,  RᵀR = 1

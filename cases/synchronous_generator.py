@@ -1,8 +1,8 @@
 """A synchronous generator: its data, its inductances and its equations in currents and in fluxes ([dg] appendix B).
 
-Data: P. Kundur, Power System Stability and Control, McGraw-Hill 1994: 555 MVA, 24 kV, 60 Hz, 2 poles. Example 3.1 gives
-stator and field in henry and ohm; example 3.2 per unit the leakages and the damper windings, of which [dg] has room for
-one in each axis: 1d and 1q; examples of chapter 12 give H = 3.5 s.
+Data: P. Kundur, Power System Stability and Control, McGraw-Hill 1994: 555 MVA, 24 kV, 60 Hz, 2 poles. Example 3.1 has
+stator and field in henry and ohm; example 3.2 gives, per unit, the leakages and the damper windings, of which [dg]
+models one in each axis: 1d and 1q; examples of chapter 12 give H = 3.5 s.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ L_SS = (L_S + L_M) * np.eye(3) + (ZERO_SEQUENCE / 3.0 - L_M)  # mean of the stat
 
 
 def _harmonics() -> Array:
-    """L(θ) = Σ_k f_k(θ) C_k with f = (1, cos θ, sin θ, cos 2θ, sin 2θ) as rows of (5, 36).
+    """Coefficients C_k (5, 36) of L(θ) = Σ_k f_k(θ) C_k with f = (1, cos θ, sin θ, cos 2θ, sin 2θ).
 
     Phase i is at the angle φ_i, the axis of the q damper 90° ahead: its flux in phase i is −sin(θ − φ_i).
     """

@@ -126,7 +126,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs in both coordinates by name, the operation that the load leads to, and errors by step."""
+    """Both runs in both coordinates by name, the steady operation at full load, and errors by step."""
 
     short: dict[str, Trajectory]
     loaded: dict[str, Trajectory]
@@ -135,7 +135,7 @@ class Result:
 
 
 def load_step(full: Steady) -> tuple[Steady, Inputs]:
-    """Steady operation at half the shaft torque, and the inputs that lead from there to the full one."""
+    """Steady operation at half the shaft torque, and the inputs that lead from there to the full torque."""
     half = at_torque(0.5 * full.shaft_torque, full.state[3])
     return half, {"stator": network, "field": full.field_voltage, "shaft": full.shaft_torque}
 

@@ -1,8 +1,8 @@
 """A small network swings a flexible pendulum up, trained by the exact derivatives of its runs.
 
-A hub with a motor carries a light flexible arm with a load at its tip. The torque of the motor is less than the weight
-asks for, so the pendulum must be swung up. Every 50 ms a network reads the angle of the hub, which is all that it
-knows, and sets the torque u = U tanh(vᵀ tanh(W s + b) + c) of s = (cos α, sin α, Δα/(8 T)), Δα the change in a period.
+A hub with a motor carries a light flexible arm with a load at its tip. The torque of the motor is too small to lift the
+load directly, so the pendulum must be swung up. Every 50 ms a network reads the angle of the hub, its only input,
+and sets the torque u = U tanh(vᵀ tanh(W s + b) + c) of s = (cos α, sin α, Δα/(8 T)), Δα the change in a period.
 
 Training minimises a cost Φ(α, u) of the angles αⱼ and torques uₖ of the periods over the weights w. A run with given
 torques has the derivatives S = ∂α/∂u (:class:`flexph.gradients.Responses`), lower triangular as causes precede effects.
@@ -12,8 +12,8 @@ With the feedback u = π(α, w) the total derivative by each torque follows back
 
 So the weights are trained through the run with its feedback, as networks of torch are by
 ``flexph.exchange.to_torch``; here products with transposed derivatives are written out. The trained network controls
-the same mechanism as a sampled controller, with an exact balance. It is trained for one load and one run: it knows no
-other, and is not asked to hold the arm up for longer.
+the same mechanism as a sampled controller, with an exact balance. It is trained for one load and one run only, and not
+for holding the arm up after this run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Network(NamedTuple):
 
     @classmethod
     def of(cls, w: Array) -> Network:
-        """Network of a vector of weights."""
+        """Network from a vector of all its weights."""
         h = HIDDEN
         return cls(w[: 3 * h].reshape(h, 3), w[3 * h : 4 * h], w[4 * h : 5 * h], float(w[5 * h]))
 
@@ -92,14 +92,14 @@ def seen(angle: float, before: float) -> Array:
 
 
 def first_weights(seed: int) -> Array:
-    """Random weights; one is set so that it pushes the arm in the direction in which it moves."""
+    """Random initial weights; one weight is set so that the torque pushes the arm in its direction of motion."""
     w = 0.3 * np.random.default_rng(seed).standard_normal(5 * HIDDEN + 1)
     w[2], w[4 * HIDDEN] = 3.0, 1.5
     return w
 
 
 def pendulum(load: float = LOAD) -> tuple[Mechanism, State]:
-    """The pendulum at rest near its lowest pose; its angle counts from hanging."""
+    """The pendulum, and its state at rest near its lowest pose, from which its angle is measured."""
     arm = fem.beam(
         LENGTH, STEEL, fem.Section(width=WIDTH, height=HEIGHT), elements=1, damping=fem.Damping(stiffness=1e-3)
     )
@@ -132,7 +132,8 @@ def controlled(network: Network, times: Array, load: float = LOAD) -> Solution:
 def cost(angles: Array, torques: Array) -> tuple[float, Array, Array]:
     """Cost of angles (n + 1,) and torques (n,) of the periods, and its derivatives.
 
-    Asked for are the energy of the upright pose from the start on, the upright pose late, and little effort.
+    The cost penalises the difference from the energy of the upright pose at all times, the angle from the upright pose
+    towards the end, and the torque.
     """
     n = torques.size
     late = 1.0 / (1.0 + np.exp(-(PERIOD * np.arange(n + 1) - RISE) / 0.1))

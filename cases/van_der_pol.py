@@ -73,7 +73,7 @@ def other_current(_: float, x: Array) -> Array:
 
 
 def oscillator() -> SwitchingPHDAE:
-    """Switching system of the branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which keep charge and energy."""
+    """Switching system of the branches I ≤ −1 and I ≥ 1; its jump rules (4.43) conserve charge and energy."""
     jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
     return SwitchingPHDAE(
         {"left": branch(-1.5), "right": branch(1.5)},

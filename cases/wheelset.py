@@ -181,7 +181,7 @@ def run(
     *,
     slow: Annotated[float, Option("speed of the first run over the critical one")] = 0.4,
     fast: Annotated[float, Option("speed of the second run over the critical one")] = 1.3,
-    aside: Annotated[float, Option("start aside of the track", "m")] = 4e-3,
+    aside: Annotated[float, Option("initial sideways displacement", "m")] = 4e-3,
     step: Annotated[float, Option("time step", "s")] = 2e-3,
     end: Annotated[float, Option("end of the runs", "s")] = 4.0,
     speeds: Annotated[int, Option("speeds of the diagram")] = 40,

@@ -1,4 +1,4 @@
-"""The woodpecker toy: a sleeve with play on a pole, a spring and a bird, moving down by impacts and jams.
+"""The woodpecker toy: a sleeve with clearance on a pole, a spring and a bird, moving down by impacts and jams.
 
 Coordinates are the height y of the sleeve and the angles φ_M, φ_S of sleeve and bird, with kinematics linear in both:
 a body with two shapes. Data of C. Glocker, Dynamik von Starrkörpersystemen mit Reibung und Stößen (1995), and R. I.
@@ -170,7 +170,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """Means over the last two periods, or one if there are no two; None for a run without a whole period."""
+    """Means over the last two periods, or over one if the run has only one; None for a run without a period."""
     passages = solution.events["swing"]
     periods = min(2, len(passages.times) - 1)
     if periods < 1:

@@ -1,4 +1,4 @@
-"""Options of commands that read a file of a mesh: lengths with units, shares and materials."""
+"""Options of commands that read a mesh file: lengths with units, shares and materials."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def length(option: str, text: str | None) -> float | None:
 
 
 def unit_of(text: str | None) -> float | None:
-    """Unit of length [m] from its name, or from a length."""
+    """Unit of length [m] from its name (``mm``) or from a length (``25.4 mm``)."""
     return length("--unit", f"1 {text}" if text is not None and text.strip().isalpha() else text)
 
 
 def share(option: str, text: str | None) -> float | None:
-    """Number from the text of an option, also with a sign of percent."""
+    """Fraction from the text of an option: ``0.01`` or ``1%``; None without a text."""
     if text is None:
         return None
     try:

@@ -44,7 +44,7 @@ IDEAL = {
 
 @dataclass(frozen=True)
 class RegionReport:
-    """A named region with its kind (volume, surface or nodes; in the plane area or edge), numbers and measure."""
+    """A named region: kind (volume, surface or nodes; in the plane area or edge), cell and node counts, measure."""
 
     name: str
     kind: str
@@ -84,7 +84,7 @@ def mesh_report(
 ) -> MeshReport:
     """Report on a mesh or drawing, for a density [kg/m³] or, if None, the densities of the file.
 
-    A density of a mesh file counts in the units of the file, and so does the mass then, with all masses of the file.
+    A density from a mesh file is in the units of the file, and so are the reported mass and the masses of the file.
     ``omit`` leaves out keywords, cards and element types; ``request`` has the unit of lengths, and the cells of a
     drawing. Raises ValueError if :func:`fem.solid` would refuse the mesh, except for its regions, for constraints and
     for several pieces: a warning and a note report the latter two.
@@ -144,7 +144,7 @@ def mesh_report(
 
 
 def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]:
-    """Texts on the plane of shells and their sections."""
+    """Notes on the plane of shells and on their sections."""
     notes = []
     if not plane.is_plain:
         normal, origin = vector(plane.axes[:, 2]), vector(plane.origin)
@@ -157,18 +157,18 @@ def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]
 
 
 def _units(held: MeshContents, request: MeshRequest) -> list[str]:
-    """Texts on the units of a file, and on its couplings."""
+    """Notes on the units of a file, and on its couplings."""
     return [*(unit_notes(held) if request.unit is None else []), *(c.words() for c in held.couplings.values())]
 
 
 def _constraint_notes(held: MeshContents) -> list[str]:
-    """Texts on constraints of the file that change the stiffness of the body and are left out of the report."""
+    """Notes on constraints of the file that change the stiffness of the body and are left out of the report."""
     parts = [part.words() for part in held.left_out if part.changes == "stiffness"]
     return [f"left out here, and refused by fem.solid: {'; '.join(shortened(parts))}"] if parts else []
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """Text that :func:`fem.solid` refuses a mesh of several pieces; none for one piece."""
+    """Note that :func:`fem.solid` refuses a mesh of several pieces; empty for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:
@@ -177,7 +177,7 @@ def _piece_notes(mesh: SolidMesh) -> list[str]:
 
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
-    """Raise ValueError for masses of a file that cannot be combined with the others of the report."""
+    """Raise ValueError for masses of a file on a plane mesh, or in units other than those of a given density."""
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
         raise ValueError(
@@ -245,7 +245,7 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 
 def values(report: MeshReport) -> dict[str, Any]:
-    """Report as plain values, None for unknown ones such as the mass without a density."""
+    """Values of a report as numbers, strings and lists; None if unknown, as the mass without a density."""
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
@@ -254,7 +254,7 @@ def values(report: MeshReport) -> dict[str, Any]:
 
 
 def words(report: MeshReport) -> str:
-    """Report as lines of text."""
+    """Lines of text of a report."""
     space = report.dim == 3
     low, high = report.size
     lines = [

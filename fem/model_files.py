@@ -134,7 +134,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Entries to write: those of the shape if there is one, otherwise the constants; a section has both."""
+        """Entries to write: the dimensions of a shape, or the constants of a section without a shape."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
@@ -180,7 +180,7 @@ class FlowEntry(Entry):
     speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=mapping_of("m/s"))
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with a speed that changes as a function."""
+        """Arguments of :class:`fem.Flow`, with a time-dependent speed as a function."""
         given = super().arguments(builder)
         speed = given["speed"]
         return given | {"speed": speed if isinstance(speed, int | float) else as_function(speed)}

@@ -27,9 +27,9 @@ from .system.terms import (
 
 @dataclass(frozen=True)
 class Block:
-    """One system within a block system: its name, and its slices of the joint positions and velocities.
+    """One system within a block system: its name, and its slices of the stacked positions and velocities.
 
-    Joint positions are those of all systems, one after the other; ``whole`` are the numbers of joint positions and
+    Stacked positions are those of all systems, one after the other; ``whole`` are the numbers of stacked positions and
     velocities.
     """
 
@@ -40,11 +40,11 @@ class Block:
     whole: tuple[int, int]
 
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Matrix (n_kin, k) of the system with the joint velocities as rows; those of other systems are zero."""
+        """Matrix (n_kin, k) of the system, extended by zero rows for the velocities of all other systems."""
         return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Matrix (k, n_kin) of the system with the joint velocities as columns; those of other systems are zero."""
+        """Matrix (k, n_kin) of the system, extended by zero columns for the velocities of all other systems."""
         return self._placed(matrix, slice(None), self.velocities)
 
     def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
@@ -54,7 +54,7 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """Convert a function of the system's positions into a function of the joint positions."""
+        """Convert a function of the system's positions into a function of the stacked positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
@@ -104,7 +104,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Function of a step for the joint Z̄; None if no system defines one. Others take Z at the midpoint."""
+    """Function (ζ₀, ζ₁) ↦ block-diagonal Z̄ of all systems, Z at the midpoint where undefined; None if in all."""
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
@@ -126,9 +126,9 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of one system as a potential of the joint positions, with the discrete gradient of the system alone.
+    """Potential of one system as a potential of the stacked positions, with the discrete gradient of this system.
 
-    A potential that is not a function of invariants is a function of its positions, which are linear in the joint
+    A potential that is not a function of invariants is a function of its positions, which are linear in the stacked
     positions; Gonzalez' gradient in them does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)

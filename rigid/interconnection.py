@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """A port of one of the systems; its text is its full name."""
+    """Port of one of the systems; ``str`` of it is its full name, such as ``crank.C``."""
 
     block: Block
     port: str
@@ -62,8 +62,8 @@ def interconnect(
         Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
         :data:`flexph.GROUND` fixes the first one at its initial place, ``GROUND.at(x, y)`` at a given place.
     sample : array_like, optional
-        Joint positions at which these conditions are checked; by default the samples of the systems, at which
-        couplings need not be closed.
+        Stacked positions of all systems, at which these conditions are checked; by default the samples of the systems,
+        at which couplings need not be closed.
 
     Returns
     -------

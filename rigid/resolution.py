@@ -42,7 +42,7 @@ def resolve(
 
         Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
 
-    The columns of S span all velocities that the resolved constraints allow, so that nothing else is lost:
+    The columns of S span all velocities that the resolved constraints allow, so that no allowed motion is lost:
     r = n_kin − rank A for these constraints. Without any, S is a change of velocities. M_r must be constant; then SᵀM Ṡ
     is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
     positions of ports are unchanged; other velocity constraints become A S.
@@ -177,7 +177,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Ṡ by central differences along the rates ``along``, and their time step; ``part`` scales the step."""
+    """Rate Ṡ of the basis by central differences along the rates ``along``, and their time step; ``part`` scales it."""
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0

@@ -51,7 +51,7 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
 
 
 def _load(frames: Sequence[Body]) -> NodalLoad:
-    """Loads of all frames as one load port."""
+    """Combine the load ports of all frames into one, with the loads in the order of the frames."""
     loads: list[LoadPort] = [frame.loads["load"] for frame in frames]
     return NodalLoad(
         nodes=np.repeat(np.arange(len(frames)), [len(load.positions) for load in loads]),
@@ -62,7 +62,7 @@ def _load(frames: Sequence[Body]) -> NodalLoad:
 
 
 def _view(frames: Sequence[Body], places: Array) -> View:
-    """Views of all frames as one view."""
+    """Combine the views of all frames into one; ``places`` (frames, d) [m] are the positions of their roots."""
     views = [frame.view for frame in frames if frame.view is not None]
     first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
     starts = np.cumsum([0, *(len(view.points) for view in views)])
@@ -85,7 +85,7 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """Section stresses of all frames in sequence."""
+    """Combine the section stresses of all frames into one; None if those of the section are unknown."""
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None
@@ -156,7 +156,7 @@ def beam(
     damping: Damping = UNDAMPED,
     split: int = 1,
 ) -> Body | SplitBody:
-    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), in the plane or in space.
+    """An Euler-Bernoulli beam along the body x axis with the body origin P at its root: [flex] eq. (32)-(37).
 
     ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
     M [N m],
@@ -205,10 +205,10 @@ def beam(
         - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
         - ``paper``: the pair of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
     strain : str, optional
-        ``von_karman`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on each
-        element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain couples
-        bending and torsion within a body: lateral-torsional buckling of a spatial beam takes several bodies
-        (:mod:`fem.beams.one_frame`).
+        ``von_karman``: the axial strain of each element is the best constant approximation of ``u_x' + ½u_y'² [+
+        ½u_z'²]`` (``quadratic``: the best linear one): geometric stiffening ([flex] remark 2) without membrane locking.
+        No strain couples bending and torsion within a body: lateral-torsional buckling of a spatial beam requires
+        several bodies (:mod:`fem.beams.one_frame`).
     momenta : str, optional
         See :class:`flexph.Body`.
     stations : mapping of str to float, optional

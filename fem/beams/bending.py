@@ -39,7 +39,7 @@ def bending(
     damping: Damping = UNDAMPED,
     load: int | None = None,
 ) -> LinearPHDAE:
-    """Small transverse motions w(x, t) of an Euler-Bernoulli beam of length [m] along x, ``elements`` equal ones:
+    """Small transverse motions w(x, t) of an Euler-Bernoulli beam along x, with ``elements`` equal elements:
 
         ρA v̇ = −M'' + p,  Ṁ/EI = v'',  v = ẇ [m/s], M the bending moment [N m], p the load per length [N/m].
 
@@ -135,7 +135,7 @@ def _degree(load: int) -> int:
 
 
 class _Mesh(NamedTuple):
-    """Finite-element matrices of a beam for unit ρA and EI; ``kept`` selects the coordinates left free."""
+    """Finite-element matrices of a beam for unit ρA and EI; ``kept`` (n, free) selects its free coordinates."""
 
     causality: Causality
     step: float

@@ -1,8 +1,8 @@
 """Line elements, and the pairs of velocity and stress spaces of beams.
 
-Shape functions are scikit-fem's on the reference element [0, 1] and are carried to an element of length h here, so
-that Hermite rotations are kept as hθ: the unscaled matrices, and Hermite functions formed from global coordinates,
-lose digits on fine meshes (8e-6 of the stiffness at 1000 elements).
+Shape functions are scikit-fem's on the reference element [0, 1] and are mapped to an element of length h here, with
+the products hθ as coordinates of Hermite rotations: the unscaled matrices, and Hermite functions formed from global
+coordinates, lose digits on fine meshes (8e-6 of the stiffness at 1000 elements).
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 class Field:
     """A finite-element field over n equal elements: a family of shape functions, continuous over the nodes or not.
 
-    Continuous fields have the coordinates of the nodes, then those inside of the elements (P2: values at the middle).
-    The discontinuous family ``Gauss`` are lines with the values at the two Gauss points: ∫fg of them is diagonal.
+    Continuous fields have the coordinates of the nodes, then the interior ones of the elements (P2: the middle value).
+    The discontinuous family ``Gauss`` is linear on each element, with the values at its two Gauss points as
+    coordinates: its mass matrix ∫fg is diagonal.
     """
 
     family: str
@@ -59,7 +60,7 @@ class Field:
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinate numbers of each element, (elements, local): those of its two nodes, then those inside."""
+        """Coordinate numbers of each element, (elements, local): first of its two nodes, then interior ones."""
         first = np.arange(self.elements)[:, None]
         nodes = self.nodal * first + np.arange(2 * self.nodal)
         return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])
@@ -143,5 +144,5 @@ moments has a kernel and is not offered."""
 
 
 def pair(name: str) -> Pair:
-    """Mixed pair with a name."""
+    """Mixed pair by its name in :data:`PAIRS`; raises ValueError for an unknown name."""
     return PAIRS[check.choice("pair", name, PAIRS)]

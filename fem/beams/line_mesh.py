@@ -1,7 +1,7 @@
 """The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points.
 
 Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times
-powers of the element length. Making sparse matrices is the main cost: the matrices of unit meshes are cached, and
+powers of the element length. Assembly of sparse matrices is the main cost: the matrices of unit meshes are cached, and
 the beams of a design loop share them.
 """
 
@@ -55,7 +55,7 @@ class Component:
 
 @dataclass(frozen=True)
 class LineMesh(Memo):
-    """Equal elements along the x axis in ``dim`` dimensions; kept coordinates u give the full ones by ``basis u``.
+    """Equal elements along the x axis in ``dim`` dimensions; the full coordinates are ``basis u``, u the kept ones.
 
     ``reference`` removes coordinates, None keeps all of them.
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
@@ -187,7 +187,10 @@ def _basis(unit: LineMesh) -> Any:
 
 
 def _mean_motion(mesh: LineMesh) -> np.ndarray:
-    """Rows of the means of all fields, and of first moments of transverse fields about the centre, without units."""
+    """Matrix (r, n) from the kept coordinates to dimensionless rigid motions of the mesh.
+
+    Its rows are the means of all fields, then the first moments of the transverse fields about the centre.
+    """
     local, weight = mesh.quadrature()
     mean, lever = weight / mesh.length, mesh.points(local) / mesh.length - 0.5
     rows = [mesh.rows(name, local).T @ mean for name in mesh.components]

@@ -1,9 +1,9 @@
 """A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh.
 
-The strain is 'linear' or 'von_karman'. The linear one misses the moments of the axial force on the bending relative to
-the body frame, hence Euler buckling. Its Euler load is that of a column supported as the frame is: clamped at the root,
-or simply supported at the chord. In space neither strain includes lateral-torsional buckling; its critical moment is
-estimated by a closed form for a beam whose torsion is held at one end.
+The strain is 'linear' or 'von_karman'. Linear strain omits the moments of the axial force on deflections relative to
+the body frame, hence Euler buckling. The omitted load is that of a column supported as the frame is: clamped at the
+root, or simply supported at the chord. In space neither strain includes lateral-torsional buckling; its critical moment
+is estimated by a closed form for a beam whose torsion is held at one end.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ ASIDE: Mapping[str, Any] = {
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> tuple[BucklingLoad, ...]:
-    """Buckling loads that the strain of a beam misses, from its rigidities EA, EI_z, in space EI_y and GJ.
+    """Buckling loads that the strain of a beam does not model, from its rigidities EA, EI_z, in space EI_y and GJ.
 
-    Linear strain misses the buckling of a column. In space both strains miss lateral-torsional buckling of a beam bent
-    in its stiff plane, because bending and torsion are coupled between bodies only.
+    Linear strain does not model the buckling of a column. In space neither strain models lateral-torsional buckling of
+    a beam bent in its stiff plane, because bending and torsion are coupled between bodies only.
     """
     local, weight = mesh.quadrature()
     stresses, means = mesh.stresses(local), weight / mesh.length
@@ -82,7 +82,10 @@ def buckling_loads(
 def axial_stiffening(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> AxialStiffening:
-    """Data to compare the axial force of a beam with its rigidities, as linear strain misses its work on slopes."""
+    """Data for the check that the axial force changes the bending stiffness of a beam by little.
+
+    ``critical`` is the Euler load if the strain is linear, which omits the work of the axial force on slopes.
+    """
     local, weight = mesh.quadrature()
     names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
     return AxialStiffening(
@@ -95,7 +98,7 @@ def axial_stiffening(
 
 
 def _euler(mesh: LineMesh, rigidities: Mapping[str, float], reference: Reference) -> float:
-    """Critical compression of a column [N]."""
+    """Euler load [N] of the beam as a column with the supports of its reference condition."""
     return EULER[reference] * min(rigidities[name] for name in mesh.transverse) / mesh.length**2
 
 
@@ -169,7 +172,7 @@ def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
 
 
 def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """Spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia` from ½∫ρI_p(Ω_x + θ̇_x)² dx in space."""
+    """Fields ``spin``, ``spin_shape``, ``spin_pair`` of :class:`flexph.bodies.Inertia` from ½∫ρI_p(Ω_x + θ̇_x)² dx."""
     s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
     spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
     if mesh.dim == 3:
@@ -231,9 +234,9 @@ class UnitInertia(NamedTuple):
 
 
 class UnitElasticity(NamedTuple):
-    """Integrals ∫ψψᵀ and ∫ψ(strain)ᵀ of all stresses, field by field, and the terms of the nonlinear strain.
+    """Integrals ∫ψψᵀ and ∫ψ(strain)ᵀ of all stress functions ψ, field by field, and the terms of von Kármán's strain.
 
-    These are the slopes at quadrature points, and ∫ψ of the axial force there; ``sizes`` are the numbers of stresses.
+    ``slopes`` are the slopes at the quadrature points, ``weights`` the weighted values of ψ of the axial force there.
     """
 
     compliance: Any

@@ -52,13 +52,13 @@ def lobpcg(
     tolerance: float,
     steps: int,
 ) -> tuple[Array, Array]:
-    """Lowest ω² of K x = ω² M x with vectors (own, wanted), K-orthogonal to known ones; from a start (own, k).
+    """Lowest ω² of K x = ω² M x and their vectors (own, wanted), which are K-orthogonal to the ``known`` vectors.
 
-    The largest μ = 1/ω² of M x = μ K x are computed: about mean axes M has no inverse, but K has. With xᵀKx = 1, the
-    residual r = Mx − μKx and a preconditioner B near K⁻¹, the error of a vector is √(rᵀBr)/μ in energy; iterations
-    continue down to the tolerance. Dependent combinations leave the space [X, BR, P] instead of breaking its Gram
-    matrix (A. Knyazev, SIAM J. Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002)
-    2165).
+    The iteration begins with the vectors ``start`` (own, k). It computes the largest μ = 1/ω² of M x = μ K x: about
+    mean axes M has no inverse, but K has. With xᵀKx = 1, the residual r = Mx − μKx and a preconditioner B near K⁻¹, the
+    error of a vector is √(rᵀBr)/μ in energy; iterations continue down to the tolerance. Linearly dependent combinations
+    are removed from the search space [X, BR, P], since its Gram matrix would be singular with them (A. Knyazev, SIAM J.
+    Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002) 2165).
     """
     count = start.shape[1]
     known_images = images(system, known)

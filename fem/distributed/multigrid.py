@@ -1,4 +1,4 @@
-"""Multigrid for a distributed solid: quadratic cells over linear cells, smoothed aggregation below them."""
+"""Multigrid for a distributed solid: levels of quadratic cells and of linear cells, then smoothed aggregation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ they cost a third more time on regular cells, and half on cells with an aspect r
 def multigrid(system: System, pc: Any) -> None:
     """Set up a PETSc preconditioner ``pc`` for a solid.
 
-    Aggregates of quadratic cells correct badly. The space contains the piecewise linear displacements, with the corner
-    coordinates, exactly: they form the second level, K₁ = PᵀKP, from which aggregation continues.
+    Aggregation of quadratic cells gives poor coarse corrections. The space contains the piecewise linear displacements,
+    with the corner coordinates, exactly: they form the second level, K₁ = PᵀKP, from which aggregation continues.
     """
     if system.part.model.mesh.degree == 1:
         _aggregation(pc)
@@ -91,7 +91,7 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """Number of one nodal displacement for each coordinate of a part, (n,); that of a free node is its only one."""
+    """Index (n,) of the first nodal displacement that each coordinate of a part moves, the only one for free nodes."""
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]
 

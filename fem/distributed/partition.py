@@ -55,11 +55,11 @@ class Partition:
     starts: Array
 
     def split(self, rows: Array) -> list[Array]:
-        """Rows (n, k) for all coordinates of the solid, split into those that each rank owns."""
+        """Split rows (n, k) for all coordinates of the solid into the rows that each rank owns."""
         return np.split(rows[self.order], self.starts[1:-1])
 
     def joined(self, own: list[Array]) -> Array:
-        """Rows (n, k) for all coordinates of the solid, from those of each rank."""
+        """Join the rows that each rank owns to rows (n, k) for all coordinates of the solid."""
         rows = np.empty((len(self.order), own[0].shape[1]))
         rows[self.order] = np.concatenate(own)
         return rows

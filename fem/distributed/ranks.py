@@ -1,4 +1,4 @@
-"""Ranks of an MPI job: detection of the launcher, sums over ranks, memory, and the common end after an error."""
+"""Ranks of an MPI job: detection of the launcher, sums over ranks, memory, termination of all ranks after an error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """Context that ends the whole MPI job with the error message of this rank, as the others would wait forever."""
+    """Context that ends the whole MPI job with the error message of this rank, as all others would wait forever."""
     try:
         yield
     except BaseException as error:
@@ -63,7 +63,7 @@ def total(comm: Any, own: Array) -> Array:
 def return_free_memory() -> None:
     """Return free heap memory of this process to the system, if its C library is glibc.
 
-    Assembly leaves half a gigabyte of gaps for 175 000 coordinates a rank, in addition to the memory of a factor.
+    After assembly the heap has half a gigabyte of unused gaps for 175 000 coordinates a rank, in addition to a factor.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none, and no holes of that size

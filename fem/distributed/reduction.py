@@ -58,7 +58,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these, and the partition."""
+    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these coordinates, partition."""
 
     model: SolidModel
     basis: Any
@@ -252,7 +252,7 @@ def moments(system: System) -> Moments:
 
 
 def inertia_loads(system: System) -> Array:
-    """Loads (own, k) of the inertia in unit rigid motions, without those that are round-off.
+    """Inertia loads (own, k) of unit rigid motions, without loads at round-off.
 
     See :func:`flexph.bodies.held_body.inertia_forces`.
     """
@@ -298,7 +298,7 @@ def orthonormal(system: System, vectors: Array) -> Array:
 
 
 def ritz(system: System, vectors: Array, mass: float) -> Array:
-    """Vectors T with the span of the given ones, TᵀMT = m 1 and TᵀKT diagonal; m is the mass of the body.
+    """Ritz vectors T with the span of ``vectors``, TᵀMT = m 1 and TᵀKT diagonal; m is the mass of the body.
 
     The method is that of :meth:`flexph.bodies.held_body.HeldBody.ritz`.
     """

@@ -74,7 +74,7 @@ class Multigrid:
 
 
 def prepared(system: System, solver: Solver) -> Factored | Multigrid:
-    """Solver of a kind for K: a factor or a multigrid hierarchy. Raises ArithmeticError if that fails."""
+    """Set up a solver for K: a factor or a multigrid hierarchy. Raises ArithmeticError if the set-up fails."""
     ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
     ksp.setOperators(system.stiffness)
     ksp.setTolerances(rtol=EXACT, max_it=STEPS)
@@ -152,7 +152,8 @@ def _random(system: System, count: int, known: Array) -> Array:
 def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
     """Let a PETSc spectral transformation solve by the function ``apply`` (right side, solution).
 
-    If given a solver it would set it up again with matrices of its own, and so compute a second factor.
+    A solver passed to the transformation would be set up again with the matrices of the transformation, which would
+    compute a second factor.
     """
     own = transform.getKSP()
     own.setType(PETSc.KSP.Type.PREONLY)
@@ -161,7 +162,7 @@ def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
 
 
 class _Applied:
-    """Function of (right side, solution) in the form of a PETSc preconditioner."""
+    """Python context of a PETSc preconditioner that calls a function of (right side, solution)."""
 
     def __init__(self, apply: Callable[[Any, Any], None]) -> None:
         self._apply = apply
@@ -207,7 +208,7 @@ def _mass_operator(system: System) -> Any:
 
 
 class _MeanAxes:
-    """Mass operator M − WWᵀ in the form that PETSc calls."""
+    """Python context of a PETSc matrix for the mass operator M − WWᵀ."""
 
     def __init__(self, system: System) -> None:
         self._system = system

@@ -103,7 +103,7 @@ def products(matrix: Any, vectors: Array) -> Array:
 
 
 def assembled(comm: Any, share: Share, *, mean: bool) -> System:
-    """System with K and M assembled from the cells of each rank; with ``mean`` axes rigid motions leave the mass."""
+    """System with K and M assembled from the cells of each rank; with ``mean`` axes rigid motions are projected out."""
     part, starts, held, rigid = share.part, share.starts, share.held, share.rigid
     d = part.model.dim
     block = 1 if np.any(starts % d) else d

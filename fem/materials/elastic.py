@@ -38,7 +38,7 @@ class Elastic(Protocol):
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Orthotropic:
-    """Three planes of symmetry: moduli E_1, E_2, E_3 [Pa], ν_12, ν_13, ν_23, shear moduli G_12, G_13, G_23 [Pa].
+    """Orthotropic elastic material: Young's moduli E_i, Poisson's ratios ν_ij and shear moduli G_ij on three axes.
 
     ``ε_11 = σ_11/E_1 − ν_12 σ_22/E_1 − ν_13 σ_33/E_1``: ν_ij is the contraction along j under tension along i.
 
@@ -90,7 +90,7 @@ class Orthotropic:
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Anisotropic:
-    """Any elastic material: stiffness (6, 6) [Pa] of ``σ = C ε``, symmetric and positive definite, in Voigt order.
+    """Anisotropic elastic material with the stiffness C (6, 6) [Pa] of ``σ = C ε`` in Voigt order.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Anisotropic:
     Raises
     ------
     ValueError
-        If the matrix is not symmetric and positive definite, with its defect.
+        If the matrix is not symmetric or not positive definite; the message has the deviation.
     """
 
     stiffness: Any

@@ -18,9 +18,9 @@ from .materials import Material
 
 
 def file_materials(contents: MeshContents) -> dict[str, Elastic]:
-    """Read the materials of a mesh file, by the regions of cells to which they are assigned.
+    """Read the materials of a mesh file, by the names of the regions of cells to which they are assigned.
 
-    Raises ValueError if the file assigns none, or one without density or moduli.
+    Raises ValueError if the file assigns no material, or one without density or moduli.
     """
     if not contents.sections:
         held = f"its materials {', '.join(map(repr, contents.materials))} are assigned to no region"
@@ -63,7 +63,7 @@ def file_material(name: str, contents: MeshContents, axes: Array | str = NO_AXES
 
 
 def file_damping(contents: MeshContents) -> Damping:
-    """Read the Rayleigh damping of a mesh file, given for the whole or equal in all materials.
+    """Read the Rayleigh damping of a mesh file, given for the whole model or equal in all materials.
 
     Warns if the materials differ: the body is then undamped.
     """
@@ -71,7 +71,7 @@ def file_damping(contents: MeshContents) -> Damping:
     used = {known[name.upper()].damping for _, name in contents.sections if name.upper() in known}
     of_file = contents.damping
     if of_file is None and len(used) > 1:
-        warn("materials of the mesh have different *DAMPING, which a body has not: it is undamped, give damping=")
+        warn("materials of the mesh have different *DAMPING, but a body has one: it is undamped, give damping=")
         return Damping()
     alpha, beta = of_file or next(iter(used), None) or (0.0, 0.0)
     return Damping(mass=alpha, stiffness=beta)
@@ -96,7 +96,7 @@ def file_densities(contents: MeshContents) -> dict[str, float] | None:
 
 
 def element_notes(contents: MeshContents) -> list[str]:
-    """Texts on differences between the elements of this package and those of the program of the file."""
+    """Notes on differences between the elements of this package and those of the program of the file."""
     notes = [note for kind in contents.types for note in differences(kind)]
     linear = [kind for kind in contents.types if lumped(kind)]
     if linear:
@@ -113,7 +113,7 @@ def warn_of_elements(contents: MeshContents) -> None:
 
 
 def law_notes(contents: MeshContents) -> list[str]:
-    """Texts on properties of used materials that are left out, other than density and isotropic elasticity."""
+    """Notes on ignored properties of used materials: everything other than density and elasticity."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
     return [
@@ -124,13 +124,13 @@ def law_notes(contents: MeshContents) -> list[str]:
 
 
 def unit_notes(contents: MeshContents) -> list[str]:
-    """Text on the units of a file whose materials are no solids in SI units; none if they are, or if none tells."""
+    """Note that the materials of a file are not plausible in SI units; empty if they are, or if this is undecidable."""
     text = other_units(contents)
     return [text] if text else []
 
 
 def unread_notes(contents: MeshContents) -> list[str]:
-    """Texts on used materials whose density or moduli cannot be read."""
+    """Notes on used materials whose density or moduli cannot be read."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = dict(known[name.upper()] for _, name in contents.sections if name.upper() in known)
     words = {key: f"cannot be read: {m.refused}" if m.refused else f"has {m.tables()}" for key, m in used.items()}

@@ -34,8 +34,8 @@ class Hyperelastic:
 class Isotropic(Hyperelastic):
     """Stored energy ψ of the invariants I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C.
 
-    Energies are computed from I₁ − 3, I₂ − 3 and ln J, which are accurate for small strains: differences of terms as
-    large as the stiffness would leave its round-off in energies of any size.
+    Energies are computed from I₁ − 3, I₂ − 3 and ln J, which are accurate for small strains: as a difference of terms
+    as large as the stiffness, even a small energy would have the round-off of the stiffness.
     """
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
@@ -67,7 +67,7 @@ class Isotropic(Hyperelastic):
 
 
 def _inverse(C: Array) -> Array:
-    """Inverses of tensors (k, 3, 3); NaN for singular ones, which occur in iterations that diverge."""
+    """Inverses of tensors (k, 3, 3); NaN for singular tensors, which occur in iterations that diverge."""
     try:
         return np.linalg.inv(C)
     except np.linalg.LinAlgError:

@@ -63,7 +63,7 @@ def axial_factors(section: Section, y: Array, z: Array) -> Array:
 
 
 def _circle(section: Section, dim: int) -> Array:
-    """Stress factors at points on both edges of a ring, or on the edge of a circle; in the plane on half of each.
+    """Stress factors at points on both edges of a ring, or on the edge of a circle; for dim = 2 on half of an edge.
 
     A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, which
     satisfies equilibrium with free edges and equals Q S/(I b) at θ = 90°.
@@ -84,7 +84,7 @@ def _circle(section: Section, dim: int) -> Array:
 
 
 def _rectangle(section: Section, width: float, height: float, dim: int) -> Array:
-    """Stress factors at points on the sides and on an interior grid; in the plane on one side only."""
+    """Stress factors at points on the sides and on an interior grid of a rectangle; for dim = 2 on one side only."""
     y, z = _points_of_rectangle(0.5 * height, 0.5 * width)
     if dim == 2:
         y, z = y[:SIDE], z[:SIDE]

@@ -100,7 +100,7 @@ def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
 def stored_energy(law: Any, plane: str | None) -> Any:
     """Law as a function of the strains of a spatial body, of plane strain or of plane stress.
 
-    Raises ValueError for other types, for a law with stress at zero strain, and for one that is unstable there.
+    Raises ValueError if ``law`` is no stored energy, has stress at zero strain, or is unstable there.
     """
     if not isinstance(law, Hyperelastic):
         raise ValueError(f"law must be a NeoHooke, MooneyRivlin or StoredEnergy, got {type(law).__name__}")
@@ -128,7 +128,7 @@ STEP²."""
 @checked
 @dataclass(frozen=True)
 class StoredEnergy(Hyperelastic):
-    """Any ψ(C) with its derivative, functions of C (k, 3, 3): ``energy`` (k,) [J/m³], ``derivative`` ∂ψ/∂C (k, 3, 3).
+    """Stored energy ψ(C) by user functions of C (k, 3, 3): ``energy`` (k,) [J/m³], ``derivative`` ∂ψ/∂C (k, 3, 3).
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ class StoredEnergy(Hyperelastic):
     derivative : callable
         ∂ψ/∂C (k, 3, 3) of C, symmetric.
     second : callable, optional
-        4 ∂²ψ/∂C² (k, 6, 6) of C in Voigt order (xx, yy, zz, yz, xz, xy), which speeds the iteration up; by default
+        4 ∂²ψ/∂C² (k, 6, 6) of C in Voigt order (xx, yy, zz, yz, xz, xy), which speeds up the iteration; by default
         differences of the derivative.
 
     Raises
     ------
     ValueError
-        If the derivative does not belong to the energy, with the deviation, and if the solid has stress at zero strain
-        or is unstable there.
+        If ``derivative`` is not the derivative of ``energy`` (the message has the deviation), and if the solid has
+        stress at zero strain or is unstable there.
     """
 
     energy: Callable[[Array], Array]
@@ -183,7 +183,7 @@ def _differences(law: StoredEnergy, C: Array) -> Array:
 
 
 def _check_derivative(law: StoredEnergy) -> None:
-    """Raise ValueError if the derivative does not belong to the energy."""
+    """Raise ValueError if ``derivative`` is not the derivative of ``energy`` at random tensors C."""
     whole = SpatialLaw(law)
     samples, (_, _, undeformed) = whole.at(SAMPLES), whole.at(np.zeros((1, 6)))
     stiffness = max(float(np.abs(x).max()) for x in (undeformed, samples.stress))

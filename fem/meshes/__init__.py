@@ -1,4 +1,4 @@
-"""Meshes of solids: boxes, files, regions, checks, and cells on scikit-fem's elements.
+"""Meshes of solids: boxes, files, regions, checks, and cells with the shape functions of scikit-fem.
 
 Imports: flexph.bodies, flexph.meshes, flexph.meshes.drawings, flexph.meshes.files, flexph.numerics, flexph.units.
 """

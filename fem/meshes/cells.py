@@ -23,7 +23,7 @@ from .prisms import PLANE, PrismElement, Pyramid, Pyramid13, Wedge, Wedge15, squ
 
 
 def through_points(kind: Cell, at: Array) -> Array:
-    """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
+    """Values (..., n) of the Lagrange polynomials through the n stress points of a cell, at points (..., d) in it.
 
     They are constant or linear on simplices, of degree one or two in each coordinate on quadrilaterals, hexahedra and
     pyramids (there ξ, η, z), and in the plane and along the height on wedges, with as many coefficients as points.
@@ -63,9 +63,9 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
 class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
-    ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
-    points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
-    all others have the points of the full rule, with which the pair is equivalent to displacement elements.
+    ``stress`` and ``mass`` are orders of quadrature; stresses are values at the points of the rule ``stress``. On
+    simplices their number is that of the coefficients of a polynomial of one degree less, so that stresses and strains
+    are in one space. Other cells have the points of the full rule, which is equivalent to displacement elements.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Index of each node among the nodes of scikit-fem."""
+        """Indices of the cell's nodes in the node order of scikit-fem."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -150,7 +150,7 @@ CELLS = {
 ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}
 """Cells of degree 2 that refine the cells of a mesh of degree 1."""
 BESIDE_PRISMS = {"tetra": "tetra10", "hexahedron": "hexahedron20", "wedge": "wedge15", "pyramid": "pyramid13"}
-"""The same of a mesh with wedges or pyramids, whose quadrilaterals have no nodes in their middle."""
+"""Cells of degree 2 for meshes with wedges or pyramids, whose quadrilateral faces have no nodes in their middle."""
 
 
 @lru_cache(maxsize=64)

@@ -35,7 +35,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(mesh: SolidMesh) -> Drawing:
-    """Cells of a mesh in the form for a viewer: as they are, or as simplices if types are mixed or meshio has none."""
+    """Cells of a mesh to be drawn: as they are, or as simplices if types are mixed or meshio lacks the type."""
     if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in BESIDE:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
@@ -49,10 +49,11 @@ def drawing(mesh: SolidMesh) -> Drawing:
 
 
 def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
-    """Maps to the stresses at the nodes of all drawn cells, one for each piece.
+    """Maps from stresses at the points to stresses at the nodes of the drawn cells, one map for each piece.
 
-    Arguments by blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its
-    nodes; ``firsts``, the first of these points; ``corners`` (k, corners) of the smooth field, averaged at other nodes.
+    All arguments have one entry for each block of cells. ``own`` (nodes, q) or (k, nodes, q): values at all nodes of a
+    cell of the polynomials through its stress points. ``firsts``: number of the first stress point. ``corners``
+    (k, corners): numbers of the corner values of the smooth field, which is averaged at other nodes.
     """
     values = []
     for b, local in shown.pieces:
@@ -63,7 +64,7 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
 
 def corner_means(kind: Cell) -> Array:
-    """Weights (nodes, corners) of the corners of which each node is the mean."""
+    """Weights (nodes, corners) by which each node is the mean of corners of its cell."""
     means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
         means[i, list(of)] = 1.0 / len(of)

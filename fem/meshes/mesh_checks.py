@@ -17,7 +17,7 @@ TOUCHING = 1e-6
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:
-    """Raise ValueError, with some cells, unless all cells are connected by facets."""
+    """Raise ValueError that lists some cells unless all cells are connected by facets."""
     f = mesh.facets
     cells = mesh.numbered(f.places[:, :2])
     size = int(mesh.starts[-1])
@@ -60,7 +60,7 @@ def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
 
 
 def refuse_overlaps(mesh: SolidMesh) -> None:
-    """Raise ValueError for cells that share a facet with two others, or that lie on the same side of a facet."""
+    """Raise ValueError if more than two cells share a facet, or if two cells lie on the same side of a facet."""
     f, cells = mesh.facets, mesh.numbered(mesh.facets.places[:, :2])
     many = np.flatnonzero(f.cells[f.label] > 2)
     if many.size:
@@ -123,9 +123,9 @@ def refuse_hanging(mesh: SolidMesh) -> None:
 
 
 def _simplices(corners: Array, dim: int) -> list[Array]:
-    """Corners of the simplices of facets: triangles as they are, quadrilaterals as all four halves.
+    """Corners of the simplices that cover facets: triangles as they are, quadrilaterals as all triples of corners.
 
-    All four are needed because their corners are sorted.
+    Corners are sorted, so that it is unknown which two triangles make up a quadrilateral.
     """
     if dim == 2:
         return [corners[:, :2]]

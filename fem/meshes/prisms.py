@@ -1,4 +1,4 @@
-"""Shape functions and quadrature of wedges and pyramids, which scikit-fem has not for solids of both degrees.
+"""Shape functions and quadrature of wedges and pyramids of degrees 1 and 2, which scikit-fem lacks in part.
 
 Wedges: polynomials of the triangle times those along the height, of degree 2 without the products of degree 4.
 Pyramids: polynomials in ξ, η and u = 1 − z with x = ½ + ½uξ, y = ½ + ½uη, which are rational in x, y, z and agree with
@@ -80,7 +80,7 @@ class _Pyramid(PrismElement):
         return _products(q, powers), np.stack([*slopes, (i + j - k) * _products(q, steeper)], axis=1)
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,): Gauss points of the square, at those for the weight u² of the height."""
+        """Points (3, q) and weights (q,): Gauss points of the square, Gauss-Jacobi points (weight u²) of the height."""
         from scipy.special import roots_jacobi
 
         count = order // 2 + 1
@@ -129,7 +129,7 @@ def coefficients(name: str) -> Array:
 
 
 def squared(at: Array) -> Array:
-    """Coordinates ξ, η, z (…, 3) of points of a pyramid; at its tip those along its axis, 0, 0, 1."""
+    """Coordinates ξ, η, z (…, 3) of points of a pyramid; at its tip the limit along its axis, (0, 0, 1)."""
     u = 1.0 - at[..., 2:]
     flat = u <= 0.0
     ends = np.where(flat, 0.0, (2.0 * at[..., :2] - 1.0) / np.where(flat, 1.0, u))
@@ -141,5 +141,5 @@ def _products(at: Array, powers: Array) -> Array:
 
 
 def _lowered(powers: Array, d: int) -> Array:
-    """Exponents with those of one coordinate lower by one, but not negative."""
+    """Exponents of monomials after differentiation by coordinate ``d``: lower by one there, at least zero."""
     return np.maximum(powers - np.eye(3, dtype=int)[d], 0)

@@ -117,7 +117,7 @@ def _refuse_faces(names: list[str]) -> None:
     if "hexahedron27" in names and set(names) & {"hexahedron20", "wedge15", "pyramid13"}:
         others = ", ".join(name for name in names if name not in ("hexahedron27", "tetra10"))
         raise ValueError(
-            f"mesh must have hexahedra of 20 nodes beside {others}: those of 27 have nodes in the middle of their faces"
+            f"mesh must have hexahedra of 20 nodes with {others}: those of 27 have nodes in the middle of their faces"
         )
 
 

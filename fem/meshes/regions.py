@@ -98,7 +98,7 @@ def region_of_cells(mesh: SolidMesh, kind: str, names: Iterable[str]) -> Array:
 
 def _from_nodes(mesh: SolidMesh, name: str, nodes: Array) -> Region:
     """Region of nodes, with the boundary facets and cells whose nodes all belong to it."""
-    inside = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last one answers the padding −1
+    inside = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last entry is for the padding −1
     inside[nodes], inside[-1] = True, True
     cells = [
         np.column_stack([np.full(int(all_in.sum()), b), np.flatnonzero(all_in)])

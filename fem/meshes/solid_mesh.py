@@ -173,7 +173,7 @@ def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: boo
     ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
     the plane, where programs orient cells as seen from above or below their surface.
 
-    Raises ValueError with the numbers of cells that are flat, folded, or inverted among others.
+    Raises ValueError with the numbers of cells that are flat or folded, or inverted while others of their kind are not.
     """
     blocks_righted = []
     for block in blocks:

@@ -36,7 +36,7 @@ class SurfacePorts(NamedTuple):
     cells: list[tuple[int, ...]]
 
     def of(self, body: str) -> list[str]:
-        """Ports of a body of a mechanism by their whole names."""
+        """Full names of the ports in a mechanism with the name ``body`` of the solid, such as ``block.node 3``."""
         return [f"{body}.{name}" for name in self.ports]
 
 
@@ -45,7 +45,8 @@ def surface_ports(mesh: Source | skfem.Mesh, surface: Any, *, name: str = "node"
     """Ports at all nodes of a surface of a mesh, and its faces, for a :class:`flexph.contacts.Skin`.
 
     The faces are triangles, in the plane segments; facets of second-order cells are divided between all of their
-    nodes. The nodes that ``degree=2`` of :func:`fem.solid` adds have no ports: faces stay straight between the others.
+    nodes. The nodes that ``degree=2`` of :func:`fem.solid` adds have no ports: faces are straight between the nodes of
+    the mesh.
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ class PlateCoordinates(Memo):
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:
-        """Matrix in all coordinates, from one in the in-plane displacements."""
+        """Extend a matrix (k, in-plane displacements) by zero columns to all coordinates (k, size)."""
         own = sparse.csr_array(rows)
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
 

@@ -24,7 +24,7 @@ FOLD = 20.0
 
 
 class PlaneAxes(NamedTuple):
-    """Axes of a plate in those of its file: unit vectors along x, y and its normal as columns (3, 3), origin (3,)."""
+    """Axes of a plate in the axes of its file: unit vectors x, y and normal as columns (3, 3), origin (3,)."""
 
     axes: Array
     origin: Array
@@ -42,8 +42,8 @@ def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
     """Mesh with its points in the axes of its plane (N, 2), and these axes.
 
     The x axis is the projection of that of the file, or of its z axis if the plane is across x; the normal is that of
-    the cells, in a plane z = constant the z axis. The origin is the point of the plane next to that of the file.
-    Meshes with points of the plane, with volumes or without cells stay.
+    the cells, in a plane z = constant the z axis. The origin is the point of the plane nearest to that of the file.
+    Meshes with points (N, 2), with volumes or without cells are returned unchanged.
 
     Raises ValueError for a mesh that is not flat, with the angles between its cells.
     """

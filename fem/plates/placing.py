@@ -1,4 +1,4 @@
-"""Plates in the axes of their file: all maps of a body turned and moved from the axes of the plate."""
+"""Transformation of the body of a plate from the axes of the plate to those of its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .flat import PlaneAxes, each, rotation_of_tensors
 def placed(body: Body, plane: PlaneAxes) -> Body:
     """Body with its frame in the axes of the file: a point X of the plate is at ``o + A X``.
 
-    The flexible coordinates, and with them the elastic energy, stay.
+    The flexible coordinates, and with them the elastic energy, are unchanged.
     """
     if plane.is_plain:
         return body
@@ -47,7 +47,7 @@ def with_port_at(body: Body, name: str, at: Any) -> Body:
 
 
 def _turned(rows: Any, axes: Array) -> Any:
-    """Rows (3k, n) of k vectors, turned."""
+    """Rows (3k, n) of k vectors, rotated by ``axes`` (3, 3)."""
     return None if rows is None else sparse.csr_array(each(axes, rows.shape[0] // 3) @ rows)
 
 

@@ -86,9 +86,9 @@ def plate(
     Methods Appl. Sci. 25 (2015)).
 
     u and γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plates.macro_elements`). N, M
-    and Q live at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all
-    pairs are conforming, local and equivalent to displacement elements. Frequencies converge from above, with order 4
-    for smooth motions, and none is spurious; only rigid motions have no stress. Stress coordinates are the forces
+    and Q are values at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear):
+    all pairs are conforming, local and equivalent to displacement elements. Frequencies converge from above, with order
+    4 for smooth motions, and none is spurious; only rigid motions have no stress. Stress coordinates are the forces
     themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m], point by point. At jumps of
     thickness or material γ jumps as well but is kept continuous, which lowers the order.
 
@@ -98,10 +98,10 @@ def plate(
         As for :func:`fem.solid`, of triangles and convex quadrilaterals with straight edges in a plane, such as the
         shells of a deck; or a drawing with a flat part of one thickness, whose middle surface gmsh meshes.
     material : Material, Orthotropic, Anisotropic or mapping, optional
-        One material, or one for each region of cells by its name, in axes of the plate; None takes those of a deck.
+        One material, or one for each region of cells by its name, in axes of the plate; by default those of a deck.
     thickness : float or mapping, optional
-        t [m], one value or one for each region of cells by its name; None takes that of the drawing, or of the
-        sections of the deck (``*SHELL SECTION``, PSHELL, SECDATA, or real constants).
+        t [m], one value or one for each region of cells by its name; by default that of the drawing, or of the sections
+        of the deck (``*SHELL SECTION``, PSHELL, SECDATA, or real constants).
     theory : str, optional
         ``kirchhoff`` or ``reissner_mindlin``.
     ports : mapping, optional
@@ -136,7 +136,7 @@ def plate(
     omit : sequence of str, optional
         As in :func:`fem.solid`; masses in addition to those of the material are supported for solids only.
     size : float, optional
-        For a drawing: length of the cells [m]; 24 sides to a turn.
+        For a drawing: length of the cells [m]; a full circle has at least 24 edges.
     select : str, optional
         For a file of several parts: the name of the part, instance, set or group of cells that is the plate.
     unit, max_cells, temperature, refine : optional
@@ -258,7 +258,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals in the coordinates u, from those in all coordinates; ``shapes`` u are all coordinates."""
+    """Mass integrals in the coordinates u, from ``full`` integrals in all coordinates, which are ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -281,7 +281,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Rotations at the middle of evenly spread cells: of the normals, (β_y, −β_x), and in the plane, over u."""
+    """Matrix from u to the rotations of evenly spread cells: (β_y, −β_x) of the normals, then in the plane."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]

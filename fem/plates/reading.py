@@ -37,7 +37,7 @@ def read_plate(
     omit: Sequence[str],
     request: MeshRequest,
 ) -> GivenPlate:
-    """Mesh of a plate in axes of its plane, with the material and thickness that are given, or those of its file.
+    """Mesh of a plate in axes of its plane, with the given material and thickness, by default from its file.
 
     Raises ValueError for further contents that change mass or stiffness, for shells that are not flat, have layers or
     an offset, and if material or thickness is neither given nor in the file.

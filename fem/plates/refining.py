@@ -69,7 +69,7 @@ def _finer(
 
 
 def bisected_plate(model: PlateModel, cells: np.ndarray, to: Refinement) -> PlateModel:
-    """Model with some cells cut; materials and thicknesses stay."""
+    """Model on a mesh with the given cells bisected; children have the material and thickness of their parent."""
     finer = bisected(simplices_of_degree_one(model.mesh), cells)
     refuse_many(len(finer.parents), to)
     solid = replace(model.solid, mesh=finer.mesh.of_degree_two(), material_of=model.solid.material_of[finer.parents])

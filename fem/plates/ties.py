@@ -27,7 +27,7 @@ HELD = 1e-9
 def free_coordinates(
     model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]
 ) -> tuple[Any, dict[str, Tied]]:
-    """Matrix (size, n) from the coordinates that supports and rigid regions leave free, and the ports over these."""
+    """Matrix (size, n) from the n coordinates that supports and rigid regions leave free, and the ports in these."""
     given = given_ties(ports)
     for name, t in given.items():
         if t.weights is not None:
@@ -173,7 +173,7 @@ def without_rigid_motion(
 ) -> Any:
     """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
 
-    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.without_rigid_motion`.
+    Mean axes of a large plate are a low-rank correction, see :func:`fem.solids.ties.referred`.
     """
     if held:
         if reference is not None:
@@ -194,7 +194,7 @@ def without_rigid_motion(
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:
-    """Raise ValueError if supports leave a rigid motion free, one in the span of the basis."""
+    """Raise ValueError if supports leave a rigid motion free: if one lies in the span of the basis."""
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))

@@ -120,9 +120,9 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, at the nodes, and the first point.
+    """Extrapolation (k, nodes, q) from the moment points to the nodes, and the first moment point, for each block.
 
-    A node of several pieces of its cell takes their mean.
+    Polynomials are fitted on each piece of a cell; a node of several pieces takes the mean of their values.
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):
@@ -151,7 +151,7 @@ def _bernstein(weights: Array, count: int) -> Array:
 
 
 def _linear_functions(model: PlateModel) -> list[Array]:
-    """By blocks: values (k, q, corners) of the linear functions of the corners at the moment points."""
+    """Values (k, q, corners) of the linear functions of the corners at the moment points, for each block."""
     functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind

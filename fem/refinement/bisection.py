@@ -1,8 +1,8 @@
 """Refinement of triangles and tetrahedra by bisection of their longest edges.
 
 An edge is cut in all cells that have it, and a cell with a cut edge has its longest edge cut (M.-C. Rivara, Int. J.
-Numer. Meth. Engng 20 (1984)). Each cell is cut at its longest edge that is to be cut, ties by numbers of nodes, so that
-both cells of a facet cut it in the same way and no node hangs.
+Numer. Meth. Engng 20 (1984)). Each cell is cut at the longest of its edges to cut; of equally long edges node numbers
+decide, so that both cells of a facet cut it equally and no node hangs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIMPLICES = ("triangle", "tetra")
 
 
 class Bisected(NamedTuple):
-    """A refined mesh, and the number of the cell of the earlier mesh of each of its cells."""
+    """Refined mesh, and for each of its cells the number of its parent cell in the mesh before."""
 
     mesh: SolidMesh
     parents: Array
@@ -66,7 +66,7 @@ def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
 
 
 def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
-    """Mesh of degree 1 with the marked cells (k,) cut, and others so that no node hangs; regions are kept."""
+    """Mesh of degree 1 with the marked cells (k,) bisected, and more cells so that no node hangs; regions are kept."""
     block = mesh.blocks[0]
     cuts = _Cuts(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
     cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
@@ -91,7 +91,7 @@ def _edges_of(width: int) -> Array:
 
 
 def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
-    """Nodes, and those in the middle of cut edges of boundary facets whose corners are all among them."""
+    """Given nodes, with the new middle nodes of all boundary facets whose corners are among the given nodes."""
     if not len(nodes):
         return nodes
     f = mesh.facets
@@ -125,7 +125,7 @@ class _Cuts:
         self.keys, self.rank, self.ends = keys[cut], rank[cut], ends[cut]
 
     def _keys(self, pairs: Array) -> Array:
-        """Keys of sorted pairs of nodes; those with new nodes lie beyond all others."""
+        """Integer keys of sorted pairs of nodes; keys of pairs with new nodes are larger than all others."""
         beyond = pairs[..., 1] >= self.count
         return np.where(beyond, np.iinfo(np.int64).max, pairs[..., 0].astype(np.int64) * self.count + pairs[..., 1])
 

@@ -1,8 +1,8 @@
-"""Errors on the safe side, from estimates and the values on successive meshes.
+"""Conservative errors, from estimates and the values on successive meshes.
 
-The error of a value V on mesh k is e_k. What refinement from mesh j has gained, e_j − e_k = |V_k − V_j|, is known. If
+The error of a value V on mesh k is e_k. The gain by refinement from mesh j, e_j − e_k = |V_k − V_j|, is known. If
 the estimates have the same index η/e on both meshes, e_k = η_k |V_k − V_j| / (η_j − η_k): Richardson's extrapolation,
-with the order of convergence seen by the estimates. Near corners inwards, where the smooth stresses are as wrong as
+with the order of convergence of the estimates. Near re-entrant corners, where the smooth stresses are as wrong as
 those of the mesh, this replaces the index of 1 that smooth solutions have.
 """
 
@@ -28,13 +28,13 @@ UNMEASURED = 4.0
 
 
 def safe_errors(earlier: Sequence[Round], names: Sequence[str], values: Array, estimates: Array) -> Array:
-    """Relative errors (k,) on a mesh: estimates times factors that the values on earlier meshes give."""
+    """Relative errors (k,) on a mesh: estimates times factors from the values on earlier meshes."""
     criteria = zip(names, values, estimates, strict=True)
     return np.array([estimate * _factor(earlier, name, value, estimate) for name, value, estimate in criteria])
 
 
 def _factor(earlier: Sequence[Round], name: str, value: float, estimate: float) -> float:
-    """Inverse index of the estimate of a criterion."""
+    """Factor from the estimate to the error of a criterion: 1/index with a margin, or 4 without an earlier mesh."""
     ratios = []
     for own in earlier:
         if name in own.names:

@@ -51,10 +51,11 @@ class Refinement:
 
     σ_h are the stresses of a mode or of a unit load at a port, a(u, u) = ∫σ_h : S σ_h, and σ* is the smooth stress
     through σ_h on the cells around each corner (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
-    It is the error where solutions are smooth, and less near corners inwards. So κ is what refinement has changed the
-    value by, over what the estimate has fallen by since it was three times as large, at least 1, times a margin of
-    1.25; before that κ = 4. The cells with half of the error are refined, until all errors are at most the tolerance
-    (W. Dörfler, SIAM J. Numer. Anal. 33 (1996)). This is no bound: it needs meshes that resolve the modes.
+    The estimate equals the error where solutions are smooth, and is smaller near re-entrant corners: κ corrects it. κ
+    is the change of the value since an earlier mesh over the decrease of the estimate, at least 1, times a margin of
+    1.25. The earlier mesh is one whose estimate was three times as large; without such a mesh κ = 4. The cells with
+    half of the error are refined, until all errors are at most the tolerance (W. Dörfler, SIAM J. Numer. Anal. 33
+    (1996)). This is no bound: it needs meshes that resolve the modes.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class Refinement:
         Largest relative error, 0.01 for 1 %.
     modes : int, optional
         Number of the lowest modes of the body with its frame at rest: free ones about mean axes, else those of the body
-        that is held at its reference or supports. None takes 6, or none if ports are given.
+        that is held at its reference or supports. By default 6, or 0 if ports are given.
     ports : sequence of str, optional
         Ports, or loads, with unit forces and torques whose compliances count.
     max_cells : int, optional

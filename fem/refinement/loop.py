@@ -57,7 +57,7 @@ class Refined(NamedTuple):
 
 
 def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
-    """Estimate of the errors of a body on its mesh, after rounds on earlier ones."""
+    """Estimate of the errors of a body on its mesh; the values of ``earlier`` rounds calibrate it."""
     names, shapes, values, factors = _targets(meshed.body, to)
     elastic = meshed.body.elasticity
     assert elastic is not None
@@ -107,8 +107,8 @@ def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array
 def refined(first: Meshed, to: Refinement, finer: Callable[[Meshed, Estimate], Meshed]) -> Refined:
     """Refine until the errors are at most the tolerance.
 
-    ``finer`` gives the body on a finer mesh and raises ValueError if it would have too many cells. Raises ValueError,
-    with the error that was reached, if the tolerance is not.
+    ``finer`` returns the body on a finer mesh and raises ValueError if that would have too many cells. Raises
+    ValueError if the tolerance is not reached; the message has the errors of the last round.
     """
     meshed, rounds = first, list[Round]()
     for _ in range(MOST_ROUNDS):
@@ -141,13 +141,13 @@ def marked(estimate: Estimate, share: float) -> Array:
 
 
 def refuse_many(cells: int, to: Refinement) -> None:
-    """Raise ValueError for more cells than wanted."""
+    """Raise ValueError for more cells than ``max_cells``."""
     if cells > to.max_cells:
         raise ValueError(f"a finer mesh has {cells} cells, more than max_cells={to.max_cells}")
 
 
 def wanted_sizes(meshed: Meshed, points: Array, estimate: Estimate, to: Refinement) -> CellSizes:
-    """Sizes of the cells of a drawing that would have equal errors of the tolerance in all.
+    """Cell sizes for the next mesh of a drawing: equal squared errors in all cells, in sum within the tolerance.
 
     ``points`` (k, c, 3) are the corners of the cells in axes of the drawing. A squared error in a cell of size h falls
     as h^(2q + d), with the order q of the stresses.
@@ -165,7 +165,7 @@ def wanted_sizes(meshed: Meshed, points: Array, estimate: Estimate, to: Refineme
 
 
 def refuse_numbered(regions: Sequence[object]) -> None:
-    """Raise ValueError for regions by node numbers, which another mesh of a drawing has elsewhere."""
+    """Raise ValueError for regions by node numbers, which change when a drawing is meshed again."""
     for own in regions:
         given = getattr(own, "region", own)
         if not isinstance(given, str) and not callable(given):

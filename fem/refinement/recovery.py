@@ -1,8 +1,9 @@
-"""Smooth stresses from patches of cells, and the energy of their difference from those of the mesh.
+"""Smooth stresses from patches of cells, and the energy of their difference from the stresses of the mesh.
 
 Polynomials are fitted by least squares to the stresses at the points of all cells around a corner; the smooth stress is
 their mean, weighted by the barycentric coordinates in a cell: O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng
-33 (1992) 1331, 1365. Corners with too few points around them, on the boundary, leave their weight to the others.
+33 (1992) 1331, 1365. Some corners on the boundary have too few points around them for a fit: the other corners of a
+cell take over their weight.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ INTEGRATED = 4
 class Samples(NamedTuple):
     """Points of integration (s,) of stresses: positions (s, d), volumes, cells, and matrix (s, p) of values there.
 
-    Stress points are where stresses are best, so that errors are integrated at others.
+    Stresses are most accurate at the stress points, so errors are integrated at other points.
     """
 
     positions: Array

@@ -73,5 +73,5 @@ def port_words(port: dict[str, Any]) -> str:
 
 
 def vector(values: Array) -> str:
-    """Numbers in brackets."""
+    """Text of a vector: its numbers in brackets."""
     return "(" + ", ".join(f"{x:.6g}" for x in np.atleast_1d(values)) + ")"

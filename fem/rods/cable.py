@@ -86,8 +86,8 @@ def cable(
     laws : mapping of str to ElasticLaw, optional
         Laws of :mod:`flexph.laws` with V the energy per length: ``N``, in place of EA, the tension against the
         elongation |r'| − 1, and in the plane ``M3``, in place of EI, the bending moment against the curvature K.
-        ``one_sided`` is slack in compression, ``scheduled`` changes with time. Of bending in space take
-        :func:`fem.rod`.
+        ``one_sided`` is slack in compression, ``scheduled`` changes with time. For a law of bending in
+        space use :func:`fem.rod`.
     flow : Flow, optional
         Fluid that flows through the cable, a hose, :class:`fem.Flow`.
 
@@ -96,7 +96,7 @@ def cable(
     NodalBody
         With the ports ``root``, ``tip`` and the given ones, for spherical joints (hinges in the plane), springs between
         points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes for each
-        element. The slope r' at a port is its one direction, for joints of which the cable's port comes first: a
+        element. A port has one direction, the slope r'. It serves joints whose first port is that of the cable: a
         ``weld`` or ``torsion_spring`` in the plane, and in space a ``hinge`` whose ``axis`` is along the cable, which
         clamps it. ``view.stresses`` contains the tension.
 
@@ -190,9 +190,9 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
 
 
 def _pieces(line: HermiteLine, rows: int) -> Pieces:
-    """Elements with their shares in the strain rows: of tensions at borders by the lengths on both sides.
+    """Borders of the elements, and the share (E, strain rows) of each element in the energies of the strain rows.
 
-    Each element has a number of ``rows`` of bending.
+    A tension at a border is divided between both elements by length; each element has ``rows`` rows of bending.
     """
     lengths, count = np.diff(line.borders), line.borders.size - 1
     shares = np.zeros((count, 2 * count + 1 + rows * count))
@@ -277,7 +277,7 @@ def _bent_by_law(
 
 
 def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> DirectorStrain:
-    """Strain rows with an elastic law of the elongation, one row for each element, in place of the first ones."""
+    """Strain rows with an elastic law of the elongation |r'| − 1 at the tension points instead of linear tension."""
     count, rows = length.size, np.arange(length.size)
     directors, factor, reference = energy.directors.copy(), energy.factors.copy(), energy.reference.copy()
     directors[:count, 0], factor[:count], reference[:count] = rows, np.sqrt(2.0 * length), length

@@ -29,8 +29,9 @@ class Flow:
 
         d/dt(T + V − ½∫m u²|y'|² ds) = −m u [ẏ·(ẏ + uy')]  from root to tip,
 
-    which a step meets to round-off at any length. The ledger has the third term as energy ``flow NAME``, and both ends
-    of the right side as works ``NAME: inlet`` and ``NAME: outlet``; that of a changing speed is ``NAME: speed``.
+    which every step satisfies to round-off at any step size. The ledger has the third term as energy ``flow NAME``, and
+    the right side at both ends as works ``NAME: inlet`` and ``NAME: outlet``; the work of a changing speed is
+    ``NAME: speed``.
 
     Parameters
     ----------

@@ -22,9 +22,10 @@ SMALL = 1e-18
 
 
 class HermiteLine(NamedTuple):
-    """E elements with borders (E + 1,) [m]; coordinates q (2E + 2,) are position and slope of each border in turn.
+    """Cubic Hermite curve of E elements with borders (E + 1,) [m] and N equivalent mass points.
 
-    ``points`` (2E + 2, N) are the weights in q of N points, which have the masses ``mass`` (N,) [kg].
+    Coordinates q (2E + 2,) are position and slope of each border in turn, the combinations ``points`` (2E + 2, N) of
+    the positions of the mass points, which have the masses ``mass`` (N,) [kg].
     """
 
     borders: Array

@@ -103,7 +103,7 @@ Shape = Section | RodSection | Callable[[float], Section | RodSection]
 def section_at(
     material: Material | None, section: Shape, factors: tuple[float, float] | None, dim: int
 ) -> Callable[[float], RodSection]:
-    """Function of the length coordinate s [m] for the section of a rod."""
+    """Function s [m] ↦ :class:`RodSection` of a rod; it raises ValueError if ``section`` returns another type."""
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:
@@ -142,7 +142,7 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
 def _across(section: Section, dim: int) -> tuple[float, float, float]:
     """Second moment about y, torsion constant and polar moment [m⁴].
 
-    The plane uses none of them: there those of a section with equal second moments stand for unknown ones.
+    Planar rods use none of them: unknown ones are then those of a section with equal second moments.
     """
     if dim == 3:
         constants = ("second_moment_y", "torsion_constant", "polar_moment")

@@ -115,7 +115,7 @@ def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
 def _over_sections(
     mesh: RodMesh, sections: Sequence[RodSection], corners: Array, places: Array
 ) -> SectionStress | None:
-    """Stresses over the sections at both ends of all pieces; None if those of a section are unknown."""
+    """Stresses over the sections at both ends of all pieces; None if the stresses of a section are unknown."""
     dim = places.shape[1]
     points = [p for own in sections if (p := own.points(dim)) is not None]
     if len(points) < len(sections):

@@ -117,9 +117,9 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, k) from the places of the body to the positions of all mesh nodes.
+    """Sparse matrix (N, k) from k world vectors of the body's nodes to the positions of all mesh nodes.
 
-    They are x = r + R (X − X_r) in rigid regions, otherwise x = r.
+    The vectors are origin r and columns of R for rigid regions, where x = r + R (X − X_r), else the position x = r.
     """
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning
@@ -135,7 +135,7 @@ def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, nodes) of ones: the node of the body that moves each node of the mesh."""
+    """Sparse incidence matrix (N, nodes): one in the column of the body's node that moves each mesh node."""
     owner = np.zeros(len(model.mesh.points), dtype=int)
     owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
     for i, numbers in enumerate(nodes.rigid.values()):

@@ -53,15 +53,15 @@ class LinkSolid(FlexibleLink):
     Parameters
     ----------
     material : Material, Orthotropic or Anisotropic, optional
-        Its material. By default the density gives the shape the mass of the link in the file, and Young's modulus is
-        2.6e7 m²/s² times it, as of hollow parts of steel or aluminium; a warning says so.
+        Material of the solid. By default its density gives the shape the mass of the link in the file, and its Young's
+        modulus is 2.6e7 m²/s² times the density, as of steel or aluminium; a warning states both.
     size : float, optional
         Length of the cells [m]; by default the shortest edge of the box around the shape, at least a twentieth of the
         longest.
     use : {"visual", "collision"}
-        Which shape of the link; it must have one.
+        Kind of the shape that the solid fills; the link must have exactly one shape of this kind.
     modes : int
-        Number of modes with its joints held, to which static shapes of the joints are added.
+        Number of modes of the link with its joints held, in addition to the static responses of the joints.
     reach : float, optional
         Distance from a joint to the nodes that are tied to it [m]; by default up to the nearest node, and the length of
         a cell.
@@ -71,9 +71,9 @@ class LinkSolid(FlexibleLink):
     Raises
     ------
     ValueError
-        For a number that is not positive. When the robot is read: for a link with no or several shapes of this use, or
-        with another one, for a mesh that is not watertight and cannot be repaired, and for a link without mass whose
-        material is not given.
+        For a number that is not positive. When the robot is read: for a link with no or several shapes of this use, for
+        a shape other than a box, cylinder or mesh, for a mesh that is not watertight and cannot be repaired, and for a
+        link without mass if ``material`` is not given.
 
     Examples
     --------
@@ -126,9 +126,9 @@ class LinkSolid(FlexibleLink):
         elsewhere = f"its centre of mass is {off:.3g} m from that of the file, " if off > 0.1 * size else ""
         warn(
             f"link {link.name!r} is flexible by assumptions: its {self.use} shape is filled with "
-            f"{density:.4g} kg/m³, its mass over its volume, {elsewhere}and Young's modulus {FIRM * density:.4g} Pa, "
-            "2.6e7 m²/s² times that as of steel and aluminium, "
-            f"on cells of {size:.3g} m; give fem.LinkSolid(material, size=…) with what is known"
+            f"a density of {density:.4g} kg/m³ (mass over volume), {elsewhere}and Young's modulus is "
+            f"{FIRM * density:.4g} Pa (2.6e7 m²/s² times the density, as of steel and aluminium), on cells of "
+            f"{size:.3g} m; give fem.LinkSolid(material, size=…) with known data"
         )
         return Material(young=FIRM * density, density=density, poisson=POISSON)
 
@@ -160,13 +160,13 @@ class LinkSolid(FlexibleLink):
 
 
 class AssumedLink(FlexibleLink):
-    """Flexible link of which only the name is given: a :class:`LinkSolid` of its shape, else a beam.
+    """Flexible link that is given by its name only: a :class:`LinkSolid` of its shape, else a beam.
 
-    The beam is a round bar of aluminium with the mass of the link, from its joint to the only one after it.
+    The beam is a round bar of aluminium with the mass of the link, from its joint to its only child joint.
     """
 
     def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
-        """Reduced body in the frame of the link, or the function that makes a beam of it."""
+        """Reduced body in the frame of the link, or a function length [m] ↦ beam with the mass of the link."""
         for use in get_args(Use):
             shapes = link.shapes(link.name, use)
             if len(shapes) == 1 and shapes[0].kind in ("box", "cylinder", "mesh"):
@@ -179,7 +179,7 @@ class AssumedLink(FlexibleLink):
 
 
 def _bar(link: LinkGeometry, length: float) -> Body:
-    """Beam with the mass of a link."""
+    """Round aluminium beam of a length [m] with the mass of a link; warns of the assumed diameter."""
     diameter = float(np.sqrt(4.0 * link.mass / (np.pi * ALLOY.density * length)))
     warn(
         f"link {link.name!r} is flexible by assumptions: without one box, cylinder or mesh as its shape "

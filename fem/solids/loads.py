@@ -30,7 +30,7 @@ Kind = TypeVar("Kind")
 class Load:
     """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.
 
-    Densities are work-conjugate to the field exactly.
+    Load densities are exactly work-conjugate to the mean displacements of the loaded elements.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """Load, its region, and True if it acts on facets. Raises ValueError if the region has none, or no cells."""
+    """Load, its region, and True if it acts on facets. Raises ValueError if the region has no element to load."""
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")

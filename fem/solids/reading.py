@@ -78,7 +78,7 @@ def read_solid(
 
 
 def _with_couplings(ties: Mapping[str, Tie], held: MeshContents) -> dict[str, Tie]:
-    """Ties in which names of couplings of the file stand for their regions, kinds and reference points."""
+    """Ties with the names of couplings of the file replaced by their regions, kinds and reference points."""
     resolved = {}
     for name, tie in ties.items():
         coupling = held.couplings.get(tie.region) if isinstance(tie.region, str) else None

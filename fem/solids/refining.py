@@ -50,7 +50,7 @@ def _finer(meshed: Meshed, estimate: Estimate, *, to: Refinement, build: Build, 
 
 
 def bisected_model(model: SolidModel, cells: Array, to: Refinement) -> SolidModel:
-    """Model with some cells cut; materials and masses stay."""
+    """Model on a mesh with the given cells bisected; materials and additional masses are kept."""
     degree, coarse = model.mesh.degree, simplices_of_degree_one(model.mesh)
     finer = bisected(coarse, cells)
     refuse_many(len(finer.parents), to)

@@ -64,7 +64,7 @@ class Measured:
     def rotation(self, model: SolidModel) -> Any:
         """Matrix (s, N·d) of the rotation of the best-fitting rigid motion.
 
-        If the region does not determine it, that of the adjacent cells is taken.
+        If the region does not determine this motion, it is the mean rotation of the adjacent cells.
         """
         if not self.spans:
             touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])
@@ -77,7 +77,7 @@ class Measured:
 def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | None = None) -> Measured:
     """Samples of a region: quadrature points of its cells or facets, otherwise its nodes with equal weights.
 
-    ``weights`` of the nodes take the place of these. Raises ValueError unless there is one for each.
+    With ``weights`` the samples are the nodes with these weights. Raises ValueError unless each node has one.
     """
     mesh, count = model.mesh, len(model.mesh.points)
     if weights is not None:
@@ -111,10 +111,10 @@ def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
 
 
 def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, Array, Array, Array]]:
-    """Groups of facets with samples, see below.
+    """Quadrature points of facets, grouped by kind of cell and side.
 
-    Nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,), outward normals (k, q, d). In the
-    plane areas are lengths.
+    A group has nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,) and outward normals
+    (k, q, d). In the plane areas are lengths.
     """
     samples = []
     for kind, nodes, pick in facet_groups(model.mesh, places):

@@ -38,7 +38,7 @@ class Cut:
     ----------
     region : str, callable or sequence of int
         A name of facets in the mesh; a function of positions x (d, N) or node numbers, for the facets with all corners
-        in it, preferably those inside the body; or a region of cells, for the facets between it and the rest. In a
+        in it, preferably those inside the body; or a region of cells, for the facets between it and other cells. In a
         plane body and a plate facets are edges.
     normal : array_like, optional
         Normal (d,), see above.

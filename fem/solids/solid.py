@@ -137,15 +137,15 @@ def solid(
         tetra10, hexahedron, hexahedron20, hexahedron27, wedge, wedge15, pyramid, pyramid13; for a plane body triangle,
         triangle6, quad, quad8, quad9. Cells of lower dimension only name regions.
     material : Material, Orthotropic, Anisotropic or mapping, optional
-        A material with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and
-        section assignments of the file (Abaqus), in its units.
+        A material with ν or G, or one for each region of cells by its name; by default density,
+        isotropic moduli and section assignments of the file (Abaqus), in its units.
     ports : mapping, optional
         Regions by port name: names in the mesh, node numbers, functions of positions x (d, N) that are true on the
         region, or a :class:`Tie` of these, which selects a rigid or a mean tie. The name of a coupling of a file (RBE2,
-        RBE3, ``*COUPLING``, …) stands for its region, kind and reference point.
+        RBE3, ``*COUPLING``, …) selects its region, kind and reference point.
     reference : str, optional
-        Condition that removes the rigid motion from the deformation: a port that is held (a rigid one itself, of a
-        mean one the mean motion), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. Above 1000
+        Condition that removes the rigid motion from the deformation: a port that is held (a rigid port itself, or the
+        mean motion of a mean port), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. Above 1000
         coordinates its contribution is kept as a low-rank correction (:func:`flexph.bodies.mean_axes.about_mean_axes`).
     degree : int, optional
         2 adds nodes on the edges of first-order cells.
@@ -162,8 +162,8 @@ def solid(
     momenta : str, optional
         See :class:`flexph.Body`.
     damping : Damping, optional
-        See :class:`Damping`; finite strain admits stiffness damping only. Without it, that of the file where its
-        materials are taken, else none.
+        See :class:`Damping`; finite strain admits stiffness damping only. By default that of the file if its
+        materials are used, else none.
     strain : str, optional
         ``linear``, or ``finite``: displacements and rotations of any size, by Green's strain E = ½(FᵀF − 1) of the
         nodes in the world, and second Piola-Kirchhoff stresses S = D : E (St. Venant-Kirchhoff) as states. Nodes have
@@ -176,20 +176,20 @@ def solid(
     size : float, optional
         For a drawing: length of its cells [m]; smaller ones at curved faces and over thin walls.
     select : str, optional
-        For a file of several parts: the name of the part, instance, set or group of cells that is the body. What joins
-        it to others (ties, contact, springs) is left out.
+        For a file of several parts: the name of the part, instance, set or group of cells that is the body. Ties,
+        contacts and springs to other parts are left out.
     unit : float, optional
         Unit of length of the file [m], ``"1 mm"`` of a mesh in millimetres; required for BREP and STL, which have none,
-        and refused for STEP and IGES, which have one. Densities and moduli of the file tell its units of mass and time;
-        if they fit none, its materials are not read.
+        and refused for STEP and IGES, which have one. The units of mass and time are recognised from the densities and
+        moduli of the file; if no units fit, its materials are not read.
     max_cells : int, optional
         For a drawing: largest number of cells, by default 100 000.
     temperature : float, optional
-        For a file with tables of materials: the temperature, in the unit of the tables, at which they are taken,
-        linearly between entries and constant beyond their ends.
+        For a file with tables of materials: the temperature at which they are evaluated, in the unit of the tables;
+        linear between entries and constant beyond their ends.
     refine : Refinement, optional
-        Criterion up to which the mesh is refined, of triangles and tetrahedra by bisection; a drawing is meshed anew.
-        Regions must be names or functions of x then.
+        Criterion up to which the mesh is refined: triangles and tetrahedra by bisection, a drawing by a new mesh.
+        Regions must then be names or functions of x.
 
     Returns
     -------

@@ -27,9 +27,8 @@ from .region_samples import Measured, measured
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
     """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
 
-    Mean axes of a large body would fill its matrices and are treated apart
-    (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
-    unknown port.
+    Mean axes of a large body would fill its matrices: there d + s single coordinates are held here, and
+    :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
@@ -70,7 +69,7 @@ def coordinates(basis: Any, motion: Array) -> Array:
 def pins(motion: Array) -> Array:
     """Numbers (r,) of coordinates that best hold a body with rigid motions (n, r).
 
-    The motions are large and independent there.
+    The rigid motions are large and linearly independent in these coordinates.
     """
     return pivots(motion.T)[: motion.shape[1]]
 
@@ -95,7 +94,7 @@ Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 @checked
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Tie of a region of a mesh that makes it a port, ``how="rigid"`` or ``"mean"``; None chooses.
+    """Tie of a region of a mesh that makes it a port, ``how="rigid"`` or ``"mean"``; by default as the region allows.
 
     - ``rigid``: all nodes of the region move as one rigid body, which replaces their displacements: the region is
       stiff and has a rigid inertia, and the body has fewer coordinates;
@@ -175,11 +174,11 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements (N·d, n) for unit coordinates, with condensed rigid regions, and ports in these.
+    """Nodal displacements (N·d, n) for unit coordinates with condensed rigid regions, and ports in these coordinates.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
-    and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do
-    not span.
+    and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes, or
+    whose nodes lie on a line.
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
@@ -201,7 +200,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 
 
 def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
-    """Weights of a tie by ascending numbers of its nodes, as regions have them. Raises ValueError for a node twice."""
+    """Weights of a tie in ascending order of its node numbers. Raises ValueError for a repeated node."""
     if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
         return tie.weights
     numbers, weights = np.atleast_1d(np.asarray(tie.region)), np.asarray(tie.weights)
@@ -292,7 +291,7 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
 def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
     """Matrices of displacement (dim, size) and rotation (spins, size) of a rigid region, from its coordinates.
 
-    These start with the number ``first``.
+    ``first`` is the number of its first coordinate.
     """
 
     def rows(start: int, count: int, factor: float) -> Any:

@@ -31,8 +31,8 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
     ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
     fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
-    Also returned by blocks: the numbers (k, corners) of the corners of each cell among the g. At an interface of
-    materials each has a separate value.
+    The third value has the numbers (k, corners) of the corners of each cell among the g, for each block. At an
+    interface of materials each material has a separate corner value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts
@@ -128,7 +128,7 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """Field of a tensor given at points; those of a plate lie at a ``height`` (p,) above the plane of its mesh."""
+    """Field of a tensor given at points; points of a plate are at a ``height`` (p,) above the plane of its mesh."""
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]
@@ -216,7 +216,7 @@ class FiniteStress:
         return _drawn(F @ S @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None])
 
     def _spatial(self, gradients: Array, sigma: Array) -> tuple[Array, Array]:
-        """F and S as spatial tensors, (k, p, 3, 3) each."""
+        """Deformation gradients F and stresses S as spatial tensors, (k, p, 3, 3) each."""
         (k, p), c = gradients.shape[:2], self.model.components
         stress = sigma.reshape(k, p, c)
         if self.model.plane is None:
@@ -229,7 +229,7 @@ class FiniteStress:
         return F, S
 
     def _across(self, gradients: Array, stress: Array) -> tuple[Array, Array]:
-        """E_zz and S_zz of a planar body, (k, p)."""
+        """Transverse strain E_zz and stress S_zz of a planar body, (k, p) each."""
         model, plane = self.model, str(self.model.plane)
         of = model.material_of[model.cell_of_point]
         materials = list(model.materials.values())

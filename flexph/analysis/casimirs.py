@@ -182,7 +182,7 @@ def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Arr
     """Function x ↦ basis of the closed part of the covectors ``function(x)``.
 
     The pivots of ``kept``, the coefficients at the state of the view, make the basis smooth. NaN where the dimension of
-    the closed part is another one.
+    the closed part differs.
     """
     pivots, size = echelon(kept)[1], kept.shape[1]
 

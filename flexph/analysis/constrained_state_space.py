@@ -46,7 +46,7 @@ class ReducedKinematics:
     def basis(self, q: Array) -> Array:
         """Basis S(q) (n, n − k): the given one, or one with a unit matrix in rows chosen at the sample.
 
-        Raises StepFailed at the end of the chart, where the velocities in these rows do not determine the others.
+        Raises StepFailed at the end of the chart, where the velocities in these rows do not determine all velocities.
         """
         if self.system.basis is not None:
             return np.asarray(self.system.basis(q), dtype=float)
@@ -134,8 +134,8 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
 
     Unless the system gives a basis, S(q) has a unit matrix in rows that are chosen at the sample. Such a chart
-    ends where these velocities no longer determine the others: for a knife edge after a quarter turn at most. A run
-    ends there with an error that states the time; :func:`change_chart` lets it continue in another chart.
+    ends where the velocities of these rows no longer determine all others: for a knife edge after a quarter turn at
+    most. A run ends there with an error that states the time; :func:`change_chart` lets it continue in another chart.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None)
 
 
 def _check_index(matrix: Array) -> None:
-    """Refuse a singular GᵀQG, which [survey] eq. (4.5) requires to be regular."""
+    """Raise ValueError if GᵀQG is singular, as [survey] eq. (4.5) requires a regular one."""
     rank = rank_of(matrix)
     if rank < len(matrix):
         raise ValueError(

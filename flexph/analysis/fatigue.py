@@ -1,4 +1,4 @@
-"""Load cycles of stresses by rainflow counting, and their fatigue damage; counted by rainflow (extra ``fatigue``)."""
+"""Load cycles of stresses by rainflow counting, and their fatigue damage (extra ``fatigue``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LoadCycles:
     ranges : array
         Largest minus smallest value of each cycle, (n,).
     means : array
-        Mean of both, (n,).
+        Mean of the largest and smallest value of each cycle, (n,).
     counts : array
         1 for a full cycle and 0.5 for a half one, (n,).
     begins, ends : array
@@ -54,7 +54,7 @@ class LoadCycles:
         Parameters
         ----------
         amplitude : float
-            Amplitude σ_D that is borne N_D times, in the unit of the values.
+            Amplitude σ_D that is endured N_D times, in the unit of the values.
         cycles : float
             Number of cycles N_D.
         slope : float
@@ -94,7 +94,7 @@ class LoadCycles:
 
     @checked
     def equivalent_range(self, cycles: float, slope: float) -> float:
-        """Range Δσ = (Σ_i n_i Δσ_i^k / N)^(1/k) whose N cycles do the same damage as the history.
+        """Range Δσ = (Σ_i n_i Δσ_i^k / N)^(1/k), of which N cycles cause the same damage as the history.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ def load_cycles(
 ) -> LoadCycles:
     """Cycles of a history by rainflow counting.
 
-    Extremes are counted as in ASTM E1049-85 (2017), sec. 5.4.4: what closes is a full cycle, the rest are half ones.
+    Extremes are counted as in ASTM E1049-85 (2017), sec. 5.4.4: closed ranges are full cycles, all others half cycles.
 
     Parameters
     ----------

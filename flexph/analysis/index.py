@@ -166,7 +166,7 @@ class _Split:
         self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
-        """Round-off of ∂c/∂x along directions, from the sums in c; ``others`` are the slopes along ``away``.
+        """Round-off of ∂c/∂x along directions, from the terms of c; ``others`` are the slopes along ``away``.
 
         Differences move each state by a part of its size, so that the error grows with the sum divided by that size.
         """
@@ -195,7 +195,7 @@ class _Split:
         return weights
 
     def next_level(self, kept: Array) -> _Conditions:
-        """Equations of the next level: rows that determine states, and rates of the kept other combinations."""
+        """Equations of the next level: rows that determine algebraic states, and rates of the ``kept`` combinations."""
 
         def value(x: Array) -> Array:
             A = self.matrix(x)

@@ -34,9 +34,9 @@ class LimitLoad:
     factor : float
         Factor λ of the inputs.
     cause : {"slip", "opening", "instability", "limit point", "no equilibrium"}
-        What happens beyond: a contact slips, one opens, the equilibrium becomes unstable, or ends as in a snap-through.
+        Reason of the limit: a contact slips or opens, or the equilibrium becomes unstable or ends (snap-through).
     message : str
-        The same in a sentence, with the name of the contact.
+        Reason as a sentence, with the name of the contact.
     state : State
         Equilibrium at the limit; without contacts at 99.9 % of the factor, where it is stable still.
     """
@@ -56,7 +56,7 @@ def limit_load(
     time: float = 0.0,
     largest: float = 1e6,
 ) -> LimitLoad:
-    """Largest factor λ of the inputs under which a mechanism stays in equilibrium; weights and springs keep their size.
+    """Largest factor λ of the inputs under which a mechanism stays in equilibrium; weights and springs are constant.
 
     With contacts the mechanism rests in the pose: closed contacts press, |T| ≤ μN where friction holds, and the
     equilibrium is a minimum of the energy. The factor is found by bisection on converged equilibria. Without contacts
@@ -74,7 +74,7 @@ def limit_load(
     time : float
         Time [s] of inputs and drives.
     largest : float
-        Factor up to which a limit is looked for.
+        Factor up to which a limit is searched.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def limit_load(
 def _of_contacts(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, largest: float
 ) -> LimitLoad:
-    """Limit of a mechanism that rests on contacts."""
+    """Limit load of a mechanism that rests on contacts."""
 
     def at(factor: float) -> Held:
         return held_at(mechanism, pose, _scaled(mechanism, inputs, factor), time=time)
@@ -155,7 +155,7 @@ def _of_contacts(
 
 
 def _scaled(mechanism: Mechanism, inputs: Mapping[str, Input], factor: float) -> dict[str, Input]:
-    """Inputs times a factor."""
+    """Inputs by port, multiplied by a factor."""
 
     def times(value: Any) -> Any:
         return (lambda t: factor * np.asarray(value(t))) if callable(value) else factor * np.asarray(value)

@@ -1,11 +1,11 @@
-"""Linearised steps of a mechanism: derivatives of the end of a step by its start, by central differences of steps.
+"""Linearised steps of a mechanism: derivatives of the end of a step with respect to its start.
 
-They are taken along free motions, the variations of positions and velocities that joints allow.
+They are central differences of steps along free motions, the variations of positions and velocities that joints allow.
 
 Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
-mechanism gives derivatives to about 1e-12. Steps are polynomial equations but for the laws of springs, dampers and
-drives; where these are too bent for such a displacement, a shorter one is taken. Steps begin where the joints are
-closed: a displacement along a variation opens them with its square, and is corrected by as much.
+mechanism gives derivatives to about 1e-12. Steps are polynomial equations except for the laws of springs, dampers
+and drives; where these are too nonlinear for such a displacement, a shorter one is used. Steps begin where the joints
+are closed: a displacement along a variation opens them with its square, and is corrected by as much.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class LinearisedSteps:
     def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
         """End of a step to a time [s], and its variations there, from those given at the start of the step.
 
-        The sum of the variations is varied, too, by a share of the reach, to check that they are linear. Raises
-        StepFailed, and ArithmeticError if no reach is short enough.
+        The sum of the variations is differenced as well, with a fraction of the displacement, to check linearity.
+        Raises StepFailed, and ArithmeticError if no displacement is small enough.
         """
         table = self.blocks.table(np.array([start.time, time]))
         end = self.blocks.step(start, time, table).end
@@ -77,7 +77,7 @@ class LinearisedSteps:
         raise ArithmeticError(f"the linearised step to t = {time} s did not settle: take shorter steps")
 
     def _is_sum(self, ends: list[Variations], other: Variations) -> bool:
-        """True if variations add up to that of their sum."""
+        """True if the sum of the variations ``ends`` equals ``other``, the variation for the sum of the starts."""
         sums = [np.sum(part, axis=0) for part in zip(*ends, strict=True)]
         largest = [np.abs(part).max(axis=0, initial=0.0) for part in zip(*ends, strict=True)]
         apart = max(np.abs((x - y) / s).max() for x, y, s in zip(sums, other, self.sizes, strict=True))
@@ -91,7 +91,7 @@ class LinearisedSteps:
         return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
 
     def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
-        """Variation of the end of a step for one of its start."""
+        """Variation of the end of a step for a variation of its start, by differences with a displacement ``reach``."""
         start, end = step.start, step.end
         a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
         if not size > 0.0:

@@ -254,7 +254,7 @@ class LinearisedPeriod(NamedTuple):
 def linearised_period(
     mechanism: Mechanism, run: Period, method: Exact | ExactGauss | None, inputs: Mapping[str, Input]
 ) -> LinearisedPeriod:
-    """Take the steps of a period, and linearise them one by one; ValueError for parts without linearised steps."""
+    """Compute the steps of a period and linearise them one by one; ValueError for parts without linearised steps."""
     refuse_contacts(mechanism.connections, "analysis.floquet")
     refuse_other_laws(mechanism, "analysis.floquet", has_schedules=True)
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
@@ -271,7 +271,7 @@ def linearised_period(
 
 
 def _method(given: Exact | ExactGauss | None, mechanism: Mechanism) -> Exact | ExactGauss:
-    """Method of the steps; by default one that takes the ropes of the mechanism."""
+    """Method of the steps; by default one that supports the ropes of the mechanism."""
     if isinstance(given, Exact) and given.tolerance is not None:
         raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
     has_ropes = any(measure.path is not None for _, measure in measures(mechanism.connections))

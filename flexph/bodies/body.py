@@ -170,9 +170,9 @@ class NodalLoad:
     """Load port of a body of several frames: a density on each of k elements gives forces ``weights @ densities``.
 
     The forces act on p points of the ``nodes`` (p,), at ``positions`` (p, d) [m] from their origins; ``weights``,
-    sparse (p, k), hold lengths, areas or volumes. ``normals`` (k, d) are the mean outward normals of undeformed
-    surfaces, ``shapes``, sparse (p·d, n), those of flexible frames, and ``faces`` the quadrature points of deforming
-    faces.
+    sparse (p, k), are lengths, areas or volumes. ``normals`` (k, d) are the mean outward normals of undeformed
+    surfaces, ``shapes``, sparse (p·d, n), the displacements of the points of flexible frames, and ``faces`` the
+    quadrature points of deforming faces.
     """
 
     nodes: Array
@@ -323,9 +323,9 @@ class Body(Described, Memo):
     def with_mass_factor(self, factor: Callable[[float], float] | Literal["input"]) -> Body:
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
-        Mass leaves or arrives with the velocity that the body has where it does, so that it pushes nothing: with forces
-        f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. It takes its momentum and its energy with it.
-        Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
+        Mass leaves or arrives with the velocity of the body at that point, so that it exerts no force: with forces f
+        and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. Its momentum and energy leave or arrive with
+        it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
 
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
 
@@ -336,10 +336,10 @@ class Body(Described, Memo):
         Parameters
         ----------
         factor : callable or "input"
-            Positive factor a(t) of the time [s]. Steps see it at their ends; between them it may jump. With ``"input"``
-            the body is an external port of one component u > -1 under its name, and a = 1 + u: a signal of the run or a
-            :class:`flexph.control.Sampled` controller sets it, whose work is that of the mass. Where u jumps, a goes to
-            the new value over the next step.
+            Positive factor a(t) of the time [s], evaluated at the ends of steps, between which it may jump. With
+            ``"input"`` the body is an external port of one component u > -1 under its name, and a = 1 + u: a signal of
+            the run or a :class:`flexph.control.Sampled` controller sets it, whose work is that of the mass. Where u
+            jumps, a goes to the new value over the next step.
 
         Returns
         -------
@@ -349,8 +349,8 @@ class Body(Described, Memo):
         Raises
         ------
         ValueError
-            For deformable bodies, for a body that has a factor, and for what is no function; in a run for a factor that
-            is not positive.
+            For deformable bodies, for a body that already has a factor, and for a factor that is neither a function nor
+            ``"input"``; in a run for a factor that is not positive.
 
         Examples
         --------

@@ -77,7 +77,7 @@ class ElasticEnergy(Memo):
 
     @property
     def is_damped(self) -> bool:
-        """True if the body dissipates."""
+        """True if the elastic energy has any damping."""
         return bool(self.mass_damping or self.stiffness_damping or self.viscous is not None)
 
     def constant_damping(self, mass: Any) -> Any:
@@ -160,7 +160,7 @@ class Elasticity(ElasticEnergy):
         return int(m), int(n)
 
     def stiffness(self) -> Any:
-        """Stiffness K if condensing the stresses pays, else None."""
+        """Stiffness K, sparse (n, n), if eliminating the stresses saves time; otherwise None."""
         local = condensed(self.compliance, self.strain)
         return None if local is None else local.stiffness
 

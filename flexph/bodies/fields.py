@@ -38,7 +38,7 @@ class SectionStress:
     cell : array
         Piece of each section, ascending, (s,).
     ring : array
-        Number of the drawn outline of each section, (s,).
+        Index of the drawn outline of each section, (s,).
     drawn : array
         Piece that each drawn cell belongs to, (c,).
     positions : array
@@ -91,7 +91,7 @@ class SectionStress:
 
     @cached_property
     def _by_ring(self) -> tuple[Array, Array, Array]:
-        """Sections by their ring, the first of each ring, and their number."""
+        """Order (s,) that sorts the sections by ring; first position and number of sections of each ring."""
         order = np.argsort(self.ring, kind="stable")
         _, first, count = np.unique(self.ring[order], return_index=True, return_counts=True)
         return order, first, count
@@ -143,9 +143,10 @@ class StressField:
 class NodeValues:
     """Maps from stress points to the n nodes of c consecutive drawn cells.
 
-    ``first`` is the first point of these cells, which have q points each, in order. ``own`` (n, q) or (c, n, q)
-    evaluates at the nodes the polynomial through the values at the points of a cell. ``corners`` (c, k) are corners of
-    the smooth field, and ``smooth`` (n, k) interpolates it at the nodes.
+    ``first`` is the index of the first stress point of these cells, which have q points each. ``own`` (n, q) or
+    (c, n, q) maps the values at the points of a cell to those of their interpolating polynomial at the nodes.
+    ``corners`` (c, k) are indices of the corners of the smooth field, and ``smooth`` (n, k) interpolates from the
+    corners to the nodes.
     """
 
     first: int
@@ -214,7 +215,7 @@ class SectionMap:
 
         (F, M) = nodal σ + leverᵀ diag(weightsᵀσ) slopes u,   or   (F, M) = traction σ
 
-    They are exerted by the side to which the normal points on the other one; M is about the centroid x.
+    The side to which the normal points exerts them on the opposite side; M is about the centroid x.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class HeldBody(Memo):
 
     @property
     def elastic(self) -> ElasticEnergy:
-        """Elastic energy of the body; raises ValueError for a rigid one."""
+        """Elastic energy of the body, which must be flexible."""
         assert self.body.elasticity is not None
         return self.body.elasticity
 
@@ -74,7 +74,10 @@ class HeldBody(Memo):
         return factor, row, length
 
     def _dense_solver(self) -> Callable[[], Solve] | None:
-        """Prepared solver for K, which is freed before it is factored; None if K is not formed."""
+        """Function that factors K and returns its solver; None if K is not formed.
+
+        K itself can be freed before the factorisation.
+        """
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)
 
@@ -106,7 +109,7 @@ class HeldBody(Memo):
         """Responses to unit forces and torques about each axis at the ports, (n, k).
 
         They span the same space as the responses to unit displacements and rotations. A port that the reference
-        conditions fix has none. For a load port, the responses are those to uniform loads along each axis.
+        conditions fix has no responses. For a load port, the responses are those to uniform loads along each axis.
         """
         force = np.vstack([np.zeros((0, self.body.size)), *(_unit_loads(self.body, name) for name in ports)])
         return self._static_deformation(force[np.any(force != 0.0, axis=1)])

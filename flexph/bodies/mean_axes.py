@@ -80,7 +80,7 @@ class _Shift(Memo):
 
     @once
     def rows(self) -> Array:
-        """Rows L (r, n)."""
+        """Rows L (r, n): integrals ∫ρφ_i (1, X), and spin integrals of sections."""
         g = self.given
         moments = np.concatenate([g.shape_first[:, None], g.shape_lever], axis=1)
         return np.vstack([moments.reshape(-1, g.size), g.spin_shape])
@@ -134,7 +134,7 @@ class _Shift(Memo):
         )
 
     def _pair(self, i: int, j: int) -> Array:
-        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a form (r, r) in L, the rows of the class."""
+        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a quadratic form (r, r) of the rows L."""
         first, second = self._moments_with_motion(i, j), self._moments_with_motion(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights

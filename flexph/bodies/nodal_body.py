@@ -20,8 +20,9 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a law: strains times volumes (k,) [m³], lengths [m] for rods, and the stored energy.
+    """Strain rows with a nonlinear law: their indices (k, c), volumes (k,) [m³], and the stored energy per volume.
 
+    The rows are strains times volumes; rods have lengths [m] in place of volumes.
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
 
@@ -34,7 +35,7 @@ class BodyFlow(NamedTuple):
     """Mass m per length [kg/m] that flows along a rod or cable of N nodes.
 
     See :mod:`flexph.kernels.rates.flows`. ``along`` is ∫m N N'ᵀ, ``tension`` ∫m N'N'ᵀ (N, N), ``shape`` and ``slope``
-    (2, N) the weights of the nodes in the place and the slope of both ends.
+    (2, N) the weights of the nodes for the position and the slope at both ends.
     """
 
     mass: float
@@ -46,9 +47,10 @@ class BodyFlow(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and the share (E, m) of each strain row.
+    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and their shares (E, m) in strain rows.
 
-    A row at a border of two elements of a cable belongs to both. ``axial`` (k,) are the rows of tensions.
+    A strain row at the border of two elements of a cable belongs to both in part. ``axial`` (k,) are the indices of the
+    rows of axial strain, whose stresses are tensions.
     """
 
     borders: Array
@@ -64,8 +66,8 @@ class DirectorStrain(ElasticEnergy):
     pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` (by default 1) times the product
     ``product[e]``, divided by the lengths of one or two directors, whose squares are the products ``directors[e]``
     (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Products that are ``crossed``, in the plane, are
-    (J V)·W with a quarter turn J. Rows with ``laws`` have their energies instead; their compliance is that at zero
-    strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
+    (J V)·W with a quarter turn J. Rows with ``laws`` have the stored energy of the law instead; their compliance is
+    that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
     """
 
     vectors: Any
@@ -144,7 +146,7 @@ class NodalBody(Described, Memo):
     Parameters
     ----------
     frames : tuple of Body
-        Nodes, those that turn before the points.
+        Nodes: first those that turn, then points without rotation.
     places : array
         Origins of the nodes (N, d) [m] in the axes of the undeformed body, to which their own axes are parallel.
     elasticity : DirectorStrain
@@ -175,7 +177,7 @@ class NodalBody(Described, Memo):
     whole : NodalBody, optional
         The body before some of its elements broke.
     flow : BodyFlow, optional
-        Mass that flows through it.
+        Mass that flows along the rod or cable.
     """
 
     frames: tuple[Body, ...]
@@ -241,7 +243,7 @@ class NodalBody(Described, Memo):
 
     @property
     def scheduled_laws(self) -> tuple[Any, ...]:
-        """Laws of its strains that depend on time."""
+        """Laws of the strains with a factor that depends on time."""
         energies = (part.law for part in self.elasticity.laws)
         return tuple(e.law for e in energies if isinstance(e, LineEnergy) and e.law.factor is not None)
 
@@ -252,16 +254,16 @@ class NodalBody(Described, Memo):
 
     @once
     def centres(self) -> Array:
-        """Centres of mass of the nodes in the axes of the undeformed body, (N, 3) [m]."""
+        """Centres of mass of the nodes in the axes of the undeformed body, (N, d) [m]."""
         return self.places + np.array([frame.centre for frame in self.frames])
 
     @once
     def centre(self) -> Array:
-        """Centre of mass of the undeformed body in its axes, (3,) [m]."""
+        """Centre of mass of the undeformed body in its axes, (d,) [m]."""
         return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
 
     def node_of(self, port: str) -> int:
-        """Number of the node of a port; 0 for a port that is a mean of nodes."""
+        """Index of the node of a port; 0 for a port that is a mean of nodes."""
         return 0 if port in self.weights else next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     @checked
@@ -274,7 +276,7 @@ class NodalBody(Described, Memo):
             )
         node = self.node_of(port)
         if self.flow is not None and np.any(self.frames[node].ports[port].position):
-            raise ValueError(f"nothing can be lumped at port {port!r} aside of a hose: join a rigid body to it")
+            raise ValueError(f"nothing can be lumped at port {port!r}, off the axis of a hose: join a rigid body to it")
         heavier = self.frames[node].with_mass(port, mass, inertia)
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
 
@@ -295,9 +297,9 @@ def turning_of(body: AnyBody) -> int:
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
-    """Nodes (k,) and undeformed values (k, d) of the points and directions that strains are functions of.
+    """Nodes (k,) and undeformed values (k, d) of the points and directions on which strains depend.
 
-    Nodes that turn come first, each with its point and its directions; then the points of the others.
+    Nodes that turn come first, each with its point and its directions; the points of all other nodes follow.
     """
     d = points.shape[1]
     directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))

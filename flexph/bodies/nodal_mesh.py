@@ -10,7 +10,7 @@ from ..numerics.arrays import Array
 
 
 class MeshCells(NamedTuple):
-    """Cells of one meshio type with their nodes (k, n) and the material of each (k,)."""
+    """Cells of one meshio type with their nodes (k, n) and the index of the material of each (k,)."""
 
     kind: str
     nodes: Array
@@ -37,7 +37,7 @@ class MeshPort(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodalMesh:
-    """Finite-element mesh of a solid over the points of its view, for loads on its N nodes.
+    """Finite-element mesh of a solid, whose N nodes are the points of its view.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ ALONG = 1e-6
 
 
 class NamedBodies(Mapping[str, AnyBody], Memo):
-    """Read-only mapping of bodies by name, with the numbers of their first frames."""
+    """Read-only mapping of bodies by name, with the index of the first frame of each."""
 
     def __init__(self, bodies: Mapping[str, AnyBody]) -> None:
         self._bodies = Named(bodies, "bodies")
@@ -38,16 +38,16 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
         return len(self._bodies)
 
     def values(self) -> ValuesView[AnyBody]:
-        """Bodies."""
+        """View of the bodies."""
         return self._bodies.values()
 
     def items(self) -> ItemsView[str, AnyBody]:
-        """Names and bodies."""
+        """View of the pairs of names and bodies."""
         return self._bodies.items()
 
     @once
     def first_frames(self) -> Mapping[str, int]:
-        """Number of the first frame of each body."""
+        """Index of the first frame of each body, by name."""
         counts = [len(nodes_of(body)) for body in self._bodies.values()]
         return dict(zip(self._bodies, accumulate(counts, initial=0), strict=False))
 
@@ -58,7 +58,7 @@ def named(bodies: Mapping[str, AnyBody]) -> NamedBodies:
 
 
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
-    """Frames of all bodies by name, in order; nodes are numbered, ``rod[3]``."""
+    """Frames of all bodies by name, in order; those of a body with several frames have an index, ``rod[3]``."""
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
         own = nodes_of(body)
@@ -75,12 +75,12 @@ def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
 
 
 def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
-    """Number of the first frame of a body."""
+    """Index of the first frame of a body."""
     return named(bodies).first_frames[name]
 
 
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
-    """Number of the first frame and body of a port name ``body.port``, and the name of the port on it."""
+    """Split a port name ``body.port``: index of the first frame of the body, the body, and the name of its port."""
     owner, _, port = str(name).partition(".")
     if owner.upper() == "GROUND" and owner not in bodies:
         raise ValueError(f"{name!r} is a text, but the ground is the object GROUND: from flexph import GROUND")
@@ -89,7 +89,7 @@ def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, 
 
 
 def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame of a port ``body.port``, and the port in the coordinates of that frame."""
+    """Index of the frame of a port ``body.port``, and the port in the coordinates of that frame."""
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
         owner = str(name).partition(".")[0]
@@ -131,7 +131,7 @@ def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Arra
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame, and the port; for a load port, a section that follows the frame of the body."""
+    """Index of the frame, and the port; for a load port, a section that moves with the frame of the body."""
     index, body, port = split_port(name, bodies)
     if isinstance(body, Body) and port in body.loads and port not in body.ports:
         no_turn = sparse.csr_array((spins(body.dim), body.size))

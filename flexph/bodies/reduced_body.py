@@ -56,8 +56,8 @@ def reduce_body(
 
     Warns (:class:`ReductionWarning`) if most of the quadratic strains of a body with von Kármán strain are orthogonal
     to the retained stresses, as shortening by bending and stiffening are then lost; and if the body, fixed at P,
-    diverges with the retained centrifugal stress at less than half the spin as with all of it
-    (:func:`flexph.bodies.reduced_body.diverging_spins`).
+    diverges with the retained part of the centrifugal stress at less than half of the spin at which it diverges with
+    the whole stress (:func:`flexph.bodies.reduced_body.diverging_spins`).
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _rows(rows: Any, T: Any) -> Any:
 
 
 def _warn_of_loss(held: HeldBody, T: Array, S: Array) -> None:
-    """Warn if the quadratic strains, or the stiffening stress of a spin, are lost."""
+    """Warn if the reduced body loses most of the quadratic strains, or of the stress by which a spin stiffens it."""
     if not held.elastic.slopes.shape[0]:
         return None
     lost = lost_share(held, T, S)
@@ -254,8 +254,8 @@ def quadratic_forms(slopes: Array, weights: Array) -> Array:
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
     """Represent quadratic strains by the fewest slopes (g', k) with weights (r, g').
 
-    Three ways are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, for the coordinates with slopes;
-    the eigenvectors of the form of each strain; and the given slopes.
+    Three representations are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, for the coordinates with
+    slopes; the eigenvectors of the form of each strain; and the given slopes.
     """
     forms = quadratic_forms(slopes, weights)
     ways = [_polarised(forms), _by_eigenvectors(forms)]

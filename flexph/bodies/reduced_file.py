@@ -122,7 +122,7 @@ def _largest(body: Body) -> int:
 
 
 def _single(view: View | None, fields: Fields) -> View | None:
-    """View with the saved fields, with rows in single precision."""
+    """View reduced to the ``fields`` that are saved, with its matrices in single precision."""
     if view is None or fields == "none":
         return None
     stresses, tensors = (view.stresses, view.tensors) if fields == "stresses" else ({}, {})

@@ -92,7 +92,7 @@ class SplitBody(Described, Memo):
 
     @property
     def elasticity(self) -> ElasticEnergy | None:
-        """Elasticity of the first frame, as all are of one kind."""
+        """Elasticity of the first frame, which shows the kind of all."""
         return self.frames[0].elasticity
 
     @once
@@ -107,7 +107,7 @@ class SplitBody(Described, Memo):
 
     @once
     def starts(self) -> Array:
-        """First coordinate of each frame, and the number of all, (N + 1,)."""
+        """Index of the first coordinate of each frame, and the number of all coordinates, (N + 1,)."""
         return np.cumsum([0, *(frame.size for frame in self.frames)])
 
     @once
@@ -121,11 +121,11 @@ class SplitBody(Described, Memo):
         return sparse_block_diag(sparse.csr_array(frame.inertia.mean_shape) for frame in self.frames)
 
     def node_of(self, port: str) -> int:
-        """Number of the frame of a port."""
+        """Index of the frame of a port."""
         return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     def frames_of(self, positions: Array, shape: Any) -> Array:
-        """Frame numbers (p,) of points (p, d), by the coordinates that move them, else by position."""
+        """Frame indices (p,) of points (p, d): the frame whose coordinates move a point, else that at its position."""
         rows = sparse.csr_array(shape)
         owner = np.searchsorted(self.places[:, 0], positions[:, 0], side="right") - 1
         moving, where = np.unique(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) // self.dim, True)

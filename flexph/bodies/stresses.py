@@ -1,8 +1,8 @@
 """Stresses of bodies: fields of a tensor, stresses at points, and the largest value in each cell.
 
-Pictures, reports, envelopes, files and sensors use this definition. The points of a linear solid are those of its
-stresses, of a plate those of its moments at both faces, of a solid of finite strain those of its strains (Cauchy
-stress), and of a beam or rod points of the sections at both ends of each drawn piece.
+Pictures, reports, envelopes, files and sensors evaluate stresses at these points: in a linear solid the points of its
+stress coordinates, in a plate those of its moments, at both faces, in a solid of finite strain the points of its
+strains (Cauchy stress), and in a beam or rod points of the sections at both ends of each drawn piece.
 """
 
 from __future__ import annotations
@@ -258,12 +258,12 @@ class BodyState(NamedTuple):
     rotations: Array
 
     def rows(self, pick: slice) -> BodyState:
-        """State at some of the times."""
+        """Body state at the times that ``pick`` selects."""
         return BodyState(*(part[pick] for part in self))
 
 
 def body_state(body: AnyBody, part: Callable[[str], Array]) -> BodyState:
-    """Body state from a function of part names, such as ``stress`` (k, m)."""
+    """Body state from a function ``part`` that returns values by part name, such as ``stress`` (k, m)."""
     sigma = part("stress")
     k, d = len(sigma), body.dim
     if not isinstance(body, NodalBody) or not body.current:
@@ -369,7 +369,7 @@ def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
 
 
 def numbers_of(body: AnyBody) -> int:
-    """Number of stress values of a body at one time."""
+    """Number of stress values of a body at one time, at least 1."""
     return max(sum(own.numbers for own in stress_points(body).values()), body.stress_size, 1)
 
 
@@ -380,5 +380,5 @@ def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
 
 
 def kind_of(body: AnyBody) -> str | None:
-    """Kind of the largest stress of a cell, a key of :data:`LABELS`; None without stress points."""
+    """Kind of stress that :func:`largest_in_cells` returns, a key of :data:`LABELS`; None without stress points."""
     return next((own.kind for own in stress_points(body).values()), None)

@@ -29,7 +29,7 @@ def branch(plus: Any, minus: Any) -> Branch:
         if not isinstance(node, str) or not node:
             raise ValueError(f"a node must be a name, got {node!r}")
     if plus == minus:
-        raise ValueError(f"an element must stand between two nodes, got {plus!r} twice")
+        raise ValueError(f"an element must connect two different nodes, got {plus!r} twice")
     return plus, minus
 
 
@@ -189,7 +189,7 @@ def _energy(name: str, law: float | Energy, unit: str) -> Energy:
 
 @dataclass(frozen=True)
 class Resistor:
-    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are "either".
+    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear resistors are "either".
 
     Attributes
     ----------

@@ -174,7 +174,7 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _add_conjugate_state(self, state: int, name: str) -> int:
-        """Add a state of the other kind for an edge, 0 = (network) − (state), whose row takes the law.
+        """Add the conjugate effort of an edge as a state, 0 = (network) − (state); the law is in its row.
 
         Returns its index.
         """
@@ -265,9 +265,10 @@ class Assembly:
                 self._outer.append((self._source_state(voltage.input), current.input, float(value)))
 
     def _source_state(self, source: int) -> int:
-        """Index of the state u of a voltage source for currents of current sources through it; added at its first use.
+        """Index of the algebraic state u of a voltage source that carries currents of current sources.
 
-        Its rows are 0 = i − (their sum), 0 = u − v. That power goes from input to input, which y = Bᵀz cannot express.
+        It is added at its first use, with the rows 0 = i − Σ currents, 0 = u − v: power flows from one input to another
+        there, which y = Bᵀz cannot express without such a state.
         """
         name = self.inputs[source]
         if source not in self._relays:

@@ -46,7 +46,7 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Subtract the undetermined part of voltages and currents (in place), so that the rest has the least norm."""
+        """Subtract the undetermined part of voltages and currents in place, which leaves those of least norm."""
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)
@@ -117,7 +117,8 @@ KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 class Model(Memo):
     """Elements by name between named nodes, as data for the functions of a circuit.
 
-    ``positions`` tell which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+    ``positions`` maps the names of switches and diodes to True (closed) or False (open); see :meth:`at`. Systems need
+    all of them.
     """
 
     elements: Mapping[str, Element]

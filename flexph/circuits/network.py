@@ -311,7 +311,7 @@ def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
     Returns
     -------
     Circuit
-        Circuit, whose methods give its systems (``phdae``, ``linear``, ``switching``, …).
+        Circuit, whose methods return its systems (``phdae``, ``linear``, ``switching``, …).
 
     Raises
     ------

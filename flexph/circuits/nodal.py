@@ -16,9 +16,10 @@ from .tree import Edge, Tree
 
 
 def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, nodes: Sequence[str]) -> PHDAE:
-    """Equations in x = (Q, φ, e, i) with 0 = A i, v = Aᵀe; i of all but inductors, current sources and conductances.
+    """Equations in x = (Q, φ, e, i) with 0 = A i, v = Aᵀe, and potentials e.
 
-    A is the incidence matrix (nodes with an unknown potential, edges).
+    i are the currents of all elements except inductors, current sources and voltage-controlled resistors. A is the
+    incidence matrix (nodes with an unknown potential, edges).
     """
     layout = _Layout(elements, edges, nodes)
     losses = _Losses(layout, A)
@@ -38,7 +39,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for loops of closed switches or cutsets of open ones, which nodal equations cannot solve."""
+    """Raise ValueError for loops of closed switches and cutsets of open switches, singular in nodal equations."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
@@ -94,7 +95,7 @@ def _structure(layout: _Layout, A: Array) -> Array:
 
 
 def _inputs(layout: _Layout, A: Array) -> Array:
-    """Matrix B: 0 = v − u for voltage sources, currents into nodes for the others."""
+    """Matrix B: −u in 0 = v − u for voltage sources, the current into nodes for current sources."""
     B = np.zeros((layout.size, len(layout.sources)))
     for k, edge in enumerate(layout.edges):
         if edge.role == "voltage source":

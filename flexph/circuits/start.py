@@ -54,7 +54,7 @@ def stored(
 def _efforts(
     elements: Mapping[str, Element], places: Mapping[int, str], given: tuple[Mapping[str, float], ...]
 ) -> tuple[Array, list[str]]:
-    """Voltages of capacitors and currents of inductors by index, zero if not given, and the names of the given ones."""
+    """Voltages of capacitors and currents of inductors by index, zero if not given; and the names that are given."""
     efforts, fixed = np.zeros(len(places)), []
     for kind, values in zip(("capacitor", "inductor"), given, strict=True):
         known = {name: k for k, name in places.items() if elements[name].kind == kind}
@@ -78,7 +78,7 @@ def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts:
 
 
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
-    """Efforts with those not given as small as the constraints allow."""
+    """Efforts that satisfy the constraints with the ``fixed`` efforts unchanged and all others as small as possible."""
     count = len(efforts)
     if not assembly.constraints:
         return efforts

@@ -101,7 +101,7 @@ def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
 
 
 def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
-    """Transitions at the instants of schedules, from any mode to those with the positions required then."""
+    """Transitions at the instants of schedules, from any mode to the modes with the positions required then."""
     schedules = _schedules(circuit, free)
     if not schedules:
         return []

@@ -58,7 +58,7 @@ class Storing:
 
     @property
     def sample(self) -> Array:
-        """Sample with every stored state at the scale of its energy, algebraic ones at one."""
+        """Sample state: stored states at the scales of their energies, algebraic states at one."""
         states = np.ones(self.stiff.size)
         for k, energy in self.stored.items():
             states[k] = energy.scale
@@ -89,7 +89,7 @@ def quotient_slope(relation: Relation, rate: float) -> float:
 
 
 def named(names: Sequence[str], stored: int) -> dict[str, slice]:
-    """Parts of the states by name: each stored state, and all algebraic ones together, whose zeros share a size."""
+    """Parts of the states by name: each stored state, and one part for all algebraic states."""
     parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
     return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
 
@@ -130,7 +130,7 @@ def to_linear(assembly: Assembly) -> LinearPHDAE:
     bent = [assembly.storages[k] for k, energy in stored.items() if energy.capacity is None]
     bent += [loss.name for loss in assembly.losses if loss.constant is None]
     if bent:
-        raise ValueError(f"elements of linear() must be linear, not linear: {', '.join(map(repr, bent))}; take phdae()")
+        raise ValueError(f"linear() needs linear elements, got nonlinear: {', '.join(map(repr, bent))}; use phdae()")
     E = np.zeros(assembly.size)
     for k, energy in stored.items():
         E[k] = energy.capacity or 0.0

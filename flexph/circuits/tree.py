@@ -111,7 +111,7 @@ def references(elements: Mapping[str, Element], nodes: Sequence[str], ground: st
 
 
 def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -> list[set[str]]:
-    """Connected parts; the one with ``first`` comes first."""
+    """Connected parts of the graph as sets of nodes, beginning with the part of the node ``first``."""
     part = {node: {node} for node in nodes}
     for one, other in pairs:
         if part[one] is not part[other]:

@@ -54,7 +54,7 @@ SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
 
 
 class Undetermined(ArithmeticError):
-    """Error of algebraic states that are not determined by their equations."""
+    """Error: the equations do not determine the algebraic states."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,10 @@ class Inconsistency:
 
 
 class Conditions:
-    """Conditions ``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
+    """Conditions ``Qᵀg = 0, h = Nᵀġ = 0`` for algebraic states, ``Nᵀg = 0`` for differential ones, near a state.
 
-    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the others; ``size``
-    (n,) are scales of the states, ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
+    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q their complement;
+    ``size`` (n,) are scales of the states, ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -173,11 +173,11 @@ class Conditions:
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Conditions (Qᵀg, h) for the algebraic states, equally many."""
+        """Conditions (Qᵀg, h) for the algebraic states, as many as these."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:
-        """Defects at a state."""
+        """Defects of all conditions at a state."""
         e, s = self.equations, self.split
         g, h = e.algebraic(self.time, x), self.hidden(x)
         terms = self._terms(x, ROUND_OFF)
@@ -192,8 +192,8 @@ class Conditions:
     def _relative(self, x: Array, h: Array, terms: Array) -> Array:
         """Absolute defects of ``h = 0``, each divided by the sum of the magnitudes of its terms.
 
-        This sum is at least 1/1000 of what the rates of the states could contribute if all of them changed as fast as
-        the fastest one, max|ẋ/size|. Defects of the size of round-off are returned as zero.
+        This sum is at least 1/1000 of the contribution that the rates would have if all states changed as fast as the
+        fastest one, max|ẋ/size|. Defects of the size of round-off are returned as zero.
         """
         s, own = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)

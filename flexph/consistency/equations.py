@@ -1,4 +1,4 @@
-"""Residual ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives, sizes of states."""
+"""Residual ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives; sizes of states."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Equations:
     """System under given inputs, split into differential and algebraic equations.
 
     ``span`` is the time interval [s] in which inputs may be evaluated. E must be semi-explicit, unless a state ``at``
-    is given: the split is then that of this state, and ``varies`` is True. Raises ValueError otherwise.
+    is given: E is then split at this state, and ``varies`` is True. Raises ValueError otherwise.
     """
 
     def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
@@ -152,8 +152,8 @@ class Equations:
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
     """Time derivative of a function, by interpolation in Chebyshev points next to t within the span.
 
-    Windows shrink until two of them agree up to round-off of the values, which grows; otherwise the two that agree best
-    count. Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
+    Windows shrink until two of them agree up to the growing round-off; otherwise the two that agree best are used.
+    Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
@@ -199,7 +199,7 @@ def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     """Sizes of states, with algebraic states raised to a share of the value that balances their equations.
 
     The value of a multiplier near zero, round-off or the error of a rate, is not its size. If the other terms are
-    round-off too, it gets the size of the others in its part.
+    round-off too, the state gets the size of the other states in its part.
     """
     raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))

@@ -86,10 +86,10 @@ class VaryingConditions:
         return x0 + moves @ zero
 
     def report(self, x: Array) -> Inconsistency:
-        """The defects at a state."""
+        """Defects of all conditions at a state."""
         g, terms = self.algebraic(x), self.equations.terms(self.time, x, self.size, ROUND_OFF)
         relative = np.abs(g) / np.maximum(np.abs(self.split.U2.T) @ terms, 1e-300)
-        names = [f"{k + 1} of those without rates" for k in range(g.size)]
+        names = [f"algebraic {k + 1}" for k in range(g.size)]
         return Inconsistency(dict(zip(names, map(float, g), strict=True)), {}, float(relative.max(initial=0.0)))
 
     def refuse_higher_index(self, x: Array) -> None:

@@ -42,7 +42,7 @@ HOLDING = {2: 4, 3: 10}
 
 
 class _Moves(NamedTuple):
-    """Index of the body of a port, and flags of how the port moves.
+    """Index of the body of a port, and flags that describe the motion of the port.
 
     ``turns``: the port has a rotation; ``bends``: it also rotates relative to its body; ``deforms``: it moves relative
     to its body, or its body is a nodal one.
@@ -60,7 +60,7 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the end points of the vectors of all gaps to ``places``, with consecutive numbers."""
+    """Add the end points of the vectors of all gaps to ``places``, with consecutive indices."""
     for connection in connections:
         for gap in connection.form.gaps:
             for vector in gap.vectors:
@@ -96,9 +96,9 @@ def contact_arrays(
 def _arrays(
     gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, dict[Any, int]], dim: int, first: int
 ) -> Contacts:
-    """Arrays of the gaps of numbered connections; ``first`` is the index of the first anchor, after all springs.
+    """Arrays of gaps with their connections; ``first`` is the index of the first anchor, after all springs.
 
-    ``given`` are how ports move, and the factors of friction of all connections.
+    ``given`` are the motions of the ports, and the indices of the factors of friction by :func:`factor_key`.
     """
     moves, frictions = given
     for _, connection, gap in gaps:
@@ -145,7 +145,7 @@ def _arrays(
 
 
 def _skins(gaps: list[Owned]) -> Array:
-    """Numbers (c,) of the pairs of a ball and a skin to which faces belong, −1 for other gaps."""
+    """Indices (c,) of the pairs of ball and skin to which gaps at faces belong, −1 for other gaps."""
     keys = [(i, gap.skin) if gap.kind == "face" else None for i, _, gap in gaps]
     number = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     return np.array([-1 if key is None else number[key] for key in keys], dtype=int)
@@ -174,7 +174,7 @@ def _group(
 
 
 def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
-    """Indices of the pairs of members on the same rigid body, which do not move relative to each other."""
+    """Indices of the pairs of balls on the same rigid body, which do not move relative to each other."""
     held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
     pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -188,7 +188,7 @@ def _rows_of(group: GapGroup, dim: int) -> int:
 
 
 def driven_gaps(contacts: Contacts, connections: Sequence[Connection], slices: Mapping[str, slice]) -> Contacts:
-    """Contacts with the numbers of the inputs that drive their surfaces."""
+    """Contacts with the indices of the inputs that drive their surfaces."""
     gaps = [(c, gap) for c in connections for gap in c.form.gaps]
     numbers = [slices[c.name].start if gap.driven else -1 for c, gap in gaps]
     return contacts._replace(driven=np.array(numbers, dtype=int))
@@ -205,12 +205,12 @@ def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callabl
 
 
 def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
-    """Names and factors of the friction of contacts and of joints, each function once, "input" for each connection."""
+    """Names and factors of friction of contacts and joints: each function of time once, "input" once per connection."""
     return [factor for _, factor in _keyed_factors(connections)]
 
 
 def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
-    """Numbers of the factors of friction by :func:`factor_key`."""
+    """Index of each factor of friction, by :func:`factor_key`."""
     return {key: k for k, (key, _) in enumerate(_keyed_factors(connections))}
 
 
@@ -317,7 +317,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
 
 
 def has_slipping_wheel(connection: Connection) -> bool:
-    """True if a connection is a slipping wheel: its friction acts against a slip that is not along a curve."""
+    """True if a connection is a slipping wheel, i.e. has friction against a slip that is not along a curve."""
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 

@@ -1,4 +1,7 @@
-"""Broad phase of collision detection: near pairs of spheres by a k-d tree, near fixed planes, and sides of contacts."""
+"""Broad phase of collision detection: search for near pairs of spheres (k-d tree) and for nodes near fixed planes.
+
+Sides of contacts, the two bodies of each, are found here, too.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class BroadPhase(NamedTuple):
         return self.pair.size + sum(group.number for group in self.contacts.groups)
 
     def near(self, points: Array, reach: float) -> Array:
-        """Gaps that may be below ``reach`` [m] with ``nodes`` at points (n, d); includes all that are."""
+        """Indices of gaps that may be below ``reach`` [m], at least all that are, with ``nodes`` at points (n, d)."""
         whole = np.zeros((self.total, points.shape[1]))
         whole[self.nodes] = points
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
@@ -60,10 +63,10 @@ class BroadPhase(NamedTuple):
 
 
 def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Array | None = None) -> BroadPhase:
-    """Broad phase of contacts: pairs of spheres among rigid ones, or among those in the mask ``of``; all others.
+    """Broad phase of contacts, which searches among the pairs of spheres with rigid laws, or in the mask ``of`` (c,).
 
     Two nodes have at most one single pair; groups with any contact law are included. Gaps over fixed planes are
-    searched for among those in the mask ``walls``.
+    searched for in the mask ``walls`` (c,). All other gaps are always included in the result of a search.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -83,7 +86,7 @@ def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Arra
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
-    """Mask of the gaps that change at most as far as their one node moves: over planes fixed to the ground."""
+    """Mask (c,) of gaps over planes fixed to the ground, which change by at most the displacement of their node."""
     fixed = (c.plus[0] >= 0) & (c.minus == -1).all(axis=0) & (c.plus[1:] == -1).all(axis=0)
     over: Array = fixed & (c.kind == OFFSET) & (np.linalg.norm(c.fixed[1], axis=-1) <= 1.0 + 1e-12)
     return over

@@ -47,7 +47,7 @@ class Level(NamedTuple):
         return sizes
 
     def struck(self, v: Array, impulses: Array) -> Array:
-        """Velocities after impulses."""
+        """Velocities v⁺ (n_v,) after impulses Λ of the contacts on velocities v."""
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
         return v + change
 
@@ -76,7 +76,7 @@ def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
 
 
 def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, rows: Array) -> Level:
-    """Level of given rows H, and the joints, at a state."""
+    """Matrices for impulses along given rows H, and of the joints, at a state."""
     c, d = place
     lower = cholesky(dense(mass_of(a, c.u)), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))

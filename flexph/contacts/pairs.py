@@ -33,14 +33,14 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
         the contact acts at the port of the pin, so that a clearance joint takes one contact at each end. With lists,
         each shape of the first is in contact with each of the second: the nodes of a rod against a plane.
 
-        Boxes, capsules and meshes touch planes, cylinders, holes and each other, too: by the corners of boxes, the ends
+        Boxes, capsules and meshes also touch planes, cylinders, holes and each other: by the corners of boxes, the ends
         of capsules and the nodes of meshes, and in space by the edges of boxes and capsules, of which one has a radius.
         Their forces add up where several of them touch. A skin is touched by balls on its faces, and touches all these
         shapes by its corners.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
-        Name of the contact, which the energy balance shows.
+        Name of the contact, under which the ledger shows its energy.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 
 def _are_bodies(first: Shape, second: Shape) -> bool:
-    """True if one shape is a box, a capsule or a mesh, and the other is no ball."""
+    """True if one shape is a box, a capsule or a mesh, and the other one is not a ball."""
     kinds = Surface | Plane | Round
     return (isinstance(first, Surface) and isinstance(second, kinds)) or (
         isinstance(second, Surface) and isinstance(first, kinds)

@@ -23,7 +23,7 @@ APART = 0.75
 
 
 def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Pairs of balls, edges and others by which two shapes of an ordered pair touch."""
+    """Pairs of parts (balls, edges or whole shapes) by which two shapes of an ordered pair touch."""
     if isinstance(first, Skin) or isinstance(second, Skin):
         return _parts_of_skins(first, second)
     if not isinstance(first, Surface):
@@ -45,7 +45,7 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 
 def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Balls at faces of skins, and corners of skins at other shapes."""
+    """Pairs of balls and skins, and of corners of skins and other shapes."""
     pairs: list[tuple[Shape, Shape]] = []
     for one, other in ((first, second), (second, first)):
         if isinstance(other, Skin):
@@ -63,9 +63,10 @@ def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
 
 
 def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
-    """Corners and edges of two boxes; corners of sharp ones are sharp where no sides can be flush.
+    """Pairs of corners and boxes, and of edges, by which two boxes touch.
 
-    Long edges of sharp boxes are left out with a warning.
+    Corners of sharp boxes get a radius only if sides of both boxes may be flush. Edges of sharp boxes that are too long
+    for their small radius are left out with a warning.
     """
     one, other = _rounded(first, second)
     lines = _lines(one, other)
@@ -83,7 +84,10 @@ def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
 
 
 def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
-    """True if two boxes have lengths that are equal up to a diameter: sharp corners would push out to the side."""
+    """True if a length of one box equals one of the other within 2 · radius.
+
+    Sharp corners of flush boxes would be pushed out sideways.
+    """
     return any(abs(a - b) <= 2.0 * radius for a in first.size for b in second.size)
 
 

@@ -53,7 +53,7 @@ def restitution_loss(restitution: float, speed: float, *, formula: Formula = "ex
     restitution : float
         e, above 0 and up to 1.
     speed : float
-        Approach velocity v [m/s]. At others e differs: with Hertz's law it falls with the velocity.
+        Approach velocity v [m/s]. At other velocities e differs: with Hertz's law it falls with the velocity.
     formula : str
         ``"exact"`` or one of the published ones, for comparison with other programs.
 

@@ -31,7 +31,7 @@ class Shape(ABC):
 
     @abstractmethod
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """Drawing sign of the shape, with the ports in contact with it."""
+        """Drawing sign of the shape; ``touching`` are the ports in contact with it."""
 
     @property
     def reach(self) -> float:
@@ -60,12 +60,12 @@ class Sphere(Shape):
         check.not_negative("radius", self.radius, "m")
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the sphere; ``touching`` are the ports in contact with it."""
         return Ball(self.port, self.radius, dim)
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the sphere around its port."""
         return self.radius
 
 
@@ -89,11 +89,11 @@ class Edge(Shape):
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the ball around the centre of the edge that contains it."""
         return math.hypot(*self.half) + self.radius
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the edge; ``touching`` are the ports in contact with it."""
         return Ball(self.port, self.radius, dim)
 
 
@@ -101,7 +101,7 @@ class Edge(Shape):
 @checked
 @dataclass(frozen=True)
 class Rim(Shape):
-    """Rim of a thin disc about an axis through a port, or a tyre with a round section; it touches planes, in space.
+    """Rim of a thin disc about an axis through a port, or a tyre with a round section, in space; it touches planes.
 
     Its lowest point is at ``−r u − r_c n`` from its centre, with the normal n of the plane, the axis e and the
     direction ``u = (n − (n·e) e)/s`` up the disc, s = |n × e|; the gap is ``n·p − r s − r_c``.
@@ -129,12 +129,12 @@ class Rim(Shape):
         object.__setattr__(self, "axis", unit("axis", self.axis))
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the rim; ``touching`` are the ports in contact with it."""
         return Disc(self.port, self.radius + self.crown, tuple(self.axis), self.crown)
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the rim around its port."""
         return self.radius + self.crown
 
 
@@ -151,15 +151,15 @@ class Plane(Shape):
     normal : sequence of float
         Outward normal, in the axes of the section at the port.
     speed : float or callable, optional
-        Speed of the surface along itself [m/s], as of a conveyor belt, or a function of time [s]. The plane stays where
-        it is; friction is against the slip relative to the surface, Δs − h u over a step h. The ledger books the work
-        that the drive of the surface does through friction as ``NAME: surface``.
+        Speed u of the surface in its own plane [m/s], such as that of a conveyor belt, or a function of time [s]. The
+        plane itself does not move; friction acts against the slip relative to the surface, Δs − h u over a step h. The
+        ledger records the work of the drive of the surface, done through friction, as ``NAME: surface``.
     direction : sequence of float, optional
         Direction of the speed, in the axes of the section at the port, perpendicular to the normal; in the plane by
         default the normal turned by −90°.
     driven : bool
-        True for a speed that is an input [m/s], named by the contact, in addition to ``speed``; for compliant laws. The
-        output of this port is the friction that acts along the direction [N], and the ledger books its work.
+        True for a speed that is an input [m/s] under the name of the contact, in addition to ``speed``; for compliant
+        laws. The output of this port is the friction along the direction [N], and the ledger records its work.
 
     Raises
     ------
@@ -207,7 +207,7 @@ class Plane(Shape):
         return (self.normal[1], -self.normal[0]) if self.direction is None else tuple(self.direction)
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the plane; ``touching`` are the ports in contact with it."""
         return Slab(self.port, tuple(self.normal), touching)
 
 
@@ -227,13 +227,13 @@ class Round(Shape):
             object.__setattr__(self, "axis", unit("axis", self.axis))
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the cylinder; ``touching`` are the ports in contact with it."""
         axis: Direction | None = None if self.axis is None else tuple(self.axis)
         return Pipe(self.port, self.radius, axis, touching, hollow=self.hollow)
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the cylinder around its axis."""
         return self.radius
 
 

@@ -36,7 +36,7 @@ class Ball(Sign):
     dim: int
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the ball at all k times, for signs of a size [m]."""
         radius = WITHIN * self.radius or POINT * size
         disc = self.dim == 2 and self.radius > 0.0
         shape = cylinder_shape(0.5 * radius, radius, axis=_OUT) if disc else sphere_shape(radius)
@@ -53,7 +53,7 @@ class Disc(Sign):
     crown: float
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the disc at all k times, for signs of a size [m]."""
         breadth = 2.0 * self.crown or 0.1 * self.radius
         return carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
 
@@ -67,7 +67,7 @@ class Slab(Sign):
     touching: tuple[Touching, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the slab at all k times, for signs of a size [m]."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if flat:  # slightly thicker than discs
@@ -89,7 +89,7 @@ class Pipe(Sign):
     hollow: bool = False
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the cylinder at all k times, for signs of a size [m]."""
         axes = axes_along(_OUT if self.axis is None else self.axis)
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if self.axis is None:
@@ -110,7 +110,7 @@ class Barriers(Sign):
     offsets: tuple[float, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the plates at all k times, for signs of a size [m]."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
         return carried(merged_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
 
@@ -125,7 +125,7 @@ class Spokes(Sign):
     directions: tuple[Direction, Direction] = ((1.0, 0.0), (0.0, 1.0))
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the bars at all k times, for signs of a size [m]."""
         first, second = (np.pad(np.array(d), (0, 3 - len(d))) for d in self.directions)
         bar = box_shape((6.0 * size, 0.4 * size, 2.0 * size), centre=(3.0 * size, 0.0, 0.0))
         bars = []
@@ -140,7 +140,7 @@ _OUT = (0.0, 0.0, 1.0)
 
 
 def carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
-    """A shape at the position of a port, in its axes or those of another port ``axes``."""
+    """Shape placed at a port, with the axes of that port or of another port ``axes``, at all times."""
     turned = np.einsum("kij,pj->kpi", places.axes(port if axes is None else axes), shape.points)
     return Moving(places.position(port)[:, None] + turned, shape.triangles)
 

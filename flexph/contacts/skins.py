@@ -30,8 +30,9 @@ class Skin(Shape):
 
     Corners of the faces are ports, such as nodes of a solid (:func:`fem.surface_ports`) or of a cable. A ball touches
     the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``:
-    balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin by its corners, and by round
-    corners of their own; so do two skins. Laws are compliant, with ``slip_velocity`` if they have friction.
+    balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin at the corners of the skin, and
+    with their own round corners; two skins touch each other in the same way. Laws are compliant, with ``slip_velocity``
+    if they have friction.
 
     Parameters
     ----------
@@ -88,22 +89,22 @@ class Skin(Shape):
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Distance [m] of the touched surface from the faces."""
         return self.radius
 
     def corners(self) -> list[Spot]:
-        """Corners of all faces as balls."""
+        """Corners of all faces, as balls at ports."""
         used = sorted({k for cell in self.cells for k in cell})
         return [Spot(self.ports[k], self.radius) for k in used]
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the skin; ``touching`` are the ports in contact with it."""
         return Ball(self.ports[0], self.radius, dim)
 
     def gaps(
         self, ball: Sphere, law: ContactLaw, centre: tuple[BodyVector | None, tuple[float, ...] | None], number: int
     ) -> list[Gap]:
-        """Gaps between a ball about a centre and all faces, except those that it is a corner of."""
+        """Gaps between a ball about a centre and all faces, except faces of which the ball is a corner."""
         if not isinstance(law, Compliant):
             raise ValueError(f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}")
         if getattr(law, "holding", 0.0):

@@ -26,7 +26,7 @@ INSIDE = 1e-9
 
 
 def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Callable[[int], str]) -> None:
-    """Raise ValueError if bodies of rigid contacts overlap; ``name_of`` returns the name of a gap by its number."""
+    """Raise ValueError if bodies of rigid contacts overlap; ``name_of`` maps the index of a gap to its name."""
     if not a.contacts.laws.rigid.any():
         return
     c, d = at

@@ -68,7 +68,7 @@ def stop(
         :func:`flexph.hinge`), or offsets [m]. Full turns are not counted: a single limit of an angle lies between −π
         and π; with two, the range is less than a full turn, and its middle lies between −π and π. A run ends when the
         angle is half a turn away from the single limit, or from the middle of the two. With an elastic law turns are
-        counted, from an angle between −π and π in the assembled pose, and limits are any.
+        counted, from an angle between −π and π in the assembled pose, and the limits may be any angles.
     along_axis : sequence of float, optional
         Direction in the section of the second port along which q is the offset of the first port from the second
         (see :func:`flexph.slider`); without it q is an angle.
@@ -194,7 +194,10 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
 
 
 def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
-    """Vectors V, W, U of the angle from the middle of the limits: it jumps opposite to it, outside the limits."""
+    """Vectors V, W, U whose products give the angle measured from the middle of the limits.
+
+    The angle jumps by a full turn opposite to the middle, which is outside the limits.
+    """
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
     cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())

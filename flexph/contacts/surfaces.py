@@ -42,15 +42,15 @@ class Surface(Shape, Memo):
 
     @property
     def rounding(self) -> float:
-        """Radius by which the surface is larger than what the distance is measured to [m]."""
+        """Radius [m] of the round edges: the surface is this far outside of the geometry to which distances refer."""
         return 0.0
 
     @abstractmethod
     def spots(self) -> tuple[Spot, ...]:
-        """Corners, nodes or round ends."""
+        """Corners, nodes or round ends of the surface, as balls at offsets from its port."""
 
     def edges(self) -> tuple[Edge, ...]:
-        """Edges with a radius."""
+        """Edges of the surface that have a radius."""
         return ()
 
     @property
@@ -60,7 +60,7 @@ class Surface(Shape, Memo):
 
     @abstractmethod
     def directions(self, dim: int) -> tuple[Direction, ...]:
-        """Axes of the surface, in the section at its port; raises ValueError if it does not exist in a dimension."""
+        """Axes of the surface in the section at its port; raises ValueError if it does not fit ``dim`` dimensions."""
 
     @property
     @abstractmethod
@@ -81,8 +81,8 @@ class Box(Surface):
     A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
     ``round`` its edges and corners are round. Edges touch capsules and edges of other boxes. Where two sharp boxes
     touch, edges of the first are round, with 1/100 of the shortest length of both as radius, and corners too if both
-    have a length in common. Of two boxes of equal ``round`` the second has half of it, so that flush edges do not touch
-    beside the corners.
+    have a length in common. If two boxes have equal ``round``, the second gets half of it, so that flush edges do not
+    touch in addition to the corners.
 
     Parameters
     ----------
@@ -135,11 +135,11 @@ class Box(Surface):
 
     @property
     def encloses(self) -> bool:
-        """See :class:`Surface`."""
+        """True if the box has an inside, where the distance is negative."""
         return min(self.size) > 0.0
 
     def directions(self, dim: int) -> tuple[Direction, ...]:
-        """See :class:`Surface`."""
+        """Axes of the box in the section at its port; raises ValueError if it does not fit the dimension."""
         fitting("size", tuple(self.size), dim)
         if self.axes is None:
             return tuple(axis(i, dim) for i in range(dim))
@@ -147,7 +147,7 @@ class Box(Surface):
 
     @property
     def arrays(self) -> Surfaces:
-        """See :class:`Surface`."""
+        """Arrays of the surface of the box in its axes."""
         return box_surface(tuple(self._half.tolist()))
 
     @property
@@ -157,17 +157,17 @@ class Box(Surface):
 
     @property
     def rounding(self) -> float:
-        """See :class:`Surface`."""
+        """Radius [m] of the round edges of the box."""
         return self.round
 
     def spots(self) -> tuple[Spot, ...]:
-        """See :class:`Surface`."""
+        """Corners of the box, as balls at offsets from its port."""
         axes, half = np.array(self.directions(len(self.size))), self._half
         ways = product(*((-x, x) if x else (0.0,) for x in half))
         return tuple(Spot(self.port, self.round, tuple((np.array(way) @ axes).tolist())) for way in ways)
 
     def edges(self) -> tuple[Edge, ...]:
-        """See :class:`Surface`."""
+        """Edges of the box with a radius."""
         if len(self.size) == 2 or not self.encloses:
             return ()
         axes, half, edges = np.array(self.directions(3)), self._half, []
@@ -179,11 +179,11 @@ class Box(Surface):
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the box around its port."""
         return 0.5 * float(np.linalg.norm(self.size))
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the box; ``touching`` are the ports in contact with it."""
         return Block(self.port, tuple(self.size), self.directions(dim))
 
 
@@ -230,41 +230,41 @@ class Capsule(Surface):
 
     @property
     def rounding(self) -> float:
-        """See :class:`Surface`."""
+        """Radius [m] of the round edges of the capsule."""
         return self.radius
 
     @property
     def encloses(self) -> bool:
-        """See :class:`Surface`."""
+        """True if the capsule has an inside, where the distance is negative."""
         return self.radius > 0.0
 
     def directions(self, dim: int) -> tuple[Direction, ...]:
-        """See :class:`Surface`."""
+        """Axes of the capsule in the section at its port; raises ValueError if it does not fit the dimension."""
         axis = fitting("axis", tuple(self.axis), dim)
         return (axis, perpendicular(axis)) if dim == 2 else (axis, *frame_about(axis))
 
     @property
     def arrays(self) -> Surfaces:
-        """See :class:`Surface`."""
+        """Arrays of the surface of the capsule in its axes."""
         return box_surface((0.5 * self.length, 0.0, 0.0))
 
     def spots(self) -> tuple[Spot, ...]:
-        """See :class:`Surface`."""
+        """Round ends of the capsule, as balls at offsets from its port."""
         half = tuple(0.5 * self.length * x for x in self.axis)
         return tuple(Spot(self.port, self.radius, tuple(sign * x for x in half)) for sign in (1.0, -1.0))
 
     def edges(self) -> tuple[Edge, ...]:
-        """See :class:`Surface`."""
+        """Edges of the capsule with a radius."""
         half = tuple(0.5 * self.length * x for x in self.axis)
         return (Edge(self.port, (0.0,) * len(half), half, self.radius),)
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the capsule around its port."""
         return 0.5 * self.length + self.radius
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the capsule; ``touching`` are the ports in contact with it."""
         return RoundedBar(self.port, self.length, self.radius, tuple(self.axis))
 
 
@@ -289,7 +289,8 @@ class Mesh(Surface):
     scale : float
         Factor of the points: 1e-3 for a file in millimetres.
     closed : bool, optional
-        Demand a closed mesh (True), or take it as touched from both sides (False); by default as the mesh is.
+        True raises ValueError for an open mesh; False treats the mesh as open, touched from both sides. By default it
+        is treated as closed if it has no border.
 
     Raises
     ------
@@ -336,16 +337,16 @@ class Mesh(Surface):
 
     @once
     def topology(self) -> Cells:
-        """Cells between welded points."""
+        """Cells of the mesh after coincident points are merged."""
         return mesh_of(self.points, self.cells)
 
     @property
     def encloses(self) -> bool:
-        """See :class:`Surface`."""
+        """True if the mesh has an inside, where the distance is negative."""
         return self.closed is not False and not self.topology.loose
 
     def directions(self, dim: int) -> tuple[Direction, ...]:
-        """See :class:`Surface`."""
+        """Axes of the mesh in the section at its port; raises ValueError if it does not fit the dimension."""
         if self.points.shape[1] != dim:
             place = "the plane" if dim == 2 else "space"
             raise ValueError(f"mesh must have points of {dim} components in {place}, got {self.points.shape[1]}")
@@ -353,25 +354,25 @@ class Mesh(Surface):
 
     @once
     def arrays(self) -> Surfaces:
-        """See :class:`Surface`."""
+        """Arrays of the surface of the mesh in its axes."""
         return mesh_surface(self.topology, closed=self.encloses)
 
     def spots(self) -> tuple[Spot, ...]:
-        """See :class:`Surface`."""
+        """Nodes of the mesh, as balls at offsets from its port."""
         used = np.unique(self.cells)
         return tuple(Spot(self.port, 0.0, tuple(point)) for point in self.points[used].tolist())
 
     def blend(self, radius: float) -> float:
-        """See :class:`Surface`."""
+        """Width of the blends between faces of the mesh that a ball of a radius touches together [m]."""
         return radius * min(BLEND * sharpness(self.topology, closed=self.encloses), SHARP)
 
     @property
     def reach(self) -> float:
-        """See :class:`Shape`."""
+        """Radius [m] of the mesh around its port."""
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """See :class:`Shape`."""
+        """Drawing sign of the mesh; ``touching`` are the ports in contact with it."""
         return Faces(self.port, self.points, self.cells)
 
 

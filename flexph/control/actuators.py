@@ -151,7 +151,7 @@ class _Quantised:
 
 @dataclass(frozen=True, eq=False)
 class _Through:
-    """Controller function whose outputs are filtered by ``change``, which keeps a state between calls."""
+    """Controller function whose outputs pass through a filter ``change``, whose state is stored between calls."""
 
     function: Callable[..., Any]
     remembers: bool
@@ -186,11 +186,11 @@ def _number(port: str, value: Any) -> Any:
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise Misanswered if a limit names a port that the controller has no output for."""
+    """Raise Misanswered if a limit names a port for which the controller has no output."""
     unknown = sorted(set(values) - set(answer))
-    if answer and unknown:  # before the first output of a delayed controller the answer is empty
+    if answer and unknown:  # before the first output of a delayed controller there are no outputs
         names = ", ".join(map(repr, answer))
-        raise Misanswered(f" has {name} for {unknown[0]!r}, and answers for {names}")
+        raise Misanswered(f" has {name} for {unknown[0]!r}, but returns inputs for {names} only")
 
 
 def _clipped(value: Any, most: float | None) -> Any:

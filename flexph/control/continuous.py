@@ -111,7 +111,7 @@ class ControllerStep(NamedTuple):
     rates: Array
 
 
-class ControllersStep(Protocol):
+class ControllerStepper(Protocol):
     """Time stepping of a controller under inputs that are constant in a step and forces of the laws at its other ports.
 
     A step takes the inputs (m,) and the forces of the laws, which act against their ports.
@@ -119,25 +119,22 @@ class ControllersStep(Protocol):
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """Laws that close the last ports."""
+        """Laws that close the last ports, in their order."""
 
     def energy(self, x: Array) -> float:
-        """Energy H_c [J]."""
+        """Energy H_c [J] of the controller at a state."""
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
         """Advance a state by one step of length h."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """Derivatives of the mean outputs and rates of a step with respect to the laws' forces.
-
-        (m, laws) and (laws, laws).
-        """
+        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the l laws' forces."""
 
     def rates(self, x: Array) -> Array:
         """Rates of the ports closed by laws, as far as the state stores them."""
 
 
-def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllersStep:
+def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerStepper:
     """Energy-conserving stepper of a controller."""
     if isinstance(system, Terminated):
         return LinearSteps(system.system, system.acting)
@@ -175,7 +172,7 @@ class LinearSteps:
         return both[:, : self._size], both[:, self._size :]
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """See :class:`ControllersStep`."""
+        """Advance a state by one step of length h, under inputs (m,) and the forces of laws."""
         from_state, from_input = self._matrices(h)
         mean = from_state @ x + from_input @ (np.concatenate([u, -forces]) if self.laws else u)
         n, output = self._size, self.B.T @ mean
@@ -184,12 +181,12 @@ class LinearSteps:
         return ControllerStep(end, self.energy(end), output[: self._open], lost, output[self._open :])
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """See :class:`ControllersStep`."""
+        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the l laws' forces."""
         change = -self.B.T @ self._matrices(h)[1][:, self._open :]
         return change[: self._open], change[self._open :]
 
     def rates(self, x: Array) -> Array:
-        """See :class:`ControllersStep`."""
+        """Rates (l,) of the ports closed by laws at a state x."""
         stored = np.where(self.moving[: self._size], x, 0.0)
         return np.asarray(stored @ self.B[: self._size, self._open :])
 
@@ -208,15 +205,15 @@ class _GeneralSteps:
         return float(self.system.H(x))
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """See :class:`ControllersStep`."""
+        """Empty derivatives (m, 0) and (0, 0), as no laws close ports of general systems."""
         return np.zeros((self.system.inputs_size, 0)), np.zeros((0, 0))
 
     def rates(self, x: Array) -> Array:
-        """See :class:`ControllersStep`."""
+        """Empty rates (0,), as no laws close ports of general systems."""
         return np.zeros(0)
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """See :class:`ControllersStep`."""
+        """Advance a state by one step of length h, under inputs (m,) and the forces of laws."""
         size = np.maximum(np.abs(x), self.system.floor(x)) if x.any() else self._at_rest(x, h, u)
         solved = self._pair.step(x, h, u, size)
         output, lost = np.asarray(solved.output), float(solved.dissipated)

@@ -32,7 +32,7 @@ def _is_called(controller: Any) -> bool:
 
 
 def _held(c: FeedbackLoop) -> Sampled:
-    """Feedback with a period, as a sampled controller."""
+    """Convert a feedback with a period to a sampled controller."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
 
@@ -54,8 +54,8 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """Controllers of a run: the inputs of the mechanism that they hold, and their call times.
 
-    Two controllers that set one port are refused. ``coupled`` are the controllers that act within a step, or None;
-    ``last`` is the result of the last step, kept if ``read_steps``.
+    Two controllers that set the same port raise ValueError. ``coupled`` are the controllers that act within a step, or
+    None; ``last`` is the result of the last step, kept if ``read_steps``.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -96,13 +96,16 @@ class ControlLoops:
         return ports
 
     def memories(self) -> dict[str, Any]:
-        """Restart data of all but the continuous controllers, by name."""
+        """Restart data of all controllers except continuous ones, by name."""
         within = {} if self.coupled is None else {c.name: {"near": c.near} for c in self.coupled.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """True if loops can read the sensors of all called controllers; they then call feedback functions, too."""
+        """True if compiled loops can read the sensors of all called controllers; the loops then also call feedback.
+
+        Prepares the feedback controllers for such calls.
+        """
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False
         for loop, own in zip(self.called, self._feedback, strict=True):
@@ -112,12 +115,12 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call the k-th called controller with the time and all readings."""
+        """Call controller ``k`` of those called between steps, with the time and all readings ``seen``."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Count the calls by loops of each controller whose sensors they read, and store its unwrapped angles."""
+        """Add the calls made by compiled loops to the count of each controller, and store its unwrapped angles."""
         for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
@@ -204,7 +207,7 @@ class ControlLoops:
         return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **coupled}
 
     def restore(self, kept: Any) -> None:
-        """Restore a checkpoint."""
+        """Restore the controllers from a checkpoint."""
         self._held[:] = kept["held"]
         last = kept["last"]
         multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))

@@ -25,7 +25,8 @@ class ControllersStep(NamedTuple):
     ``inputs`` are the inputs of the controllers' ports, ``forces`` those of their laws, ``held`` (i,) the inputs of all
     ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free ports. ``flows`` are, by
     controller, its dissipation and the work of external inputs by port; ``given`` is its work on the mechanism by port;
-    ``error`` is its share of the balance error [J]. ``near`` are the measures next to which angles are unwrapped.
+    ``error`` is its share of the balance error [J]. ``near`` are the last
+    values of the sensors, from which angle unwrapping continues.
     """
 
     states: list[Array]
@@ -40,7 +41,7 @@ class ControllersStep(NamedTuple):
     near: list[list[float]]
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step."""
+        """Rows to record for the step, by name."""
         energy = {"controller_energy": self.energy, "controller_state": _concatenated(self.states)}
         flows = {"controller_flows": self.flows, "controller_work": self.given}
         return {**energy, **flows, "controller_held": self.own_held}
@@ -58,14 +59,14 @@ class CompiledStep(NamedTuple):
     restart: Any
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step."""
+        """Rows to record for the step, by name."""
         return self.values
 
 
 class CoupledControllers:
     """Controllers that act within the steps of a run, and the solver for the inputs that couple them to the mechanism.
 
-    The inputs u of a step equal the controllers' answers to the outputs of the mechanism under u. Broyden's method
+    The inputs u of a step equal the controllers' responses to the outputs of the mechanism under u. Broyden's method
     solves this equation and keeps its matrix from step to step. A trial is a step of the mechanism under constant
     inputs, so that its energy balance closes whatever residual is left in u. Laws of controllers, such as dry friction,
     are not part of that matrix: they are solved exactly, together with its linear model, so that friction may change
@@ -98,7 +99,7 @@ class CoupledControllers:
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def evaluate_at(self, points: int) -> None:
-        """Evaluate feedback at a number of points of each step; for runs with feedback only."""
+        """Set the number of points of each step at which feedback is evaluated; for runs with feedback only."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
@@ -188,7 +189,7 @@ class CoupledControllers:
         return np.concatenate([np.zeros(0), *(c.steps.rates(x) for c, x in each if c.steps.laws)])
 
     def _line(self, trial: TrialStep, forces: Array, by_forces: Array, before: Array) -> Line:
-        """Linear relation of rates and forces at the ports of laws, with all other unknowns eliminated."""
+        """Linear relation between rates and forces at the ports of laws, with all other unknowns eliminated."""
         q = self.entries.size
         if not self.laws:
             return Line.nothing()
@@ -207,7 +208,7 @@ class CoupledControllers:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Initial inputs: extrapolated from the last three steps, or the last ones if there are laws."""
+        """Initial inputs: extrapolated from the last three steps, or those of the last step if there are laws."""
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])
@@ -251,7 +252,7 @@ class CoupledControllers:
 
     @property
     def memory(self) -> tuple[Array, Array, float, float, Array, float]:
-        """Past inputs, Jacobian, largest answer, the Jacobian's step length, forces and largest rate of the laws."""
+        """Past inputs, Jacobian, largest response, the Jacobian's step length, forces and largest rate of the laws."""
         return self._past, self._slope, self._scale, self._h, self._forces, self._speed
 
     @memory.setter
@@ -266,7 +267,7 @@ class CoupledControllers:
         return {"states": states, "near": near, **inner}
 
     def restore(self, kept: Any) -> None:
-        """Restore a checkpoint."""
+        """Restore the coupling from a checkpoint."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
         self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
         self._scale, self._speed, self._h = map(float, kept["numbers"])

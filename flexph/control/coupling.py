@@ -30,7 +30,8 @@ _KNOWN = DryFriction, Limit
 class EvaluationPoints(NamedTuple):
     """Points of a step at which feedback is evaluated, as shares of its length, with their quadrature weights.
 
-    ``ends`` is the weight of a trial's state in the readings at a point; the state at the start has the rest.
+    ``ends`` is the weight of a trial's state in the readings at a point; the state at the start has the weight 1 −
+    ends.
     """
 
     nodes: Array
@@ -124,7 +125,7 @@ class CompiledCoupling:
         return next((error for error in errors if error is not None), None)
 
     def check_answers(self, start: float, end: float) -> None:
-        """Repeat the last calls of feedback in C within a step; raises Unusable for an answer that cannot be used."""
+        """Repeat the last calls of C feedback within a step, for errors: raises Unusable for invalid outputs."""
         for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
             time = own.call.time.item()
             if own.call.in_c and start < time < end:
@@ -204,7 +205,7 @@ class CompiledCoupling:
 
 
 class _Offsets:
-    """Offsets of a controller in the stacked unknowns, inputs, states and joined inputs of all."""
+    """Offsets of a controller in the stacked unknowns, inputs, states and joined inputs of all controllers."""
 
     def __init__(self) -> None:
         self.unknown = self.input = self.state = self.coupled = 0

@@ -56,7 +56,7 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
 
 
 class LawFunctions:
-    """Callback for laws known to Python only; loops call ``address`` with the number of the law."""
+    """Callback for laws implemented in Python only; compiled loops call ``address`` with the index of the law."""
 
     def __init__(self, laws: Sequence[Law]) -> None:
         self._laws = laws
@@ -116,7 +116,7 @@ def law_arrays(
 
 
 def _kind(law: Law) -> tuple[int, tuple[float, float]]:
-    """Kind of a law and its two parameters."""
+    """Kind of a law, as a code for compiled loops, and its two parameters."""
     if isinstance(law, DryFriction):
         return DRY, (law.level, 0.0)
     if isinstance(law, Limit):
@@ -125,7 +125,7 @@ def _kind(law: Law) -> tuple[int, tuple[float, float]]:
 
 
 class Call(NamedTuple):
-    """Function that loops call for a feedback, with the arrays that it reads and writes.
+    """Function that compiled loops call for a feedback, with the arrays that it reads and writes.
 
     The function returns 1 if it has set the inputs. A Python function receives the number ``given``; a C function
     receives time, readings, inputs and the user data at ``given``. Keep a reference to ``keeper`` while loops may call.
@@ -172,7 +172,7 @@ class FeedbackArrays:
 
     @property
     def near(self) -> list[float]:
-        """Measures at the last reading, next to which angles are unwrapped."""
+        """Sensor values at the last reading, from which angle unwrapping continues."""
         near: list[float] = self._struct.value.near.tolist()
         return near
 
@@ -183,7 +183,7 @@ class FeedbackArrays:
 
 
 def feedback_arrays(c: FeedbackLoop, x: Array, near: list[float] | None) -> FeedbackArrays:
-    """Arrays of a feedback at a state, with the measures ``near`` next to which angles are unwrapped."""
+    """Arrays of a feedback at a state; ``near`` are the sensor values from which angle unwrapping continues."""
     return FeedbackArrays(c.panel, c.read(x, near), c.entries, _call_of(c))
 
 

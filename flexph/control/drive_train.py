@@ -252,7 +252,7 @@ def _elastic(stiffness: float | None, damping: float) -> tuple[float, float] | N
 
 
 def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, tuple[str, Any]]]:
-    """Viscous coefficient of the friction on a spin, and the laws of its other parts."""
+    """Viscous coefficient of the friction on a spin, and the laws of other friction by name."""
     laws: dict[str, tuple[str, Any]] = {}
     if isinstance(friction, Relation):
         laws["friction"] = "spin", friction

@@ -51,10 +51,10 @@ def hydraulic_cylinder(
 
         p = β ln(m/V),   H = β (m − V − V ln(m/V)),   ∂H/∂V = −p,   h = ∂H/∂m = β (1 − V/m),
 
-    so that the fluid has the bulk modulus β, and h (p to first order) is the work of bringing in more. The volumes
-    follow the distance ℓ of both points, V₁ = V_d + A₁(ℓ − ℓ₀) behind the piston and V₂ = V_d + A₂(ℓ₀ + s − ℓ) around
-    the rod; the force on the rod is p₁A₁ − p₂A₂ along the line. Flows through the edges of the valve are turbulent, and
-    laminar at drops far below Δ_t,
+    so that the fluid has the bulk modulus β, and h (p to first order) is the work per volume of fluid that is added.
+    The volumes follow the distance ℓ of both points, V₁ = V_d + A₁(ℓ − ℓ₀) behind the piston and V₂ = V_d + A₂(ℓ₀ + s −
+    ℓ) around the rod; the force on the rod is p₁A₁ − p₂A₂ along the line. Flows through the edges of the valve are
+    turbulent, and laminar at drops far below Δ_t,
 
         q = q_N |y| Δh / √(Δp_N (|Δh| + Δ_t)),
 
@@ -64,7 +64,8 @@ def hydraulic_cylinder(
 
     Joined by :class:`Continuous` it is solved within each step by a discrete gradient along the mean of the line: the
     energy of the fluid is ``stored NAME`` in the ledger, the losses of the valves ``dissipation``, and the works of
-    pump and coil are ``NAME: pump`` and ``NAME: valve``, balanced to round-off. Both momenta are kept.
+    pump and coil are ``NAME: pump`` and ``NAME: valve``, balanced to round-off. Momentum and angular
+    momentum of the mechanism are conserved.
 
     H. E. Merritt, Hydraulic Control Systems, Wiley (1967), ch. 3 and 6.
 
@@ -183,7 +184,7 @@ def hydraulic_cylinder(
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Numbers of a cylinder, and its functions of the state (m₁, m₂, m_s, d, y)."""
+    """Parameters of a cylinder, and its functions of the state (m₁, m₂, m_s, d, y)."""
 
     piston: float
     ring: float
@@ -304,7 +305,7 @@ def _beyond(fluid: _Cylinder, x: Array) -> str | None:
     pressures = [fluid.bulk * math.log(m / V) for m, V in zip(x[:3].tolist(), fluid.volumes(x[3:-1]), strict=True)]
     if min(pressures) < -1e5:
         of, pressure = "the line" if pressures[2] < -1e5 else "a chamber", min(pressures)
-        return f"{of} has {pressure:.3g} Pa, below vacuum: fluid cavitates there, which the model does not have"
+        return f"{of} has {pressure:.3g} Pa, below vacuum: the fluid cavitates, which the model does not describe"
     if abs(x[-1]) > 1.001:
         return f"the valve is open by {x[-1]:.4g}, beyond −1 to 1: its command must stay within"
     return None

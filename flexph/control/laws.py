@@ -2,8 +2,8 @@
 
 A law relates the mean rate s of a step at a port and the force f against it, f s ≥ 0.
 
-The rest of the system answers ``s = free − slope f`` with slope ≥ 0. A law that does not fall with the rate has
-exactly one point in common with this line.
+Without the law, the system responds to the force by ``s = free − slope f`` with slope ≥ 0. A law that does not fall
+with the rate has exactly one point in common with this line.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class DryFriction:
         check.not_negative("level", self.level)
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """See :class:`Law`."""
+        """Mean rate and force at which the law meets the line rate = free − slope · force."""
         if before < 0.0:
             rate, force = self.intersection(-free, slope, -before)
             return -rate, -force
@@ -88,7 +88,7 @@ class DryFriction:
         return free + most, -self.level
 
     def stiffness(self, rate: float, force: float) -> float:
-        """See :class:`Law`."""
+        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
         return math.inf if 0.0 < abs(force) < self.level else 0.0
 
 
@@ -99,7 +99,7 @@ class Smooth:
     relation: Relation
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """See :class:`Law`; if the relation falls with the rate, one of its points on the line."""
+        """Mean rate and force at which the relation meets the line; one of several points for a falling relation."""
         low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
         rate = 0.5 * free
         for _ in range(ROOT_STEPS):
@@ -114,7 +114,7 @@ class Smooth:
         return rate, force
 
     def stiffness(self, rate: float, force: float) -> float:
-        """See :class:`Law`."""
+        """Slope ∂f/∂s of the relation at a rate."""
         return float(self.relation.slope(rate))
 
 
@@ -126,14 +126,14 @@ class Limit:
     resistance: float
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """See :class:`Law`."""
+        """Mean rate and force at which the law meets the line rate = free − slope · force."""
         over = max(abs(free) - self.limit, 0.0) / (1.0 + slope * self.resistance)
         if over == 0.0:
             return free, 0.0
         return math.copysign(self.limit + over, free), math.copysign(self.resistance * over, free)
 
     def stiffness(self, rate: float, force: float) -> float:
-        """See :class:`Law`."""
+        """Slope ∂f/∂s at a point of the law: the resistance above the limit, zero below."""
         return self.resistance if force != 0.0 else 0.0
 
 
@@ -152,13 +152,17 @@ class Line(NamedTuple):
 
     @classmethod
     def nothing(cls) -> Line:
-        """Line of no laws."""
+        """Linear response of a system without laws: empty arrays."""
         none = np.zeros(0)
         return cls(none, np.zeros((0, 0)), none, none, none)
 
     @classmethod
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
-        """Line through a trial's rates and forces, with reduced rates ``left[:, 0]`` and slopes ``left[:, 1:]``."""
+        """Line through a trial's rates and forces, from its rates and their derivatives by forces.
+
+        ``left`` (m, 1 + m) are the rates, and their derivatives with respect to the forces, after elimination of all
+        other unknowns.
+        """
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
         points = zip(laws, rates + own * forces, own, before, strict=True)
@@ -168,7 +172,7 @@ class Line(NamedTuple):
         return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
 
     def met(self, laws: Sequence[Law], guess: Array) -> Array:
-        """Forces (m,) of all laws on the line; raises StepFailed."""
+        """Forces (m,) at which all laws meet the line; raises StepFailed if they are not found."""
         return meet_all(laws, self, guess)[1] if laws else guess
 
 
@@ -176,7 +180,7 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
     """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed.
 
     Newton's method on the distance from the points at which each law is met alone, with the tangents of the laws there
-    and a line search: gyroscopic slopes, as of current and spin of a motor, would let the full step cycle.
+    and a line search: with gyroscopic slopes, such as those of current and spin of a motor, full steps would cycle.
     """
     forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):

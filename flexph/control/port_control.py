@@ -80,7 +80,7 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
 
 
 def coupled(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
-    """:func:`feedback` at several ports, given as a mapping from controller ports to plant ports."""
+    """Negative feedback (:func:`feedback`) at several ports, given as a mapping from controller to plant ports."""
     pairs = [
         (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))
         for own, port in ports.items()
@@ -163,7 +163,7 @@ def port_spring(
     stiffness : array_like
         K [N/m or N m], a number for all ``width`` components, or a matrix.
     damping : array_like, optional
-        D [N s/m or N m s], likewise; none by default.
+        D [N s/m or N m s], a number or a matrix; none by default.
     width : int
         Number of components.
     name : str

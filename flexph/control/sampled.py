@@ -29,7 +29,7 @@ GOES_ON = {"memory", "near", "inputs", "since", "period", "calls"}
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sampled:
-    """Controller that reads its sensors every ``period`` [s] from the run's start and holds its outputs between.
+    """Controller that reads its sensors every ``period`` [s] from the run's start and holds its outputs between calls.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _own(name: str, memory: Any) -> Any:
 
 
 class Misanswered(ValueError):
-    """Invalid answer of a controller; the message continues after the name of the controller and the time."""
+    """Error: invalid return value of a controller; the message is preceded by the controller's name and the time."""
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
@@ -135,7 +135,7 @@ class CalledLoop:
 
     @property
     def panel(self) -> Panel:
-        """Sensors that read states."""
+        """Panel of the sensors that read states."""
         return self._sensors.panel
 
     @property

@@ -28,7 +28,7 @@ class StateFeedback:
     """Feedback u = f(t, y) of readings y, solved within each step from the means of time and readings over it.
 
     The mechanism moves under the constant inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), so that the energy balance closes for
-    any f; the ledger has the work at its ports. The error is of second order in the step; a function that is called
+    any f; the ledger shows the work at its ports. The error is of second order in the step; a function that is called
     and held, :class:`Sampled`, has an error of first order in its period.
     With :class:`flexph.methods.ExactGauss` u is evaluated at each Gauss point of the step, by the readings there.
 
@@ -98,7 +98,7 @@ class StateFeedback:
 
 
 class Unusable(TimedError):
-    """Answer of a feedback that cannot be used as input."""
+    """Error: a feedback returned a value that cannot be used as input."""
 
 
 class FeedbackLoop:
@@ -124,7 +124,7 @@ class FeedbackLoop:
         """Resume angle unwrapping from an earlier run, if that had a controller of this name."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):
-                message = "must be what the final state of a run has of a StateFeedback"
+                message = "must be the data of a StateFeedback in the final state of a run"
                 raise ValueError(f"state of controller {self.name!r} {message}")
             self.near = known["near"]
 

@@ -1,4 +1,4 @@
-"""Trial steps: the mechanism under given inputs, its outputs at ports, and the controllers' answers."""
+"""Trial steps: the mechanism under given inputs, its outputs at ports, and the controllers' responses."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Take = Callable[[Array], tuple[Any, Array, Array]]
 
 
 class TrialStep(NamedTuple):
-    """Trial step: result of the mechanism, its outputs, and steps and answers of the controllers.
+    """Trial step: result of the mechanism, its outputs, and steps and responses (``answers``) of the controllers.
 
-    ``off`` (q + m,) are inputs minus answers, then the mean rates of the ports closed by laws.
+    ``off`` (q + m,) are inputs minus responses, then the mean rates of the ports closed by laws.
     """
 
     result: Any

@@ -41,15 +41,16 @@ def canonical_form(
 ) -> CanonicalSystem:
     """Transform a system to ``E = [[1, 0, 0], [0, 0, 0], [0, E₃₂, 1]]``, ``z = (∇H₁(x₁), z₂, 0)`` near its sample.
 
-    H depends on ``functions`` ψ₁ (p,) of x alone, H = H₁(ψ₁(x)). The rows of their derivative ``jacobian`` (p, n)
-    are independent and combinations of the rows of E(x) ([dg] eq. (F.3)). H itself is always such a function; others
-    solve partial differential equations and have to be supplied. The new states are x₁ = ψ₁(x) and some of the old
-    states, chosen at the sample: n − r algebraic ones and r − p parameters θ, with r the rank of E. If p = r the system
-    becomes semi-explicit ([dg] eq. (15)).
+    H depends on ``functions`` ψ₁ (p,) of x alone, H = H₁(ψ₁(x)). The rows of their derivative ``jacobian`` (p, n) are
+    independent and combinations of the rows of E(x) ([dg] eq. (F.3)). H itself is always such a function; further
+    functions are solutions of partial differential equations and have to be supplied. The new states are x₁ = ψ₁(x) and
+    some of the old states, chosen at the sample: n − r algebraic ones and r − p parameters θ, with r the rank of E. If
+    p = r the system becomes semi-explicit ([dg] eq. (15)).
 
-    Methods of :func:`flexph.integrate` accept the result as described in :func:`parametrized_system`; ``phi`` maps
-    its states back. Raises ValueError if the rank of E is not constant, if the rows of Dψ₁ are dependent or not in the
-    row space of E, or if H depends on more; φ raises outside of the neighbourhood where these coordinates are valid.
+    Methods of :func:`flexph.integrate` accept the result as described in :func:`flexph.descriptor.parametrized_system`;
+    ``phi`` maps its states back. Raises ValueError if the rank of E is not constant, if the rows of Dψ₁ are dependent
+    or not in the row space of E, or if H depends on more; φ raises outside of the neighbourhood where these coordinates
+    are valid.
     """
     form = _Form(system, Decomposition(system.E, system.sample), functions, jacobian)
     form.check()
@@ -198,7 +199,7 @@ class _Form(Memo):
         return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 
     def _at(self, x: Array) -> _Local:
-        """Dφ, E₃₂ = K₃⁻¹K₂ and U at a state, with ``Q T Dφ = [K₁, K₂, K₃]``.
+        """Derivative Dφ, coupling E₃₂ = K₃⁻¹K₂ and frame U at a state, with ``Q T Dφ = [K₁, K₂, K₃]``.
 
         The rows of Uᵀ are ℓU₀₁ᵀ, the left null space of E, and K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.
         """

@@ -76,7 +76,7 @@ class Decomposition(Memo):
         return Blocks(E11, E12, E21)
 
     def at(self, x: Array) -> tuple[Array, Array, Array]:
-        """U (m, m), Σ (r, r), V (n, n) at a state. Raises ValueError as :meth:`blocks`."""
+        """Factors U (m, m), Σ (r, r), V (n, n) at a state. Raises ValueError as :meth:`blocks`."""
         (left, right), blocks, r = self.first, self.blocks(x), self.rank
         below, right_of = _quotients(blocks)
         U = _orthogonal(left @ _lower(below, r))  # Ũᵀ = [[1, 0], [−E₂₁E₁₁⁻¹, 1]] U₀ᵀ
@@ -108,7 +108,7 @@ class Echelon(Memo):
         return np.concatenate([np.sort(chosen[: d.rank]), np.sort(chosen[d.rank :])])
 
     def at(self, x: Array) -> tuple[Array, Array]:
-        """U (m, m) and E₁₂ (r, n − r) at a state. Raises ValueError if the first columns are dependent."""
+        """Matrices U (m, m) and E₁₂ (r, n − r) at a state. Raises ValueError if the first columns are dependent."""
         d = self.decomposition
         U, _, _ = d.at(x)
         rows = (U[:, : d.rank].T @ dense(d.matrix(x)))[:, self.order]
@@ -145,6 +145,6 @@ def _lower(below: Array, r: int) -> Array:
 
 
 def _orthogonal(matrix: Array) -> Array:
-    """Factor Q of the QL decomposition with positive diagonal (Gram-Schmidt from the right), smooth as its matrix."""
+    """Factor Q of the QL decomposition with positive diagonal (Gram-Schmidt from the right), smooth like the matrix."""
     q, triangle = np.linalg.qr(matrix[:, ::-1])
     return (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]

@@ -1,4 +1,4 @@
-"""Nonlinear resistive characteristics: of single entries, and coupled ones ([survey] eq. (2.17)-(2.18))."""
+"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18))."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Characteristic(Resistance):
         for r in self.relations:
             if not isinstance(r, Relation):
                 raise ValueError(
-                    f"relations must come from viscous, quadratic, coulomb or resistive of flexph.systems, got {r!r}"
+                    f"relations must come from viscous, quadratic, coulomb or resistive of flexph.laws, got {r!r}"
                 )
         object.__setattr__(self, "relations", tuple(self.relations))
 
@@ -67,7 +67,7 @@ class Characteristic(Resistance):
         return np.diag([float(r.resistance(e)) for r, e in zip(self.relations, efforts, strict=True)])
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R of :meth:`matrix`, and S = 0."""
+        """Symmetric part R of :meth:`matrix`, and skew part S = 0."""
         return self.matrix(efforts), np.zeros((self.size,) * 2)
 
 
@@ -97,7 +97,7 @@ class MultiportCharacteristic(Resistance):
     Raises
     ------
     ValueError
-        If power is generated, at construction or at any evaluated efforts; with efforts and power.
+        If power is generated, at construction or at any evaluated efforts; the message has efforts and power.
     """
 
     entries: int
@@ -150,7 +150,7 @@ class MultiportCharacteristic(Resistance):
         return np.array([central(self.force, efforts, move) for move in np.diag(steps)]).T / steps
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``, by the splitting of efforts divided by their ``scale``."""
+        """Matrices R ⪰ 0 and S = −Sᵀ of ``(R + S) e = F(e)``, by :func:`splitting` of efforts divided by ``scale``."""
         unit = np.outer(self.scale, self.scale)
         L, force = self.mean_slope(efforts) * unit, self.force(efforts) * self.scale
         R, S = splitting(L, efforts / self.scale, force, self.power(efforts))
@@ -165,8 +165,8 @@ def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Ar
         R = B + (p − b)/b² w wᵀ = K Kᵀ,   K = C + (√(p/b) − 1)/b w (Cᵀe)ᵀ
         S = A + (d wᵀ − w dᵀ)/b,          d = F − g − A e
 
-    Then Re = g, and Se = F − g as eᵀd = 0. If L e = F and the symmetric part is positive, R = B and S = A. If B misses
-    the dissipation, as for slopes that vanish, w = e and R = p/b² w wᵀ. All entries must have one unit.
+    Then Re = g, and Se = F − g as eᵀd = 0. If L e = F and the symmetric part is positive, R = B and S = A. If B has
+    no dissipation along e, as for vanishing slopes, w = e and R = p/b² w wᵀ. All entries must have one unit.
     """
     A, size = 0.5 * (L - L.T), float(np.abs(L).max(initial=0.0))
     values, vectors = np.linalg.eigh(0.5 * (L + L.T))

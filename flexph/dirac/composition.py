@@ -169,7 +169,7 @@ def interconnect(
     """Interconnection of two systems: ``D(x₁, x₂) = D₁(x₁) ∥ D₂(x₂)``, H = H₁ + H₂ ([survey] sec. 6.2).
 
     External ports are connected by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names are given as in
-    :func:`flexph.dirac.compose`. Elements can be composed with one of the structures before.
+    :func:`flexph.dirac.compose`. To interconnect through an element, compose it first with one of the two structures.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Layout:
         return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:
-        """Slices of these ports one after the other."""
+        """Slices of the ports ``names`` in a vector of their entries that begins at ``start``."""
         return spans.consecutive_of(self.spans, names, start)
 
     @property
@@ -66,13 +66,13 @@ class Layout:
 
 
 def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """Function of an array with a cache of its last value, as J, R and B of a system are evaluated at one state."""
+    """Add a cache of the last value to a function of an array, as J, R and B are evaluated at the same state."""
     last = lru_cache(maxsize=1)(lambda state: function(np.frombuffer(state)))
     return lambda x: last(np.asarray(x, dtype=float).tobytes())
 
 
 def _ended(x: Array) -> StepFailed:
-    """Error at the end of the region in which the sample's multipliers are determined."""
+    """Error for a state at which the multipliers that were chosen at the sample are not determined."""
     return StepFailed(
         f"the multipliers chosen at the sample are not determined near x = {check.shown(x)}: their "
         "constraints have rotated too far; restart from the last state, with a PortHamiltonian that has it as sample",
@@ -238,7 +238,7 @@ class GeneralEquations(_Equations):
         return self.resistance(x)[0].copy()
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
-        """D and S of all relations, each in its rows (n + ..., n + ...)."""
+        """Block matrices D and S of all resistive relations, each in the rows of its coordinates a."""
         here, at = self.energy_variables(x), self.n
         D, S = np.zeros((self.size,) * 2), np.zeros((self.size,) * 2)
         for relation, size in zip(self.relations, self.sizes, strict=True):

@@ -107,7 +107,7 @@ class ConstrainedForm:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Choice of inputs: ``flow_inputs`` (n + m,) of the first ``inner`` entries, the storage, and of the others.
+    """Choice of inputs: mask ``flow_inputs`` (n + m,) over the ``inner`` entries of the storage, then all other ports.
 
     Flows of the storage that are inputs are multipliers; flows of other ports are usually inputs. ``direct`` is True if
     the efforts of the other ports depend on those of the storage alone.

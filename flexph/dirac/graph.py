@@ -34,7 +34,7 @@ class Graph:
             a.setflags(write=False)
 
     def kernel(self) -> tuple[Array, Array]:
-        """F and E of ``F f + E e = 0``, from w − J v = 0."""
+        """Matrices F and E of the kernel form ``F f + E e = 0``, from w − J v = 0."""
         n, swapped = len(self.J), self.flow_inputs
         one, minus = np.eye(n), -self.J + 0.0
         return np.where(swapped, minus, one), np.where(swapped, one, minus)
@@ -50,7 +50,8 @@ class Graph:
         values = np.linalg.svd(block, compute_uv=False)
         if a.size and (a.size % 2 or values[-1] <= RANK * max(float(np.abs(J).max()), 1.0)):
             raise ValueError(
-                f"no such form: of J the block of the {a.size} entries to exchange is singular "
+                f"the chosen variables cannot be inputs together: the block of J of the {a.size} exchanged entries is "
+                "singular "
                 f"({'odd size' if a.size % 2 else f'smallest singular value {values[-1]:.0e}'})"
             )
         pivoted, inverse = np.empty_like(J), np.linalg.inv(block) if a.size else block

@@ -56,7 +56,7 @@ class InputStateOutput:
     Raises
     ------
     ValueError
-        If a condition fails, with the defect.
+        If a condition fails; the message has the defect.
     """
 
     J: MatrixFunction | Any

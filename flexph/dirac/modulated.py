@@ -23,7 +23,8 @@ DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
 class Regularity:
     """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
 
-    It is true if both are equal at all points: near regular points they are constant ([survey] sec. 7).
+    The value is true in conditions (``bool``) if both dimensions are equal at all points: near regular points they are
+    constant ([survey] sec. 7).
 
     Attributes
     ----------
@@ -137,7 +138,7 @@ class ModulatedDirac:
     ------
     ValueError
         If the structure at the sample has no such ports, or D(x) is not continuous there ([rigid] definition 4 (b));
-        with states and ranks.
+        the message has states and ranks.
     """
 
     at: Callable[[Array], DiracStructure]
@@ -161,7 +162,7 @@ class ModulatedDirac:
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Checked ports of the storage; by default the first ones with as many entries as there are states."""
+    """Ports of the storage, checked to have one entry for each state; by default the first ports that do."""
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}

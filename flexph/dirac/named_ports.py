@@ -32,7 +32,7 @@ class NamedPorts:
         return len(self.graph.J)
 
     def reordered(self, names: Iterable[str]) -> Self:
-        """Structure with its ports in another order, each of them once."""
+        """Structure with its ports in the order ``names``, a permutation of all ports."""
         names = list(names)
         if sorted(names) != sorted(self.ports):
             raise ValueError(f"names must be a permutation of the ports {list(self.ports)}, got {names}")

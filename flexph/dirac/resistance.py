@@ -51,14 +51,14 @@ class Resistance(ABC):
 
     @abstractmethod
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R and S (m, m) of ``f = −(R + S) e``."""
+        """Matrices R ⪰ 0 and S = −Sᵀ (m, m) of ``f = −(R + S) e`` at a state and efforts (m,)."""
 
     def admitted(self, x: Array) -> Array:
-        """T (m, r) of ``e = T a``."""
+        """Basis T (m, r) of the possible efforts ``e = T a`` at a state."""
         return np.eye(self.size)
 
     def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
-        """D and S (r, r) of ``Tᵀf = −(D + S) a``."""
+        """Matrices D ⪰ 0 and S = −Sᵀ (r, r) of ``Tᵀf = −(D + S) a`` in the coordinates a of possible efforts."""
         return self.matrices(x, coordinates)
 
 
@@ -81,7 +81,7 @@ class LinearResistance(Memo, Resistance):
     Raises
     ------
     ValueError
-        If a condition fails, with the defect.
+        If a condition fails; the message has the defect.
     """
 
     flow: Array
@@ -135,14 +135,14 @@ class LinearResistance(Memo, Resistance):
         return singular_vectors(self.flow, tolerance=RANK, size=1.0).range
 
     def matrix_of_efforts(self) -> Array:
-        """R of ``f = −R e``; raises ValueError if not every effort is possible."""
+        """Matrix R of ``f = −R e``; raises ValueError if not every effort is possible."""
         if not self.admits_efforts:
             raise ValueError("R_f must be invertible for the form f = −R e, but it is singular")
         matrix = np.linalg.solve(self.flow, self.effort)
         return 0.5 * (matrix + matrix.T)
 
     def image(self, directions: Array | None = None) -> tuple[Array, Array]:
-        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f, for the possible efforts.
+        """Basis T (m, r) of the possible efforts e = T a, r = rank R_f, and D (r, r) ⪰ 0 of ``Tᵀf = −D a``.
 
         ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, by default those of im R_f; R_fᵀK must have rank
         r, so that the rest of λ = K a + k, R_fᵀk = 0, does not contribute to Tᵀf.
@@ -152,15 +152,15 @@ class LinearResistance(Memo, Resistance):
         return -self.flow.T @ K, 0.5 * (loss + loss.T)
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R of :meth:`matrix_of_efforts`, and S = 0."""
+        """Symmetric matrix R of :meth:`matrix_of_efforts`, and skew part S = 0."""
         return self.matrix_of_efforts(), np.zeros((self.size,) * 2)
 
     def admitted(self, x: Array) -> Array:
-        """T of :meth:`image`."""
+        """Basis T (m, r) of the possible efforts, from :meth:`image`."""
         return self.image()[0]
 
     def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
-        """D of :meth:`image`, and S = 0."""
+        """Symmetric matrix D (r, r) of :meth:`image`, and skew part S = 0."""
         return self.image()[1], np.zeros((self.coordinates,) * 2)
 
 
@@ -183,7 +183,7 @@ class ModulatedResistance(Resistance):
     Raises
     ------
     ValueError
-        If this dimension changes, with the state.
+        If this dimension changes; the message has the state.
     """
 
     at: Callable[[Array], Resistance]
@@ -212,7 +212,7 @@ class ModulatedResistance(Resistance):
         return self.base.coordinates
 
     def here(self, x: Array) -> Resistance:
-        """Resistance R_x; raises ValueError unless its kind and rank are those at the sample."""
+        """Resistance R_x at the state x; raises ValueError unless its kind and rank are as at the sample."""
         relation = self.at(x)
         base = self.base
         if type(relation) is not type(base) or (relation.size, relation.controlled) != (self.size, self.controlled):
@@ -228,18 +228,18 @@ class ModulatedResistance(Resistance):
         return relation
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R and S of R_x."""
+        """Matrices R and S (m, m) of the resistance R_x at the state x."""
         return self.here(x).matrices(x, efforts)
 
     def admitted(self, x: Array) -> Array:
-        """T of R_x, in coordinates that are continuous in x, with the directions K of the sample."""
+        """Basis T (m, r) of the possible efforts of R_x, continuous in x by the directions K of the sample."""
         relation, base = self.here(x), self.base
         if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
             return relation.image(base.directions)[0]
         return relation.admitted(x)
 
     def reduced(self, x: Array, coordinates: Array) -> tuple[Array, Array]:
-        """D and S of R_x in the same coordinates."""
+        """Matrices D and S (r, r) of R_x in the coordinates of :meth:`admitted`."""
         relation, base = self.here(x), self.base
         if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
             return relation.image(base.directions)[1], np.zeros((self.coordinates,) * 2)

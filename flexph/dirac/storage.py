@@ -44,7 +44,7 @@ class LagrangianSubspace:
     Raises
     ------
     ValueError
-        If it is not Lagrangian, with the defect.
+        If it is not Lagrangian; the message has the defect.
     """
 
     P: Array
@@ -187,7 +187,7 @@ def _same(xi: Array) -> Array:
 
 
 def side_by_side(first: LagrangianStorage, second: LagrangianStorage, size: int) -> LagrangianStorage:
-    """Combined storage with parameters (ξ₁, ξ₂), the first ``size`` of them ξ₁."""
+    """Combined storage with parameters (ξ₁, ξ₂); ``size`` is the number of parameters ξ₁."""
 
     def joined(name: str) -> Callable[[Array], Array]:
         one, other = getattr(first, name), getattr(second, name)

@@ -49,7 +49,7 @@ class CanonicalForm:
         object.__setattr__(self, "basis", check.array("basis", self.basis, (n, n)))
 
     def image(self) -> tuple[Array, Array]:
-        """K and L of ``{(K λ, L λ)}`` with λ = (e_q, e_p, e_r, f_s)."""
+        """Matrices K and L of the image form ``{(K λ, L λ)}`` with λ = (e_q, e_p, e_r, f_s)."""
         n, k, r = len(self.basis), self.pairs, self.fixed
         flows, efforts = np.zeros((n, n)), np.zeros((n, n))
         one = np.arange(k)
@@ -108,7 +108,7 @@ class DiracStructure(NamedPorts):
     Raises
     ------
     ValueError
-        If power is not conserved or the rank is less than n, with the defect.
+        If power is not conserved or the rank is less than n; the message has the defect.
     """
 
     F: Any
@@ -214,11 +214,11 @@ class DiracStructure(NamedPorts):
         return float(np.sqrt((1.0 + values[0] ** 2) / (1.0 + values[-1] ** 2))) if values.size else 1.0
 
     def image(self) -> tuple[Array, Array]:
-        """K = Eᵀ and L = Fᵀ with ``D = {(K λ, L λ)}`` ([survey] eq. (3.3))."""
+        """Matrices K = Eᵀ and L = Fᵀ of the image form ``D = {(K λ, L λ)}`` ([survey] eq. (3.3))."""
         return self.E.T.copy(), self.F.T.copy()
 
     def constrained_form(self) -> tuple[Array, Array]:
-        """J (n, n) and G (n, l) of full rank with ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
+        """Matrices J (n, n) and G (n, l) of full rank of ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
 
         As many flows as possible are outputs. Those that are not are the free λ, and their efforts depend on the
         others: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
@@ -232,7 +232,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def hybrid(self, flow_inputs: Iterable[str] | BoolArray) -> Array:
-        """J (n, n) of ``w = J v`` with the flows of the given ports, or of the entries of a mask (n,), as inputs v.
+        """Matrix J (n, n) of ``w = J v`` with flows of the given ports (or of a mask (n,) of entries) as inputs v.
 
         The efforts of the other ports are inputs, and the conjugate variables outputs ([survey] eq. (3.6)). Raises
         ValueError if these variables cannot be inputs together.

@@ -134,7 +134,7 @@ class PortHamiltonian(Remade):
         return self.structure(np.asarray(x, dtype=float))
 
     def modulated(self) -> ModulatedDirac:
-        """Structure as a function of the energy variables."""
+        """Dirac structure as a function of the energy variables."""
         return ModulatedDirac(self.at, self.energy.states(self.sample), self.storage)
 
     @checked

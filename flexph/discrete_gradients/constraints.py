@@ -99,7 +99,7 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
 
 
 class _Held:
-    """Matrices of the system with states (x, μ), from those of the given system and Dc, at a state or over a step."""
+    """Matrices of the system with states (x, μ), at a state or over a step, from those of the given system and Dc."""
 
     def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
         self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
@@ -142,7 +142,7 @@ class _Held:
         return left if name in ("B", "P") else left @ T.T
 
     def defect(self, x: Array, step: float) -> str | None:
-        """Sentence on the most violated constraint of an initial state, None if all hold."""
+        """Description of the most violated constraint at an initial state; None if all are satisfied to round-off."""
         own = x[: self.system.size]
         values = np.asarray(self.constraints.function(own))
         scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))

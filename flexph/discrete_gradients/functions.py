@@ -82,7 +82,7 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
-    """Difference quotients (n,) as the coordinates change in this order: Gonzalez' gradient along each of them."""
+    """Itoh-Abe gradient (n,) with coordinates changed one by one in ``order``, by Gonzalez' gradient along each."""
     increments, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
     for i in order:
         middle, x = x.copy(), x.copy()
@@ -99,7 +99,7 @@ def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
 
 
 def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tuple[Scalar, Vector]:
-    """Function and gradient, with checks of the shapes of their values."""
+    """Wrap a function and its gradient by checks that their values are finite and of the right shapes."""
     scalar = partial(check.answer, "function", function, shape=())
     return lambda x: float(scalar(x)), partial(check.answer, "gradient", gradient, shape=shape)
 

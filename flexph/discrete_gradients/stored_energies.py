@@ -33,7 +33,7 @@ SHORT = 1e-3
 
 
 class Evaluated(NamedTuple):
-    """Energies ψ (k,) [J/m³], S = ∂ψ/∂E (k, c) and ∂S/∂E (k, c, c) at k strains."""
+    """Energies ψ (k,) [J/m³], stresses S = ∂ψ/∂E (k, c) and tangent moduli ∂S/∂E (k, c, c) at k strains."""
 
     energy: Array
     stress: Array
@@ -49,7 +49,7 @@ class StoredEnergy(Protocol):
 
 @dataclass(frozen=True)
 class LineEnergy:
-    """Stored energy V(ε) per length [J/m] of one strain, by an elastic law without its factor of time.
+    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law without its time factor.
 
     Within round-off of a kink the stiffness is the larger one of both sides, as rods at rest may be just slack.
     """
@@ -66,7 +66,7 @@ class LineEnergy:
 
 
 class LawRows(NamedTuple):
-    """Strain rows (k, c), which are strains times volumes (k,) [m³], and the law of their stored energy.
+    """Indices of strain rows (k, c), which are strains times volumes (k,) [m³], and the law of their stored energy.
 
     Of a rod or cable c is 1, and volumes are lengths [m].
     """
@@ -108,7 +108,10 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """ψ₁ − ψ₀ with Gauss' mean of S and its derivative ∂/∂E₁; φ (zero if only round-off), |Δ|², and values at E₁."""
+    """Terms of the mean stress: ψ₁ − ψ₀ with Gauss' mean of S and its derivative by E₁, φ, |Δ|², and ψ, S, ∂S/∂E at E₁.
+
+    φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
+    """
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))
     energy, stress, tangent = (

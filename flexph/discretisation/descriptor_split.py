@@ -109,7 +109,9 @@ class Scaling(NamedTuple):
 
 
 class CostateMap:
-    """Map ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁; products with vectors are solved, as an array it is the matrix.
+    """Map ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` from gradients to costates, applied by solving with factors of U₁ᵀEV₁.
+
+    ``numpy.asarray`` gives its matrix.
 
     A ``scaling`` of another E is reused if the scaled matrix is well conditioned.
     """
@@ -150,7 +152,7 @@ class CostateMap:
 
 
 def _diagonal(matrix: Array) -> Array | None:
-    """Diagonal of a diagonal matrix, else None; products with it are cheaper."""
+    """Diagonal of a diagonal matrix, whose products with vectors are cheaper; None for any other matrix."""
     diagonal = np.diag(matrix).copy()
     return None if np.any(matrix != np.diag(diagonal)) else diagonal
 
@@ -181,11 +183,10 @@ class ParametrizedDescriptor:
 
 
 def differential_split(system: PHDAE) -> Split | None:
-    """Split of E into differential and algebraic parts; None unless it is constant.
+    """Split of E into differential and algebraic parts; None if no constant split exists.
 
-    None for an E that is singular and not semi-explicit with constant rows and columns.
-
-    For a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
+    A varying E has a constant split if the block of its non-zero rows and columns is invertible. For a
+    :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
     """
     if isinstance(system.E, ParametrizedDescriptor):
         return selection(system.size, system.E.first, system.E.third)
@@ -228,7 +229,7 @@ def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
 
 
 def selection(n: int, *kept: slice) -> Split:
-    """Split of an E that acts on the rows and columns of the given states only."""
+    """Split of a matrix E (n, n) whose rows and columns are zero except those of the states ``kept``."""
     own = np.zeros(n, dtype=bool)
     for part in kept:
         own[part] = True
@@ -236,7 +237,7 @@ def selection(n: int, *kept: slice) -> Split:
 
 
 def _selection(size: Array) -> Split:
-    """Split by the rows and columns that are not zero."""
+    """Split that selects the non-zero rows and columns of a matrix with entries of given ``size``."""
     one = np.eye(len(size))
     rows, columns = size.any(axis=1), size.any(axis=0)
     return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])

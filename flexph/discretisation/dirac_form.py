@@ -37,9 +37,9 @@ class Dirac:
 
     which is a discrete gradient, as PΔx·Δx = PΔx·PΔx, and for which f exists. Ēᵀf = ∇̄H leaves the kernel part of f
     open: it is taken from z at the middle m of the step and does not affect the energy balance ([dg] example 6). If the
-    null space of E is constant, algebraic states are stage values and m has the new ones. If it varies, a step in which
-    only algebraic states move loses order: ΔH − Pγ·Δx is of third order in Δx and is divided by ‖PΔx‖. With
-    ``midpoint`` all of f is z(m), which is balanced for quadratic H.
+    null space of E is constant, algebraic states are stage values, and m has those of the end of the step. If it
+    varies, a step in which only algebraic states move loses order: ΔH − Pγ·Δx, of third order, is divided by
+    ‖PΔx‖. With ``midpoint`` all of f is z(m), which is balanced for quadratic H.
 
     Raises StepFailed if H changes along a step in the kernel of Ē: then no f exists ([dg] example 8).
     """
@@ -111,7 +111,10 @@ class Dirac:
 
 
 def restricted(split: Split, slope: Array, change: Array, energies: tuple[float, float]) -> Array:
-    """Gonzalez' gradient in the range of Ēᵀ, from ∇H(m), Δx, and H at both ends. Raises StepFailed if ΔH ⟂ Ē."""
+    """Gonzalez' gradient restricted to the range of Ēᵀ: ``slope`` is ∇H(m), ``change`` Δx, ``energies`` H at both ends.
+
+    Raises StepFailed if H changes although Δx is in the kernel of Ē.
+    """
     step, middle = split.differential(change), split.differential(slope)
     unseen = np.abs(step) <= ROUND_OFF * (np.abs(split.onto_states) @ np.abs(change))
     if unseen.all() and correction(float(middle @ change), change, *energies):

@@ -44,7 +44,7 @@ DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
 class History(NamedTuple):
-    """H by the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its Δx/h."""
+    """Data of the last step: H summed from work and dissipation, exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ|, and rate Δx/h."""
 
     account: float
     exchanged: float
@@ -153,12 +153,12 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
 
 
 def _projector(projector: Array, diagonal: bool) -> Array:
-    """Projector in the storage format of pairs."""
+    """Projector (n, n) as a contiguous array, or its diagonal (1, n) if ``diagonal``."""
     return np.array(np.diag(projector)[None] if diagonal else projector, order="C")
 
 
 def _matrix(system: PHDAE, name: str, split: Split, *, own: Means) -> Matrix:
-    """Matrix of the system; for B the matrix that multiplies the inputs."""
+    """Matrix ``name`` of the system for pairs, with its mean if ``own`` has one; with feedthrough B is B − P."""
     function: Any = getattr(system, name)
     if name == "B" and system.has_feedthrough:
         ports = ports_over(system, own)

@@ -36,7 +36,7 @@ class Discretised(NamedTuple):
 class Advance(NamedTuple):
     """Result of a step: end state, Newton iterations, output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, dissipated energy, and H.
 
-    ``start`` is the state before, if the step redefines its algebraic states; ``history`` is handed to the next step.
+    ``start`` is the initial state of the step if its algebraic states are redefined, ``history`` is for the next step.
     ``closing`` maps the inputs at the end of the step to the consistent end state, and may raise StepFailed.
     """
 

@@ -76,7 +76,7 @@ class Unknowns(NamedTuple):
 class Correction(NamedTuple):
     """Size of a correction, of the previous one in the step, and of the last one with an exact Jacobian.
 
-    ``own``: its Jacobian belongs to this iterate; ``fresh``: to this step.
+    ``own`` is True if the Jacobian was computed at this iterate, ``fresh`` if it was computed in this step.
     """
 
     size: float

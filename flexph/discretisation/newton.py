@@ -78,8 +78,8 @@ class Newton:
     def step(self, equations: StepEquations, x0: Array, guess: Array, size: Array) -> Solved:
         """Solve a step from x₀; raises StepFailed.
 
-        If the direct solution fails, the step is grown in length, as long steps may reverse the motion. If that fails,
-        too, a line search follows, as friction may change its sign.
+        If Newton's method fails from the guess, the length of the step is increased in stages, as long steps may
+        reverse the motion. If that fails, too, :meth:`stiff_root` follows, as friction may change its sign.
         """
         try:
             return self.solve(equations, guess, size)
@@ -137,9 +137,10 @@ class Newton:
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
-        """Correction, whole or the share at which the next one has no component along it; with x, residual, terms.
+        """Share of a correction at which the next correction has no component along it, at most one, and the new x.
 
-        By the Illinois variant of false position between shares with components of different sign.
+        The residual and terms at the new x follow. The share is found by the Illinois variant of false position between
+        shares at which that component has different signs.
         """
         seen = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
@@ -157,5 +158,5 @@ class Newton:
         return share, y, defect, terms
 
     def polished_root(self, x: Array, defect: Array, size: Array) -> Array:
-        """Apply one more correction to a root by its residual, which would accumulate over many steps."""
+        """Root after one more correction, as its residual ``defect`` would accumulate over many steps."""
         return x - size * (self._inverse @ defect)

@@ -36,6 +36,8 @@ ALIKE = 1e-7
 """Width of a cell of directions in which numbers count as proportional when their parameters are looked for."""
 ROUNDED = 32.0 * np.finfo(float).eps
 """Change of a number in one step, relative to its size, that is round-off."""
+AT_ONCE = 64
+"""Number of matrices that are compared with the vectors of all parameters at a time."""
 NEGLIGIBLE = 1e-9
 """Largest share of unresolved numbers in a functional, as the sum of sizes of their changes, that is left out."""
 
@@ -163,5 +165,13 @@ def _supports(ranges: Array, code: Array) -> Array:
     """Indices (kinds, rank) of the parameters whose vectors are closest to the ranges (kinds, m, rank)."""
     order, rank = ranges.shape[1:]
     vectors = code[:order] / np.linalg.norm(code[:order], axis=0)
-    rows = [np.square(own.T @ vectors).sum(axis=0) for own in ranges]
-    return np.array([np.argpartition(-row, rank - 1)[:rank] for row in rows])
+    found = []
+    for first in range(0, len(ranges), AT_ONCE):
+        within = np.square(ranges[first : first + AT_ONCE].transpose(0, 2, 1) @ vectors).sum(axis=1)
+        found.append(within.argmax(axis=1)[:, None] if rank == 1 else _largest(within, rank))
+    return np.concatenate(found)
+
+
+def _largest(rows: Array, count: int) -> Array:
+    """Indices of the largest numbers of each row."""
+    return np.argpartition(-rows, count - 1, axis=1)[:, :count]

@@ -25,7 +25,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
-from .runs.back_over import recorded_piece, refuse_bent
+from .runs.back_over import recorded_run, refuse_bent
 from .runs.branches import warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, in_loops, problem_of
@@ -200,7 +200,7 @@ def derivatives_along(
     States have the layout of the loops.
     """
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
-    run, addresses = recorded_piece(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
+    run, addresses = recorded_run(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
     derivatives = [[own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]] for own in changes]
     own = forward_of(run, derivatives)
     dim, steps = problem.mechanism.layout.dim, len(run.means)

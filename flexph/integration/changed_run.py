@@ -1,4 +1,4 @@
-"""Run of a mechanism whose joints change: a run between each two changes, and one solution of all."""
+"""Run of a mechanism whose joints change: separate runs between the changes, joined into one solution."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_with_changes(
     options: RunOptions,
     changes: Sequence[Change],
 ) -> Solution:
-    """See :func:`flexph.integrate`."""
+    """Integrate a mechanism with changes of its joints; arguments as for :func:`flexph.integrate`."""
     for factor in mechanism.once(controlled_factors):
         raise ValueError(f"changes cannot be combined with {factor.what} that is an input, as that of {factor.name!r}")
     grid = ascending_from(start.time, times)
@@ -71,7 +71,7 @@ def continue_run(
     options: RunOptions,
     changes: Sequence[Change],
 ) -> Solution:
-    """Solution of a run that goes on with the joints of another mechanism of the same bodies."""
+    """Continue a finished run with a mechanism of the same bodies and other joints; returns the solution of both."""
     if not isinstance(run, Solution):
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
@@ -92,7 +92,7 @@ def continue_run(
 
 
 def _whole(body: AnyBody) -> AnyBody:
-    """Body before elements of it broke."""
+    """Body with all its elements, before any of them broke."""
     return body.whole or body
 
 
@@ -101,7 +101,7 @@ CHANGED = "change of joints"
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
-    """One solution of both runs, with the loss and work of the passage between them."""
+    """Solution of a run and its continuation ``later``, with the loss and work booked at the change of joints."""
     if booking is not None and len(later.times) > 1:
         later = replace(later, ledger=booked(later.ledger, booking))
     return _joined([run, later])
@@ -256,11 +256,11 @@ class _ChangedRun:
                 yield action
 
     def _event(self, given: Any) -> Event:
-        """Terminal event of a condition."""
+        """Terminal event at which the condition of a change is met."""
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _exceeded(self, start: State) -> list[str]:
-        """Names of the ruptures by a tension that is exceeded at the start."""
+        """Names of the ruptures whose largest tension is exceeded at the start."""
         strengths = [action for action in self._next() if isinstance(action.change.when, Tension)]
         if not strengths:
             return []

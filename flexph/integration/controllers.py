@@ -74,5 +74,5 @@ def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
 
 
 def _takes_any(method: MechanismMethod) -> bool:
-    """True if the steps of a method can evaluate controllers in Python after each try."""
+    """True if a method can repeat a step until its results agree with controllers evaluated in Python."""
     return method.tolerance is None and not isinstance(method, ExactGauss)

@@ -143,7 +143,7 @@ def integrate(
         slower than one of the exact scheme.
     start : State, Solution or array
         State of a mechanism, or array (n,) of another system. With a Solution the run goes on from its end, with the
-        joints of ``system`` (see :meth:`Mechanism.replace`), and the result is of both.
+        joints of ``system`` (see :meth:`Mechanism.replace`), and the result covers both runs.
     times : array
         Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only the saved times.
     method : Method, optional
@@ -169,14 +169,14 @@ def integrate(
         the joints of all changes, its ``events`` their instants by names such as ``lock hinge``.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`. Zeros that a step passes are
-        located in time (a zero passed twice within a step is missed) and kept in ``events`` of the result. Except in
+        located in time (a zero passed twice within a step is missed) and stored in ``events`` of the result. Except in
         adaptive methods they are found by shorter steps from the same start, so that the event state is as exact as any
         other. A mechanism can continue after an event that ended its run.
     observe : callable, optional
         A function of (t, x) as for events, called once at each saved time, which returns a number, an array or None.
         The values are ``observations`` of the result, an array over ``times``, NaN for None.
     save_every : int
-        Save every so many steps (and the last).
+        Save each ``save_every``-th step, and the last one.
     progress : bool
         True to show a bar on a terminal for runs that take longer than a second.
     checkpoint : Checkpoint or path, optional
@@ -261,7 +261,7 @@ def integrate(
 
 
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
-    """Run of a mechanism with a display, with the inputs of its sliders."""
+    """Run a mechanism with a live display, whose sliders set inputs; returns its solution."""
     from ..view.live.live import Live
 
     start, times, options = given

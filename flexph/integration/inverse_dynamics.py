@@ -105,7 +105,7 @@ def inverse_dynamics(
     Each port is replaced by a drive; the multiplier λ of its constraint is the force or torque there. All other
     coordinates, including deformations, stay free, so that not every moving port needs a motion. The run is that of
     :func:`flexph.integrate` with its balance: energy comes from the drives. :func:`flexph.integrate` with
-    ``inputs=found.inputs`` from ``found.start`` gives the motion back, with an error of second order in the step.
+    ``inputs=found.inputs`` from ``found.start`` reproduces the motion, with an error of second order in the step.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def inverse_dynamics(
 
 
 def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
-    """Mechanism with each port replaced by a drive of the same name; the drives follow all other joints."""
+    """Mechanism with each port replaced by a drive of the same name; the drives are the last of its connections."""
     if not motion:
         raise ValueError("motion must map at least one external port to a function of time, got none")
     ports = {c.name: c for c in mechanism.connections if c.input is not None}

@@ -68,7 +68,7 @@ def run_mechanism(
     method: MechanismMethod,
     options: RunOptions,
 ) -> Solution:
-    """See :func:`flexph.integrate`."""
+    """Integrate a mechanism by a method of mechanisms; arguments as for :func:`flexph.integrate`."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
@@ -106,7 +106,7 @@ class _Task(NamedTuple):
         return self.scheme.problem.start
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
-        """Steps chosen by their error, one by one or in chunks if controllers sample, or in blocks."""
+        """Iterator of accepted steps: single steps, chunks or blocks, prescribed or chosen by their error."""
         every, estimate = self.options.save_every, blocks.estimate
         if self.options.segments is not None:
             entries: Iterator[Entry] = self.options.segments.entries(run, blocks, self.grid)
@@ -159,7 +159,7 @@ class _Task(NamedTuple):
         return len(self.grid) == 2 and self.scheme.tolerance is None
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
-        """Open the journal of the run's checkpoint; of a start it keeps what :attr:`Solution.final` needs."""
+        """Open the journal of the run's checkpoint, which stores time, flat state and history of a step start."""
         if self.options.checkpoint is None:
             return nullcontext()
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)

@@ -37,8 +37,8 @@ from .times.options import SPACINGS
 class Simulator:
     """Mechanism advanced one step at a time, by the steps of :func:`flexph.integrate`.
 
-    It costs some microseconds more than the step, whereas a run of one step costs a millisecond; it keeps no rows.
-    Drives are functions of time and are evaluated some steps ahead.
+    It costs some microseconds more than the step, whereas a run of one step costs a millisecond; it stores no results
+    of earlier steps. Drives are functions of time and are evaluated some steps ahead.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Continue from a state, such as an earlier one, to the same bits; raises ValueError as for the constructor."""
+        """Continue from a state, such as an earlier one, with bitwise equal steps; ValueError as of the constructor."""
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
@@ -135,8 +135,8 @@ class Simulator:
     def readings(self) -> Mapping[str, float | Array]:
         """Sensor readings; angles are unwrapped from the last readings.
 
-        Joint forces and accelerations are those of the last step, as controllers read them: before the first step, and
-        after a restored state, that of the start and zero.
+        Joint forces and accelerations are those of the last step, as controllers read them. Before the first step, and
+        after :meth:`restore`, joint forces are those of the start, and accelerations are zero.
         """
         steps = self._steps
         readings, self._near = self._sensors.read(steps.time, steps.x, steps.last, self._near)
@@ -199,9 +199,9 @@ class Simulator:
     def live(self, live: Any = True, *, until: float) -> AbstractContextManager[Any]:
         """Display of the simulator while it is advanced, in a page of the browser or a window.
 
-        The display pauses, takes single steps and sets a pace: ``advance`` of the value that it gives waits then. Its
-        ``ended`` is True if the display has ended the run. The steps have the bits of those without a display. Work and
-        losses are shown of simulators without controllers.
+        The user of the display can pause, take single steps and set a pace: ``advance`` of the context's value then
+        waits. Its ``ended`` is True if the user has ended the run. Steps are equal to those without a display to the
+        last bit. Work and losses are shown only for simulators without controllers.
 
         Parameters
         ----------

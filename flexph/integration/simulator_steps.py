@@ -30,7 +30,7 @@ MOST = 64
 
 
 class HeldInputs(Forcing):
-    """Constant inputs, until others are set."""
+    """Inputs that are constant until :meth:`hold` sets new ones."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._of = mechanism.network.input_slices, mechanism.layout.dim
@@ -38,7 +38,7 @@ class HeldInputs(Forcing):
         self._none = self.values = super().at(0.0)
 
     def hold(self, inputs: Mapping[str, Any] | None) -> None:
-        """Set the inputs."""
+        """Set the inputs of the following steps."""
         slices, dim = self._of
         self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
 
@@ -52,7 +52,7 @@ class HeldInputs(Forcing):
 
 
 class Steps(Protocol):
-    """Steps from one state to the next."""
+    """Protocol of the steps of a simulator from one state to the next."""
 
     @property
     def time(self) -> float:
@@ -90,7 +90,7 @@ class PlainSteps:
         self.rows, self.solved = self.blocks.compiled.row(), np.zeros(1, dtype=np.int64)
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """See :meth:`Steps.take`."""
+        """Take a step of h [s], or to the time ``end`` if given; raises StepFailed."""
         table, end = self.ahead.step(self.time, h, inputs, end)
         if self.blocks.compiled.step(table, self.rows, self.solved):
             multipliers, flows = self.rows.multipliers[0].copy(), self.rows.flow[0].copy()
@@ -112,7 +112,7 @@ class PlainSteps:
         self.x = result.end.x
 
     def history(self) -> Array:
-        """See :meth:`Steps.history`."""
+        """History from which the next step starts its iteration."""
         return self.blocks.compiled.history()
 
 
@@ -181,11 +181,11 @@ class ControlledSteps:
 
     @property
     def last(self) -> LastStep:
-        """See :attr:`flexph.integration.simulator_steps.Steps.last`."""
+        """Record of the last step: before the first one, the multipliers of the start and zero length."""
         return self.loops.last
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """See :meth:`flexph.integration.simulator_steps.Steps.take`."""
+        """Take a step of h [s], or to the time ``end`` if given, divided at calls of controllers; raises StepFailed."""
         before, start = self.loops.kept(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])
         try:
@@ -198,7 +198,7 @@ class ControlledSteps:
             raise
 
     def history(self) -> Array:
-        """See :meth:`flexph.integration.simulator_steps.Steps.history`."""
+        """History from which the next step starts its iteration."""
         history: Array = self.going.start.history
         return history
 

@@ -1,6 +1,6 @@
-"""Systems assembled from others, with matrices that follow from those of the parts, at a state or over a step.
+"""Systems assembled from several parts; their matrices at a state or over a step follow from those of the parts.
 
-Parts without given derivatives have those by forward differences.
+Parts without given derivatives are differentiated by forward differences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..systems.nonlinear import PHDAE, Constant
 
 
 def derivatives_of(system: PHDAE) -> Derivatives:
-    """Derivatives given with a system, or by forward differences of its non-constant functions."""
+    """Derivatives given with a system, otherwise forward differences of its non-constant functions."""
     return differenced(system) if system.derivatives is None else system.derivatives
 
 
@@ -66,7 +66,7 @@ Slope = Callable[[Array, Array], Array]
 class Assembled(Memo):
     """System with the states (x₁, …) of its parts and additional states w.
 
-    Means over a step take stage values for w.
+    Means over a step use stage values for w.
     """
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
@@ -77,7 +77,7 @@ class Assembled(Memo):
 
     @once
     def _latest(self) -> dict[str, Callable[[bytes], Any]]:
-        """Functions E, J, R, B and z of a state given by its bytes; each keeps its latest value."""
+        """Functions E, J, R, B and z of a state given by its bytes; each caches its latest value."""
         return {name: lru_cache(maxsize=1)(partial(self._at_numbers, name)) for name in "EJRBz"}
 
     def _at_numbers(self, name: str, numbers: bytes) -> Any:
@@ -123,7 +123,7 @@ class Assembled(Memo):
 
 
 def spans_of(systems: Sequence[PHDAE]) -> list[slice]:
-    """Slice of the states of each system among those of all."""
+    """Slice of the states of each system in the state of all systems."""
     ends = np.cumsum([system.size for system in systems]).tolist()
     return [slice(end - s.size, end) for end, s in zip(ends, systems, strict=True)]
 
@@ -133,7 +133,7 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 
 
 def with_structure(means: Iterable[str]) -> set[str]:
-    """Names of means of a system whose J contains the B of a port: J has a mean, too, if B has one."""
+    """Names of means of a system whose J contains the B of a port: ``J`` is added if ``B`` is among them."""
     return {*means, "J"} if "B" in means else {*means}
 
 
@@ -183,7 +183,7 @@ class PartDerivatives:
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
         """Derivative ∂(B u)/∂x of a part, with inputs u in the columns ``port`` and zeros in others.
 
-        X is the state of all parts.
+        ``x`` is the state of all parts.
         """
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:

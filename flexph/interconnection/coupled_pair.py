@@ -25,7 +25,7 @@ def coupled(
 ) -> PHDAE:
     """Transformer (with a multiplier) or gyrator interconnection of two systems by a coupling matrix C.
 
-    Means over a step take C at the middle of the step.
+    Means over a step use C at the middle of the step.
     """
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")

@@ -88,7 +88,7 @@ def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]
 
 
 def numbered(name: str, taken: Mapping[str, slice]) -> str:
-    """Name that is not taken: names of multipliers and feed-through get a number if needed, others stay."""
+    """Unique name: those of multipliers and feed-through get a number if ``taken``; other names are unchanged."""
     if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
         return name
     number, base = 1, name

@@ -157,7 +157,7 @@ def _places(components: Sequence[int] | None) -> tuple[int, ...] | None:
 
 
 class Wiring:
-    """Columns of B of all blocks, and the connections so far."""
+    """Columns of B of all blocks, and the connections added so far."""
 
     def __init__(self, blocks: Mapping[str, LinearPHDAE]) -> None:
         self.blocks = blocks
@@ -197,7 +197,7 @@ class Wiring:
             self._add_rows(link, [(columns[0], np.eye(columns[0].size))])
 
     def _take(self, port: str, link: Link) -> Array:
-        """Columns of a port that a connection uses, marked as taken."""
+        """Columns of a port that a connection uses; marks them as connected."""
         own = self._find(port)
         places = range(own.size) if link.components is None else link.components
         if max(places, default=0) >= own.size:

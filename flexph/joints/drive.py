@@ -55,7 +55,8 @@ def drive(
     The work of the drive over a step is its multiplier times the prescribed increment.
 
     With a ``law`` the drive is compliant: an angle or displacement x follows the motion x₀(t) with the force or torque
-    V'(x − x₀) + ρ(ẋ − ẋ₀). Its energy V(x − x₀) is stored, and the ledger has the work of x₀ under its name.
+    V'(x − x₀) + ρ(ẋ − ẋ₀). Its energy V(x − x₀) is stored, and the ledger shows the work of x₀ under the name of the
+    drive.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def drive(
 def _compliance(
     what: str, law: SpringLaw | None, damping: float | Relation
 ) -> tuple[SpringLaw | None, float | Relation]:
-    """Law and damping of a compliant drive, no law of one that prescribes its motion."""
+    """Checked law and damping of a compliant drive; the law is None for a drive that prescribes its motion."""
     rate = resisting("damping", damping)
     if check_law("law", law) is None and rate != 0.0:
         raise ValueError("damping= needs law=: a motion that is prescribed has no deviation to damp")
@@ -172,7 +173,7 @@ def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
 
 
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
-    """Function of time: axis number ``index`` of the first section, and its image in the second one."""
+    """Function of time: axis ``index`` of the first section, and its image in the second one."""
     return lambda t: (
         unit_axis(index, 3),
         tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),

@@ -68,7 +68,6 @@ def hinge(
     friction : Relation, ScheduledRelation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.laws.Relation`), or dry friction in
         proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -159,7 +158,6 @@ def revolute(
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`,
         :func:`flexph.laws.viscous`), or dry friction in proportion to the force of the joint
         (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -224,8 +222,7 @@ def slider(
         slot with two freedoms in the plane and four in space; point masses need it.
     friction : Relation, ScheduledRelation or CoulombFriction, optional
         Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
-        across the line (:class:`flexph.joints.CoulombFriction`; a torque that the joint carries does not press).
-
+        across the line (:class:`flexph.joints.CoulombFriction`; a torque that the joint carries adds no friction).
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -280,7 +277,6 @@ def prismatic(
         Direction of the line in the section at the rail port, of ``GROUND`` in world axes.
     friction : Relation, ScheduledRelation or CoulombFriction, optional
         See :func:`slider`.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -327,7 +323,6 @@ def cylindrical(
     friction : CoulombFriction, optional
         Dry friction in proportion to the force across the axis, with the radius of the bearing. It opposes the slip
         along and around the axis as one vector: a shaft that turns slides along the axis almost without force.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -388,7 +383,6 @@ def screw(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -441,7 +435,6 @@ def planar(
         n₁ in the axes of the section at the first port.
     second_normal : array_like, optional
         n₂ in the section at the second port, of ``GROUND`` in world axes; the same components by default.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -472,7 +465,6 @@ def spherical(first: str, second: PortName, *, name: str | None = None) -> Conne
         Port ``body.port`` of a body.
     second : str or Ground
         Port of another body, or a place ``GROUND.at(...)`` of the world.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -508,7 +500,6 @@ def universal(
         a₁ in the axes of the section at the first port.
     second_axis : array_like
         a₂ in the section at the second port, of ``GROUND`` in world axes.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 

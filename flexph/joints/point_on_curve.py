@@ -74,8 +74,8 @@ def point_on_curve(
     Raises
     ------
     ValueError
-        For a number of ports that does not fit the degree, ports of several bodies or given twice, places that do not
-        ascend, and for a motor together with a prescribed place.
+        For a number of ports that does not fit the degree, ports of several bodies, a port given twice, values of s
+        that do not ascend, and for a motor together with a prescribed place.
 
     Examples
     --------

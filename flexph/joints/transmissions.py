@@ -111,7 +111,6 @@ def gear(
     carrier_axes : pair of array_like, optional
         Both axes in the section of the carrier (world axes for GROUND), e.g. for bevel gears; by default the same
         components as in the sections of the shafts.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -175,14 +174,13 @@ def belt(
     first, second : str
         Ports ``body.port`` of the pulleys.
     carrier : str or Ground
-        Port of the body that carries both.
+        Port of the body that carries both pulleys.
     radii : sequence of float
         Radii r₁ and r₂ [m], or numbers of teeth.
     crossed : bool
         True for a crossed belt: the pulleys then turn in opposite senses.
     axis, second_axis, carrier_axes : array_like, optional
         In space the axes, as for :func:`flexph.gear`.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -221,11 +219,10 @@ def rack(
 ) -> Connection:
     """Rack and pinion: ``0 = Δs − r Δθ``, counted from the assembled pose.
 
-    The rack moves with the pitch circle of the pinion:
-
-    s = d·(p_rack − p_housing) along a direction of the housing, θ the angle of the pinion relative to the housing, over
-    any number of turns. The increments of both are exact in every step, so that they do not drift apart. A slider and a
-    hinge must hold the parts. A rope on a drum that lifts a load has the same constraint.
+    The rack moves with the pitch circle of the pinion. s = d·(p_rack − p_housing) is its displacement along a direction
+    of the housing, θ the angle of the pinion relative to the housing, over any number of turns. The increments of both
+    are exact in every step, so that they do not drift apart. A slider and a hinge must hold the parts. A rope on a drum
+    that lifts a load has the same constraint.
 
     Parameters
     ----------
@@ -234,7 +231,7 @@ def rack(
     pinion : str
         Port ``body.port`` of the pinion.
     housing : str or Ground
-        Port of the body that carries both, or a position of the ground.
+        Port of the body that carries rack and pinion, or a position of the ground.
     radius : float
         Radius r [m] of the pitch circle.
     direction : array_like
@@ -242,7 +239,6 @@ def rack(
         GROUND); three components in space.
     axis, second_axis : array_like, optional
         In space the axis of the pinion in its own section and in that of the housing; the same components by default.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -300,7 +296,9 @@ class Sliding(NamedTuple):
 def coupled_joints(
     first: Turning | Sliding, second: Turning | Sliding | None, *, ratio: float = 0.0, name: str
 ) -> Connection:
-    """Couple two joint coordinates by ``0 = Δq₁ − i Δq₂``, counted from the assembled pose; one alone by ``0 = Δq₁``.
+    """Couple two joint coordinates by ``0 = Δq₁ − i Δq₂``, counted from the assembled pose.
+
+    A single coordinate is held by ``0 = Δq₁``.
 
     The rows are those of :func:`flexph.gear`, but each coordinate has its own carrier. The multiplier is the torque
     [N m] or force [N] on the first coordinate.

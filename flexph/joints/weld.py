@@ -38,7 +38,6 @@ def weld(
     rotation : array_like or Rotation, optional
         In space R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; by default that of the assembled
         pose.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -52,7 +51,7 @@ def weld(
     hinge : Joint that leaves one rotation free.
     revolute : Hinge in space under its kinematic name.
 
-        Examples
+    Examples
     --------
     >>> import fem
     >>> from flexph import GROUND, connect, weld
@@ -94,7 +93,6 @@ def distance(first: str, second: PortName, *, length: float | None = None, name:
         Port of another body, or a position ``GROUND.at(x, y)``; the bare ``GROUND`` is refused.
     length : float, optional
         Distance [m]; by default that of the assembled pose.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 

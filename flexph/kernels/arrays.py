@@ -162,7 +162,7 @@ class Columns(NamedTuple):
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
-    """Dependent fields of the arrays by their names, computed from the others, sparse or dense like these."""
+    """Dependent fields of the arrays by name, computed from the fields ``parts``, sparse or dense like those."""
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
@@ -209,12 +209,12 @@ def total(index: Index, values: Array, size: int) -> Array:
 
 
 def timed_columns(a: Arrays) -> np.ndarray:
-    """First column and number of each kind of value in the row of quantities that change over a step, (7, 2).
+    """First column and number of values of each of seven kinds in the row of time-dependent data of a step, (7, 2).
 
-    The row has the changes of the free measures of all springs. Then follow, for each kind, the values at the start of
-    the step and those at its end: factors of the laws of springs and of strains, speeds of flows and of moving
-    surfaces, factors of the relations of springs, of the friction of contacts and joints, and of masses. Kinds that do
-    not change have no columns.
+    The row begins with the changes of the free lengths and angles of all springs. Then follow, for each kind, the
+    values at the start of the step and those at its end. The kinds are factors of the laws of springs and of strains,
+    speeds of flows and of moving surfaces, factors of the relations of springs, of the friction of contacts and joints,
+    and of masses. Kinds that do not change have no columns.
     """
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)

@@ -46,7 +46,11 @@ def shifted(a: Arrays, block: int) -> Any:
 
 
 def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) -> Any:
-    """Matrix in (ṙ, ω, u̇) of blocks on ṙ and on ω, blocks that couple ω with u̇ above and below them, and one on u̇."""
+    """Matrix over (ṙ, ω, u̇) from its blocks.
+
+    ``rigid`` are the diagonal blocks of ṙ and ω, ``flexible`` is that of u̇, ``coupling`` are the blocks (ω, u̇) and
+    (u̇, ω).
+    """
     (first, turning), (above, below) = rigid, coupling
     w, u = first.shape[0], first.shape[0] + turning.shape[0]
     blocks = [(0, 0, first), (w, w, turning), (w, u, above), (u, w, below), (u, u, flexible)]

@@ -31,8 +31,9 @@ MANY = 300
 class Vibrations(NamedTuple):
     """Free vibrations of a body in its velocities (ω, u̇): squared angular frequencies and modes, ascending.
 
-    They are ``squares`` (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k) and strains D₀V (m, k). ``rows``
-    (m,) and ``columns`` (w,) are the indices of its stresses and velocities among those of all bodies.
+    The fields are squared frequencies ``squares`` (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k) and
+    strains D₀V (m, k). ``rows`` (m,) and ``columns`` (w,) are the indices of its stresses and velocities among those
+    of all bodies.
     """
 
     squares: Array
@@ -61,13 +62,13 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
 
 
 def _stiffness(a: Arrays, rows: Index) -> Any:
-    """C⁻¹ of some stresses, sparse if these are more than ``MANY``, as each is coupled with few others."""
+    """Block of C⁻¹ for the stresses ``rows``; sparse for more than ``MANY``, as each is coupled with few others."""
     block = a.stiffness[rows][:, rows]
     return sparse.csr_array(block) if rows.size > MANY else dense(block)
 
 
 def flexible_mass(a: Arrays, u: Array) -> Array:
-    """Mass matrix of some flexible coordinates at rest, about the centre of mass, dense (k, k)."""
+    """Mass matrix of the flexible coordinates with indices ``u``, about the centre of mass, dense (k, k)."""
     block = dense(a.stack[u][:, u])
     return block if a.border is None else block - dense(a.border_stack[u] @ a.border[:, u])
 

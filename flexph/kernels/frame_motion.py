@@ -63,5 +63,5 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
 
 
 def is_parted(a: Arrays, spin: Array) -> bool:
-    """True for the statics of large bodies: their shift is kept separately, and there is no spin."""
+    """True if statics uses displacements relative to the frames: φ̄ is stored separately, and the spin is zero."""
     return a.mean is not None and not np.any(spin)

@@ -119,7 +119,7 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
 
 
 def out_of_plane(ropes: Ropes, product: Array) -> Array:
-    """Components (w, …) [m] of the spans along the axes of their sheaves, zero of those below FLEET."""
+    """Components (w, …) [m] of the spans along the axes of their sheaves; those below FLEET are set to zero."""
     square = product[ropes.square[ropes.angle_span]]
     apart = square - product[ropes.sine] ** 2 - product[ropes.cosine] ** 2
     return np.sqrt(np.where(apart > FLEET**2 * square, apart, 0.0))

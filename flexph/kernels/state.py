@@ -277,7 +277,7 @@ def mass_factors(a: Arrays, time: float) -> Array:
 
 
 def weighed(a: Arrays, time: float) -> Arrays:
-    """Arrays with the inertia and the weights of a time [s]."""
+    """Arrays with the inertia and the weights of the bodies at a time [s]."""
     if not a.mass_factors:
         return a
     factor = mass_factors(a, time)
@@ -311,7 +311,7 @@ def node_size(a: Arrays) -> float:
 
 
 def larger_coordinate(r: Array, size: float) -> float:
-    """Largest coordinate of centres of mass r, at least ``size`` [m]."""
+    """Largest absolute coordinate of centres of mass r, at least ``size`` [m]."""
     return max(float(r.max(initial=size)), -float(r.min(initial=-size)))
 
 

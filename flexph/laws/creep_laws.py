@@ -26,10 +26,10 @@ class CreepLaw:
         F = −p q(x)/V,    p = C s,    x = |(p₁, p₂)|/(V μN),    V not below the least speed
 
     with C = diag(c₁, c₂), q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. A law with
-    spin has the rate of turning about the normal as third slip and a moment as third force, with C₃₃ = c₃ and
+    spin has a third slip, the angular velocity about the normal, and a third force, a moment, with C₃₃ = c₃ and
     C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Made by :func:`creep` and :func:`magic_formula`.
 
-    A law of the wheel load N has the coefficient μ in place of μN; without load it has no force.
+    A law that depends on the wheel load N has the coefficient μ in place of μN; its force is zero without load.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CreepLaw:
     parameters : tuple of float
         c₁, c₂ [N], μN [N], shape, curvature, least speed [m/s], c₂₃ [N m], c₃ [N m²].
     by_load : bool
-        True if the third parameter is μ, and the wheel load N that of the element.
+        True if the third parameter is μ, and the wheel load N is computed by the element.
     """
 
     kind: Literal["hyperbolic", "cubic", "magic"]

@@ -37,7 +37,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Extension at which a law is not defined."""
+    """Error: a law is not defined at an extension."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class ElasticLaw(Remade):
     """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
 
     Made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
-    :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`. A spring with a
-    law keeps its extension as a state of the storage, whose energy is V: ``E = 1, z = V'(x)``.
+    :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`. The extension
+    x of a spring with a law is a state with the stored energy V: ``E = 1, z = V'(x)``.
 
     Parameters
     ----------
     name : str
-        The maker and its arguments, for messages.
+        Name of the function that made the law, with its arguments, for messages.
     edges : tuple of float
         Extensions (n − 1) between the n pieces of a piecewise polynomial, rising.
     bases : tuple of float
-        Extension from which the polynomial of each piece counts.
+        Base of the polynomial of each piece, an extension.
     powers : tuple of tuple of float
         V of each piece by ascending powers of the distance from its base.
     functions : tuple of callable
@@ -63,7 +63,7 @@ class ElasticLaw(Remade):
     strength : float
         μ of V = −μ/x, whose mean force over a step is μ/(x₀x₁); 0 of other laws.
     factor : callable, optional
-        Factor a(t) of V and V', see :func:`scheduled`; energy, force and stiffness here are without it.
+        Factor a(t) of V and V', see :func:`scheduled`; the methods energy, force and stiffness do not include it.
     is_controlled : bool
         True if an input of its spring sets the factor, see :func:`controlled`.
     """
@@ -83,15 +83,15 @@ class ElasticLaw(Remade):
         return self.factor is not None or self.is_controlled
 
     def energy(self, extension: Any) -> Any:
-        """V(x) [J], of one extension or of many."""
+        """Stored energy V(x) [J] at one extension or many."""
         return self._value(extension, 0)
 
     def force(self, extension: Any) -> Any:
-        """V'(x) [N or N m]."""
+        """Force V'(x) [N or N m] at one extension or many."""
         return self._value(extension, 1)
 
     def stiffness(self, extension: Any) -> Any:
-        """V''(x) [N/m or N m/rad]; of a general law without it by central differences."""
+        """Stiffness V''(x) [N/m or N m/rad], by central differences for a general law given without V''."""
         if self.functions and len(self.functions) < 3:
             x = np.asarray(extension, dtype=float)
             step = STEP * np.maximum(np.abs(x), 1.0)
@@ -99,7 +99,7 @@ class ElasticLaw(Remade):
         return self._value(extension, 2)
 
     def factor_at(self, time: float) -> float:
-        """a(t), 1 without a schedule. Raises ValueError where the function raises or gives no finite number."""
+        """Factor a(t), 1 without a schedule; raises ValueError if the function raises or returns no finite number."""
         if self.factor is None:
             return 1.0
         given = check.asked(f"{self}: the factor", self.factor, time)
@@ -107,7 +107,7 @@ class ElasticLaw(Remade):
 
     @property
     def scale(self) -> float:
-        """Largest stiffness at rest or at a base, for the size of the forces; zero if none is known."""
+        """Largest stiffness at x = 0 or at a base, as a scale of the forces; zero if none is known."""
         with np.errstate(all="ignore"):
             try:
                 known = np.abs(self.stiffness(np.array([0.0, *self.bases])))
@@ -234,7 +234,7 @@ def polynomial(*coefficients: float) -> ElasticLaw:
 @quantities(beyond=EXTENSIONS, second=STIFFNESSES, stiffness=STIFFNESSES)
 @checked
 def bilinear(stiffness: float, *, second: float, beyond: float) -> ElasticLaw:
-    """Make a law of two stiffnesses: k up to |x| = ``beyond``, ``second`` from there on, the same both ways.
+    """Make a law of two stiffnesses: k up to |x| = ``beyond``, ``second`` beyond, for both signs of x.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def table(
 @quantities(column=("m",), force=("N",))
 @checked
 def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> ElasticLaw:
-    """Make the law of a closed gas column: it pushes with ``P (L/(L + x))ⁿ``, F = −P (L/(L + x))ⁿ.
+    """Make the law of a closed gas column: it pushes with P (L/(L + x))ⁿ, so that F = −P (L/(L + x))ⁿ.
 
     Parameters
     ----------
@@ -471,22 +471,22 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
 @quantities(law=STIFFNESSES)
 @checked
 def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], float]) -> ElasticLaw | ScheduledRelation:
-    """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule; friction, too.
+    """Multiply an elastic law or a resistive relation by a factor of time: ``V(x, t) = a(t) V(x)`` or ``a(t) ρ(s)``.
 
     Over a step from x₀ to x₁ and from a₀ to a₁ the force is the mean factor times the exact mean force, and the change
     of the factor does the work that remains:
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
-    Their sum is the change of the stored energy at any step; the ledger has the work under the name of the spring. The
-    factor may jump between two steps, or vanish.
+    Their sum is the change of the stored energy at any step; the ledger records the work under the name of the spring.
+    The factor may jump between two steps, or vanish.
 
-    A relation becomes a(t) ρ(s), with the mean factor in each step and ``a ≥ 0``: only its loss changes.
+    A relation needs ``a ≥ 0`` and has the mean factor in each step: only its loss changes.
 
     Parameters
     ----------
     law : float, ElasticLaw or Relation
-        Stiffness [N/m or N m/rad], a law, or a relation as of :func:`coulomb`.
+        Stiffness [N/m or N m/rad], an elastic law, or a relation such as that of :func:`coulomb`.
     factor : callable
         a(t) of the time [s].
 
@@ -499,8 +499,8 @@ def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], floa
     Raises
     ------
     ValueError
-        For a stiffness that is not positive, a law that has a schedule, and for what is no function; in a run for a
-        negative factor of a relation.
+        For a stiffness that is not positive, a law that already has a factor, and a factor that is not a function; in a
+        run for a negative factor of a relation.
 
     Examples
     --------
@@ -532,22 +532,22 @@ def controlled(law: float | ElasticLaw) -> ElasticLaw: ...
 @quantities(law=STIFFNESSES)
 @checked
 def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRelation:
-    """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with its input u; friction, too.
+    """Multiply an elastic law or a resistive relation by 1 + u, with an input u: ``V(x) (1 + u)`` or ``ρ(s) (1 + u)``.
 
-    The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` returns u for it,
-    or ``inputs`` of :func:`flexph.integrate` have it, ``u ≥ −1``; without an input u is zero. Over the step after a
-    call the factor goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`,
-    which the ledger has under the name of the spring:
+    The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` or
+    ``inputs`` of :func:`flexph.integrate` set ``u ≥ −1``; without an input u is zero. Over the step after a call the
+    factor goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`, which the
+    ledger records under the name of the spring:
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
-    A relation becomes ρ(s) (1 + u), with the mean factor in each step: a brake or a damper that is set. Only its loss
+    A relation, such as that of a brake or an adjustable damper, has the mean factor in each step. Only its loss
     changes, and its port does no work.
 
     Parameters
     ----------
     law : float, ElasticLaw or Relation
-        Stiffness [N/m or N m/rad], a law, or a relation as of :func:`coulomb`, at u = 0.
+        Stiffness [N/m or N m/rad], an elastic law, or a relation such as that of :func:`coulomb`, at u = 0.
 
     Returns
     -------
@@ -559,7 +559,7 @@ def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRela
     Raises
     ------
     ValueError
-        For a stiffness that is not positive, and a law that has a factor; in a run for an input below −1.
+        For a stiffness that is not positive, and a law that already has a factor; in a run for an input below −1.
 
     Examples
     --------

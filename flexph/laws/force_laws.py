@@ -1,4 +1,4 @@
-"""Forces of a user against an extension, as functions of it, of its rate and of the time."""
+"""User-defined spring forces, as functions of extension, rate and time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ForceLaw(Remade):
     """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
 
     It stores no energy. In a step it is evaluated at the mean extension, the mean rate and the middle time, and does
-    the work −F Δx on the mechanism. The ledger counts energy that it takes (F v > 0) as dissipation of its element,
-    and energy that it supplies as work under the same name.
+    the work −F Δx on the mechanism. The ledger records energy that the force absorbs (F v > 0) as dissipation of its
+    element, and energy that it supplies as work under the same name.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ForceLaw(Remade):
     function: Callable[[float, float, float], float]
 
     def force(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """F(x, v, t). Raises ValueError where the function raises or is not finite."""
+        """Force F(x, v, t); raises ValueError if the function raises or returns no finite number."""
         place = f"the extension {extension:.6g}, the rate {rate:.6g} and t = {time:.6g} s"
         try:
             value = float(self.function(extension, rate, time))
@@ -42,12 +42,12 @@ class ForceLaw(Remade):
         return value
 
     def stiffness(self, extension: float, time: float = 0.0, rate: float = 0.0) -> float:
-        """∂F/∂x, by central differences."""
+        """Derivative ∂F/∂x, by central differences."""
         step = REACH * max(abs(extension), 1.0)
         return (self.force(extension + step, rate, time) - self.force(extension - step, rate, time)) / (2.0 * step)
 
     def damping(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """∂F/∂v, by central differences."""
+        """Derivative ∂F/∂v, by central differences."""
         step = REACH * max(abs(rate), 1.0)
         return (self.force(extension, rate + step, time) - self.force(extension, rate - step, time)) / (2.0 * step)
 
@@ -59,7 +59,8 @@ class ForceLaw(Remade):
 def force_law(function: Callable[[float, float, float], float]) -> ForceLaw:
     """Make a law from a function of the extension, its rate and the time.
 
-    Its elastic part, if it has one, counts as work and not as energy: take :func:`flexph.laws.potential` for that.
+    An elastic part of the force is recorded as work, not as stored energy: for elastic forces use
+    :func:`flexph.laws.potential`.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def force_law(function: Callable[[float, float, float], float]) -> ForceLaw:
     Raises
     ------
     ValueError
-        For what is no function.
+        For an argument that is not a function.
 
     Examples
     --------

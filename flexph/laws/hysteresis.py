@@ -29,7 +29,7 @@ class HysteresisLaw(Remade):
     parameters : tuple of float
         k and the further parameters of the kind.
     name : str
-        The maker and its arguments, for messages.
+        Name of the function that made the law, with its arguments, for messages.
     """
 
     kind: Literal["bouc_wen", "bristle"]
@@ -38,7 +38,7 @@ class HysteresisLaw(Remade):
 
     @property
     def stiffness(self) -> float:
-        """k [N/m or N m/rad]."""
+        """Stiffness k [N/m or N m/rad]."""
         return self.parameters[0]
 
     def along(self, slips: Array, start: float = 0.0) -> Array:
@@ -55,7 +55,7 @@ class HysteresisLaw(Remade):
         return np.array(z)
 
     def _slope(self, z: float, sign: float) -> float:
-        """Slope dz/ds at z during a slow slip with a sign."""
+        """Slope dz/ds at z during a slow slip in the direction ``sign`` (±1)."""
         if self.kind == "bristle":
             return 1.0 - sign * self.stiffness * z / self.parameters[3]
         _, beta, gamma, exponent = self.parameters
@@ -63,7 +63,7 @@ class HysteresisLaw(Remade):
 
     @property
     def _size(self) -> float:
-        """Limit of |z| along a long slow slip."""
+        """Limit of |z| during a long slow slip."""
         if self.kind == "bristle":
             return self.parameters[3] / self.stiffness
         _, beta, gamma, exponent = self.parameters

@@ -1,4 +1,4 @@
-"""Elastic laws beyond limits, as stops have them."""
+"""Elastic laws of stops, which act beyond limits of a coordinate."""
 
 from __future__ import annotations
 

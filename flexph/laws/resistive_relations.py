@@ -134,7 +134,7 @@ class Relation:
         return f"coulomb({self.parameters[0]:.9g}, {rest})"
 
     def _level(self, s: Array) -> tuple[Array, Array]:
-        """Level of Coulomb friction, which falls from static to sliding, and its derivative by the rate."""
+        """Level of Coulomb friction at rates s, which falls from static to sliding, and its derivative by s."""
         sliding, _, static, stribeck, _ = self.parameters
         drop = (static - sliding) * np.exp(-((s / stribeck) ** 2))
         return sliding + drop, -2.0 * s / stribeck**2 * drop
@@ -240,7 +240,8 @@ def coulomb(
 ) -> Relation:
     """Smoothed dry friction ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
 
-    A smaller speed v is closer to dry friction, but stiffer: docs/guide/friction.md tells which steps resolve it.
+    A smaller speed v is closer to dry friction, but stiffer: docs/guide/friction.md shows which step lengths resolve
+    it.
 
     Parameters
     ----------
@@ -299,12 +300,12 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
 
 
 def damping_of(name: str, given: Any) -> float | Relation | ScheduledRelation:
-    """Read the damping of a spring, which may be a relation by a schedule; see :func:`resisting`."""
+    """Read the damping of a spring as :func:`resisting` does; a relation may also have a factor of time."""
     return given if isinstance(given, ScheduledRelation) else resisting(name, given)
 
 
 def resisting(name: str, given: Any) -> float | Relation:
-    """Read an argument that is a coefficient or a relation; a viscous relation becomes its coefficient."""
+    """Read a coefficient or a relation; a viscous relation is replaced by its coefficient."""
     if isinstance(given, Relation):
         return given.parameters[0] if given.kind == "viscous" else 0.0 if given.is_nothing else given
     if callable(given):

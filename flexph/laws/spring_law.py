@@ -1,4 +1,4 @@
-"""Laws that springs take."""
+"""Checks of the laws of springs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ SpringLaw = ElasticLaw | ForceLaw | HysteresisLaw
 
 
 def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | None:
-    """Check for a law or None; raises ValueError for anything else, and for a law that an input sets, unless taken."""
+    """Check that an argument is a law or None and return it; raises ValueError for anything else.
+
+    Laws with a factor set by an input are admitted only if ``by_input``.
+    """
     if isinstance(given, ElasticLaw) and given.is_controlled and not by_input:
         raise ValueError(f"{name}: {given} is for spring_damper and torsion_spring, which are external ports with it")
     if given is None or isinstance(given, SpringLaw):
@@ -24,7 +27,7 @@ def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | N
 def check_at_rest(name: str, law: SpringLaw | None, remedy: str) -> None:
     """Raise ValueError if an elastic law is not defined at the extension 0, at which a spring begins by default.
 
-    Laws of a distance such as :func:`flexph.laws.gravitation` have none.
+    Laws of a distance such as :func:`flexph.laws.gravitation` are not defined there.
     """
     if not isinstance(law, ElasticLaw):
         return

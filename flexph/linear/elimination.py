@@ -29,9 +29,9 @@ def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) ->
 
     It keeps the kind of system, H and y, for any basis P (n, r) of full column rank, sparse or dense; Ĝ is dropped if
     it is round-off ([flex] eq. (47)). Entries of E and R that are round-off of their terms become zero
-    (:func:`flexph.numerics.factors.ldl.semi_definite_product`): stiffness does not damp a rigid motion. The result is
-    sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities; None if they do not
-    split.
+    (:func:`flexph.numerics.factors.ldl.semi_definite_product`), so that stiffness damping leaves rigid motions
+    undamped. The result is sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities;
+    None if they do not split.
     """
     lean = system.is_sparse and sparse.issparse(basis)
     p = sparse.csr_array(basis) if lean else (basis.toarray() if sparse.issparse(basis) else np.asarray(basis))
@@ -153,7 +153,7 @@ def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
 
 
 def explain_redundant(names: list[str]) -> str:
-    """Sentence on one redundant constraint and those it follows from."""
+    """Text that names a redundant constraint and the constraints from which it follows."""
     first, *others = names
     listed = ", ".join(map(repr, others[:LISTED])) or "nothing (an empty row)"
     more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
@@ -205,7 +205,7 @@ def _entries(block: Array) -> tuple[Array, Array, Array]:
 
 
 def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) -> sparse.csr_array:
-    """Matrix from its entries, none of them zero, with its columns in the order of their largest entries."""
+    """Matrix from its nonzero entries, with columns reordered so that the largest entries are near the diagonal."""
     row, column, value = entries
     order = np.lexsort((row, -np.abs(value), column))
     largest = row[order][np.searchsorted(column[order], np.arange(shape[1]))]
@@ -282,7 +282,7 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
 
 
 def _left_null_space(g: Any) -> sparse.csr_array:
-    """N (g, g − rank) with Nᵀ G = 0, one column for each redundant row."""
+    """Left null space N (g, g − rank) of G, Nᵀ G = 0, with one column for each redundant row."""
     dependent = null_space_and_redundancy(g)[1]
     rows = [i for weights in dependent for i in weights]
     columns = [k for k, weights in enumerate(dependent) for _ in weights]

@@ -24,7 +24,7 @@ class Split(NamedTuple):
     """Blocks ``E = diag(M, C), J = [[J_v, −Dᵀ], [D, 0]], R = diag(R_v, 0), B = [B_v; 0], G = [G_v, 0]`` ([flex] (45)).
 
     Velocities v (n,) and stresses σ (m,): with displacements q̇ = v the system is ``M q̈ + (R_v − J_v) q̇ + DᵀC⁻¹D q =
-    B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the places of both among the states. Dense or sparse as the
+    B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the indices of both among the states. Dense or sparse as the
     system.
     """
 
@@ -39,7 +39,7 @@ class Split(NamedTuple):
     G: Any
 
     def stiffness(self) -> Any:
-        """K = DᵀC⁻¹D (n, n), symmetric."""
+        """Stiffness K = DᵀC⁻¹D (n, n), symmetric."""
         if sparse.issparse(self.C):  # discontinuous stresses: C⁻¹ is as sparse as C
             K = self.D.T @ (inverse_by_blocks(self.C) @ self.D)
         else:
@@ -48,7 +48,7 @@ class Split(NamedTuple):
 
 
 def split(system: LinearPHDAE) -> Split | None:
-    """Blocks of a system of that form, or None if it has no ``kinetic`` or another structure."""
+    """Blocks of a system of velocities and stresses; None if ``kinetic`` is not given or the structure is another."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
@@ -103,7 +103,7 @@ class Shifted(Memo):
 
     @once
     def split(self) -> Split | None:
-        """Velocities and stresses, if the system has them."""
+        """Blocks of velocities and stresses; None if the system does not split."""
         return split(self.system)
 
     @once
@@ -130,7 +130,7 @@ class Shifted(Memo):
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zeros in the others."""
+        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zero elsewhere."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:
@@ -253,7 +253,7 @@ class Shifted(Memo):
 
 
 def _unit(squares: Any) -> Array:
-    """1/√ of positive numbers, rounded to a power of two; one for others."""
+    """Reciprocal square roots of positive numbers, rounded to powers of two; one for zero and negative numbers."""
     squares = np.asarray(squares)
     return 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
 

@@ -48,9 +48,9 @@ def state_space(system: LinearPHDAE) -> StateSpace:
     """State space of a system without constraints and algebraic states, in coordinates with E = 1.
 
     The coordinates follow from the Cholesky factor of E. States of a singular E are eliminated by their algebraic
-    equations, 0 = A₂₁x₁ + A₂₂x₂ + B₂u: they leave D and C ≠ Bᵀ. If A₂₂ is singular, some are multipliers that hold a
-    combination of the others at zero. Raises :class:`Improper`, a ValueError, if the input prescribes that combination,
-    and ArithmeticError if the energy balance of the result fails.
+    equations, 0 = A₂₁x₁ + A₂₂x₂ + B₂u, which results in D ≠ 0 and C ≠ Bᵀ. If A₂₂ is singular, some are multipliers that
+    hold a combination of the others at zero. Raises :class:`Improper`, a ValueError, if the input prescribes that
+    combination, and ArithmeticError if the energy balance of the result fails.
     """
     free = eliminate(system)
     e, a, b = dense(free.E), dense(free.J) - dense(free.R), dense(free.B)

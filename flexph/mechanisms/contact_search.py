@@ -25,9 +25,9 @@ from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 SOFT = 1e3, 1e2, 10.0
-"""Stiffnesses of springs that stand for rigid contacts, relative to weight and loads per size of the mechanism, each
+"""Stiffnesses of springs that replace rigid contacts, relative to weight and loads per size of the mechanism, each
 tried if the one before finds no equilibrium."""
 PULLS = 1e-9
 """Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
@@ -40,7 +40,7 @@ CHANGES = 100
 
 
 class Opens(ArithmeticError):
-    """Error: there is no equilibrium unless a contact pulls, so that it would open."""
+    """Error: an equilibrium would need a contact that pulls, so that this contact opens."""
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact
@@ -50,8 +50,8 @@ class Opens(ArithmeticError):
 class Search:
     """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``.
 
-    ``keeps_pose`` for limit loads: the pose itself is the equilibrium, if there is one, where nothing gives way, and
-    messages do not say how much friction lacks.
+    ``keeps_pose`` is used for limit loads: a pose of rigid bodies without springs is itself tested for equilibrium, and
+    messages do not say by how much the friction is too small.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Search:
         self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
 
     def is_stable(self, rested: Rested) -> bool:
-        """True for a minimum of the energy."""
+        """True if the equilibrium is a minimum of the energy."""
         resting, anchors = rested.mechanism, rested.state.anchors
         steady = steady_rotation(resting, None, None)
         given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)
         return is_minimum(given, rested.configuration)
 
     def moved(self, rested: Rested) -> float:
-        """Largest displacement from the start over the size, or turn [rad]."""
+        """Largest displacement of a body from the start divided by the size, or largest change of a rotation entry."""
         c = rested.configuration
         apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
         return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
@@ -166,7 +166,7 @@ class Search:
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
             except Unheld:
-                raise  # softer springs hold no more
+                raise  # softer springs would not hold the mechanism either
             except ArithmeticError as error:
                 failed = failed or error
                 continue
@@ -198,7 +198,7 @@ class Search:
         resting = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
         anchors = carried(self.mechanism, resting, self.pose.anchors, self._anchors(resting))
         at = pose.centres, pose.rotations
-        if resting.rigid_motion is None:  # nodes of rods find their way by load steps
+        if resting.rigid_motion is None:  # joints of rods close in the load steps
             free = np.ones(resting.layout.velocities - resting.layout.flexible, dtype=bool)
             at = Closure(resting, self.time).closed(at, free)
         if self._stays:
@@ -215,7 +215,7 @@ class Search:
         return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
 
     def _anchors(self, resting: Mechanism) -> Anchors:
-        """Anchors of a mechanism at the start."""
+        """Anchors of the mechanism at rest (contacts replaced), measured at the start configuration."""
         return anchor(resting, derive(resting.network.arrays, self.start).product)
 
     def _gaps(self, c: Configuration) -> dict[str, float]:
@@ -237,7 +237,7 @@ class Search:
         return min(entered, key=lambda name: entered[name]) if entered else None, 0.0
 
     def _touching(self, c: Configuration, closed: set[str]) -> set[str]:
-        """Open rigid contacts without a gap, each once: they carry their share if none of the contacts pulls then."""
+        """Names of rigid contacts, treated as open, whose gap is zero; each is returned once, to be tried as closed."""
         gaps = self._gaps(c)
         touching = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
         touching, self._tried = touching - self._tried, self._tried | touching
@@ -245,5 +245,5 @@ class Search:
 
 
 def _is_stiff(mechanism: Mechanism) -> bool:
-    """True for rigid bodies without springs."""
+    """True if all bodies are rigid and there are no springs."""
     return not (mechanism.layout.flexible or mechanism.layout.springs or mechanism.rigid_motion is not None)

@@ -22,17 +22,17 @@ from ..kernels.surfaces.surfaces import GRADIENT, PLACES, VALUE
 from ..numerics.arrays import Array
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 KINDS = ("shape", "segments")
-"""Kinds of gaps that others stand for."""
+"""Kinds of gaps to surfaces, which planes and points replace."""
 SIZE, SIGN, CODE, FLAT, CURVATURE, PLACE = 1, 2, 3, 4, 11, 20
-"""Places in the results of :mod:`flexph.kernels.surfaces.closest`."""
+"""Indices in the results of :mod:`flexph.kernels.surfaces.closest`."""
 SQUARE, FIRST, SECOND = 0, 1, 2
-"""Places in those of :mod:`flexph.kernels.surfaces.segments`."""
+"""Indices in the results of :mod:`flexph.kernels.surfaces.segments`."""
 
 
 class Feature(NamedTuple):
-    """Gap to a surface [m], the name of its contact, and the kind of its closest feature unless a face or corner."""
+    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners."""
 
     gap: float
     contact: str
@@ -62,10 +62,11 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
     return mechanism.replace(joints=joints), features
 
 
-def stands(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
-    """True if surfaces and the faces that replace them have equal gaps where one of them is at most ``closed`` [m].
+def gaps_agree(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
+    """True if surfaces and the faces that replace them have equal gaps wherever one of the two is ≤ ``closed`` [m].
 
-    Raises ValueError, naming the contact that ``what`` does not take, for edges of space and several faces.
+    Raises ValueError, naming the contact and the method ``what``, if a closed contact touches edges in space or
+    several faces.
     """
     features, a = iter(on_faces(mechanism, c)[1]), local.network.arrays
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
@@ -127,7 +128,7 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """Vector to a place at an offset from the one that it leads to, in the section there."""
+    """Vector whose end is shifted by an offset in the axes of the section at its end."""
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -135,7 +136,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _beside(vector: Vector, port: Any, offset: Array) -> Vector:
-    """Vector from a place at an offset from the port of a surface, in its section."""
+    """Vector whose start is shifted by an offset in the axes of the section at the surface's port."""
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

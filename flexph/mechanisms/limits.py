@@ -11,15 +11,18 @@ from .model.state import Pose, State
 from .rested import Slips
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this module."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 AWAY = 0.1
-"""Displacement over the size of the mechanism, or turn [rad], from the pose beyond which it is another one."""
+"""Displacement relative to the size of the mechanism, or rotation, beyond which an equilibrium is another pose."""
 LIGHT = 1e-6
 """Normal force, relative to the largest one, at which a contact is about to open."""
 
 
 class Held(NamedTuple):
-    """Equilibrium on contacts: its state, or None with the cause and a message; the contact that is about to open."""
+    """Equilibrium on contacts: its state, or None with the cause and a message of the failure.
+
+    ``open`` names the contact that is about to open, as its force is almost zero.
+    """
 
     state: State | None
     cause: str = ""
@@ -28,7 +31,7 @@ class Held(NamedTuple):
 
 
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
-    """Equilibrium in which contacts that touch in the pose stay, by friction where they have it."""
+    """Equilibrium in which contacts that touch in the pose stay closed; those with friction are held tangentially."""
     search = Search(mechanism, pose, inputs, time, keeps_pose=True)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]

@@ -147,7 +147,7 @@ class Mechanism(Model):
     @quantities(time="s")
     @checked
     def with_masses_at(self, time: float) -> Mechanism:
-        """Mechanism with the masses that :meth:`flexph.Body.with_mass_factor` gives at a time, constant from then on.
+        """Mechanism whose varying masses (:meth:`flexph.Body.with_mass_factor`) are constant at their values at a time.
 
         Masses that are inputs keep their values at u = 0.
 
@@ -159,7 +159,7 @@ class Mechanism(Model):
         Returns
         -------
         Mechanism
-            The new mechanism, whose poses and states are those of this one; this one if no mass changes.
+            The new mechanism, which accepts the poses and states of the old one; the same object if no mass varies.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class Mechanism(Model):
 
         In the plane a body is placed by its angle [rad] or by (x, y, angle) of its origin P; in space by a rotation
         (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair (position, rotation).
-        Numbers may be texts with units, such as ``"30 deg"``. Bodies turn to prescribed angles by the shorter way.
+        Numbers may be texts with units, such as ``"30 deg"``. Bodies turn to prescribed angles by the smaller rotation.
 
         Parameters
         ----------
@@ -206,14 +206,14 @@ class Mechanism(Model):
             Bodies that stay where they are (a rotation alone leaves the position free). They move only to close gaps as
             small as the rounding of nine printed digits.
         guess : mapping, optional
-            Bodies that may move from there; bodies not named start at the origin without rotation.
+            Initial placements of bodies that may move; bodies not named start at the origin without rotation.
         time : float
             Time [s] at which drives are evaluated.
 
         Returns
         -------
         Pose
-            Centres of mass, rotations, and the values that joints keep as assembled.
+            Centres of mass, rotations, and the offsets and free lengths of joints and springs, measured as assembled.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class Mechanism(Model):
             Bodies that stay where they are, each with a list of k placements as for :meth:`assemble`. Planar angles are
             a list or an array; a tuple of numbers is refused, as it could be (x, y, angle).
         guess : mapping, optional
-            Bodies that may move from there, likewise.
+            Initial placements of bodies that may move, as lists of the same form.
         time : float
             Time [s] at which drives are evaluated.
 
@@ -331,7 +331,7 @@ class Mechanism(Model):
         restitution: float | None = None,
         direction: Array | None = None,
     ) -> State:
-        """State after an impact at a port: positions are unchanged, and joints hold by their impulses.
+        """State after an impact at a port: positions are unchanged, and joints act by impulses.
 
         With the port's velocity γ = W v and P the projection of M⁻¹ onto motions that the joints allow,
         v⁺ = v + P Wᵀ Λ. The impulse does the work Λ·½(γ⁻ + γ⁺), the change of the kinetic energy if the state before is
@@ -381,12 +381,12 @@ class Mechanism(Model):
         """Equilibrium near a pose: the state at rest (or in steady rotation) in which all forces balance.
 
         Newton's method, damped by the inertia while forces are large. From afar it approaches a minimum of the energy;
-        from a pose near an unstable equilibrium it may find that one. Nonholonomic joints have many equilibria; the
-        result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
+        from a pose near an unstable equilibrium it may converge to that one. Nonholonomic joints have many equilibria;
+        the result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
 
         With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
-        stay there if friction can hold them, |T| ≤ μN. Else an equilibrium without friction is looked for, which is one
-        with any friction. :meth:`with_closed_contacts` gives the forces.
+        stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches an equilibrium without friction,
+        which is an equilibrium for any coefficient of friction. :meth:`with_closed_contacts` gives the forces.
 
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
         of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
@@ -400,14 +400,14 @@ class Mechanism(Model):
             Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
         spin : float or array_like, optional
             Steady rotation of the whole mechanism [rad/s], a number in the plane, a world vector in space: the balance
-            includes inertia forces and dampers to the ground. Elements that do not turn with it, as a load or an
-            off-axis spring fixed in the world, are refused by name, as no such rotation is steady.
+            includes inertia forces and dampers to the ground. Elements that do not turn with it, such as a load or an
+            off-axis spring fixed in the world, raise ValueError with their name, as no such rotation is steady.
         about : array_like, optional
             Point (d,) [m] of the axis of rotation; the origin by default.
         time : float
             Time [s] at which drives are evaluated.
         redundant : {"refuse", "least_norm"}
-            Refuse redundant constraints, or give their forces the least norm.
+            ``refuse`` raises ValueError for redundant constraints; ``least_norm`` returns multipliers of least norm.
 
         Returns
         -------
@@ -479,7 +479,7 @@ class Mechanism(Model):
         """Linearise about an unloaded pose at rest ([flex] eq. (45)), or about an equilibrium under load.
 
         At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
-        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads takes part and
+        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads is included and
         constraints are eliminated; contacts that are closed there stay closed. :meth:`LinearPHDAE.part` gives the same
         named parts of both.
 
@@ -561,7 +561,7 @@ class Mechanism(Model):
         Returns
         -------
         Sweep
-            Frequencies (k, count) [rad/s] and data on their modes.
+            Frequencies (k, count) [rad/s], with the similarity of successive modes.
         """
         return sweep_over(self, poses, np.asarray(values), count=count, name=name, follow=follow)
 
@@ -579,7 +579,7 @@ class Mechanism(Model):
         In a steady motion with relative motion, such as a bicycle that rolls straight, a disc that rolls in a circle or
         a rotor that turns on a body at rest, centres of mass move as one rigid field and bodies turn about axes of
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
-        turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
+        turns of wheels that only shift the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
         see :func:`flexph.analysis.floquet`.
 
@@ -626,7 +626,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """Mechanism and state, with closed contacts turned into joints if the mechanism has contacts."""
+        """The mechanism and state, with closed contacts replaced by joints if the mechanism has contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state
@@ -745,9 +745,9 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def phdae(self, state: State) -> PHDAE:
-        """Nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
+        """Nonlinear equations as a :class:`PHDAE` with states (q, v, σ, e, λ), checked at a state.
 
-        The λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
+        The sample point of the system contains the multipliers λ of the state, see :meth:`consistent_multipliers`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Equilibrium on contacts that are joints and springs: its forces, and friction within its bounds."""
+"""Equilibrium with closed contacts replaced by joints and springs: its forces, and friction within its bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .poses.passage import copied_state
 from .substitutes import Touch
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this room."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 WAYS = 128
 """Number of directions in which friction in space is bounded, by polygons within its circle: to 3e-4."""
 FRICTION = ": friction: "
@@ -32,11 +32,11 @@ SLIPS = 1e-6
 
 
 class Slips(ArithmeticError):
-    """Friction that would exceed its bound."""
+    """Error: friction would have to exceed its bound."""
 
 
 class Rested:
-    """Equilibrium of a mechanism with contacts, as ``state`` of one whose closed contacts are joints and springs."""
+    """Equilibrium ``state`` of a substitute ``mechanism``, in which joints and springs replace the closed contacts."""
 
     def __init__(self, touches: Sequence[Touch], mechanism: Mechanism, state: State) -> None:
         self.touches, self.mechanism, self.state = touches, mechanism, state
@@ -71,7 +71,7 @@ class Rested:
         return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
 
     def with_contacts(self, mechanism: Mechanism) -> State:
-        """State of the mechanism with contacts."""
+        """Equilibrium as a state of the original mechanism with contacts."""
         whole = self._with_anchors(mechanism, copied_state(self.mechanism, mechanism, self.state))
         multipliers = np.array([self.multipliers[name] for name in mechanism.constraint_names])
         return replace(whole, multipliers=multipliers, joint_forces=True)
@@ -100,8 +100,8 @@ class Rested:
     def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:
         """Equilibrium whose friction at ``held`` contacts is within its bounds; raises Slips if there is none.
 
-        The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. The
-        message says how much friction lacks if it ``explains``.
+        The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. If
+        ``explains``, the message contains the coefficients of friction that would be needed.
         """
         pressing, forces = self.pressing, self.multipliers | self.tensions
         needed = {t.name: float(np.linalg.norm(_friction_of(forces, t))) for t in held}
@@ -121,7 +121,7 @@ class Rested:
         raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, held: Sequence[Touch]) -> float:
-        """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
+        """Least factor of all coefficients of friction with which friction holds the bodies; infinite if none does."""
         low, high = 0.0, 1.0
         while self._shared(held, factor=np.exp(high)) is None:
             if high >= np.log(MOST):
@@ -133,7 +133,7 @@ class Rested:
         return float(np.exp(high))
 
     def _shared(self, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
-        """Multipliers with the same forces that satisfy all bounds, with the least sum of normal forces.
+        """Multipliers with the same generalised forces that satisfy all bounds, with the least sum of normal forces.
 
         They follow from a linear programme with polygons inside the friction cones; None if there are none.
         Coefficients of friction are multiplied by ``factor``.
@@ -158,7 +158,7 @@ class Rested:
 
 
 def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
-    """Rows of a polygon within the friction cone of a contact, over the multipliers of these names."""
+    """Rows r of a polygon r·λ ≤ 0 within the friction cone of a contact, for multipliers λ in the order of names."""
     own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
     reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
     rows = []
@@ -171,5 +171,5 @@ def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
 
 
 def _friction_of(forces: Mapping[str, float], touch: Touch) -> list[float]:
-    """Friction of a contact along its tangents."""
+    """Friction forces [N] of a contact along its tangents."""
     return [force for name, force in forces.items() if name.startswith(f"{touch.name}{FRICTION}")]

@@ -14,7 +14,7 @@ from typing import Any
 from ..kernels.state import derive
 from ..systems.inputs import Input
 from .contact_search import Search
-from .faces_at_rest import has_surfaces, on_faces, stands
+from .faces_at_rest import gaps_agree, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
 from .model.model import extent
@@ -24,10 +24,10 @@ from .rested import Rested, Slips
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
-"""A :class:`flexph.Mechanism`, which imports this module."""
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
 WHAT = "mechanism.equilibrium"
 CHANGES = 20
-"""Largest number of times that balls pass to other faces of surfaces."""
+"""Largest number of changes of the faces that balls touch on surfaces."""
 CLOSED = 1e-9
 """Gap, relative to the size of the mechanism, up to which a surface counts as touched."""
 
@@ -64,7 +64,7 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
     """Equilibrium near a pose, of a mechanism whose closed contacts are joints and springs.
 
-    Raises ArithmeticError if there is none, ValueError for contacts that cannot rest.
+    Raises ArithmeticError if there is none, ValueError for contacts that equilibria do not support.
     """
     if not has_surfaces(mechanism):
         return _rest(mechanism, pose, inputs, time=time)
@@ -74,7 +74,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         local, _ = on_faces(mechanism, c)
         rested = _rest(local, pose, inputs, time=time, in_pose=True)
         c = rested.configuration
-        if stands(mechanism, local, c, CLOSED * size, WHAT):
+        if gaps_agree(mechanism, local, c, CLOSED * size, WHAT):
             return rested
         pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
     raise ArithmeticError(
@@ -85,7 +85,10 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 def _rest(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, in_pose: bool = False
 ) -> Rested:
-    """Equilibrium near a pose without surfaces; ``in_pose``: friction holds only what touches in the pose."""
+    """Equilibrium near a pose of a mechanism without surfaces.
+
+    If ``in_pose``, friction holds only contacts that touch in the pose.
+    """
     search = Search(mechanism, pose, inputs, time)
     held = [touch for touch in search.touches if touch.friction > 0.0]
     held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held
@@ -98,7 +101,7 @@ def _rest(
     try:
         rested = search.settled(held=())
         if slipped is not None and not search.is_stable(rested):
-            raise slipped  # what slips does not come to such a place
+            raise slipped  # bodies that slip do not come to rest in an unstable equilibrium
         return rested
     except ArithmeticError as error:
         if not held:

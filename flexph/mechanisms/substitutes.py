@@ -1,9 +1,9 @@
 """Springs and constraints that act as contacts at rest.
 
-A gap is g = ±m − c of a measure m of world vectors. A compliant contact is a spring on m with its potential V(−g) where
-it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force, for the rim of a disc
-that leans over the sine of the angle between axis and normal. Where friction holds, the point of contact stays along
-the tangents, too.
+A gap is g = ±m − c, where m is a length or component of world vectors. A compliant contact is a spring on m with its
+potential V(−g) where it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force,
+for the rim of a disc that leans over the sine of the angle between axis and normal. Where friction holds, the point of
+contact stays along the tangents, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact, with its name."""
+    """Gap of a contact that is replaced in statics, with the name of its substitute."""
 
     name: str
     contact: Connection
@@ -36,7 +36,7 @@ class Touch:
 
     @property
     def is_rigid(self) -> bool:
-        """True if it is rigid."""
+        """True if the law of the contact is rigid."""
         return isinstance(self.gap.law, Rigid)
 
     @property
@@ -46,12 +46,12 @@ class Touch:
 
     @property
     def holding(self) -> float:
-        """Stiffness of the anchor of a compliant contact that sticks [N/m]; zero of a smooth law of slip."""
+        """Stiffness [N/m] of the anchor of a sticking compliant contact; zero if friction is a smooth law of slip."""
         return float(getattr(self.gap.law, "holding", 0.0))
 
     @property
     def value(self) -> float:
-        """Measure at which the gap closes."""
+        """Value m₀ of the length or component m at which the gap closes."""
         return self.gap.sign * self.gap.offset
 
     @property
@@ -62,7 +62,7 @@ class Touch:
 
     @property
     def is_rim(self) -> bool:
-        """True for the rim of a disc on a plane, which is no measure of a spring."""
+        """True for the rim of a disc on a plane, whose gap no spring can measure."""
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
@@ -85,7 +85,7 @@ class Touch:
         return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
 
     def one_sided(self, stiffness: float) -> ElasticLaw:
-        """Law of a linear force that acts where the gap is closed."""
+        """Elastic law of a linear spring that acts only while the gap is closed."""
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:
@@ -131,7 +131,7 @@ class Touch:
 
 
 def touches_of(mechanism: Model, what: str) -> list[Touch]:
-    """Gaps of all contacts; raises ValueError for those that cannot rest."""
+    """Gaps of all contacts; raises ValueError for contacts that equilibria do not support."""
     touches = []
     for contact in mechanism.connections:
         if contact.form.group is not None:

@@ -78,7 +78,7 @@ def _one_word(known: tuple[Any, ...]) -> Condition:
 
 
 def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
-    """Condition of a kind of values without further check; ``misplaced`` of a given value hints where it belongs."""
+    """Condition ``meant``, described by ``words``; the error adds the hint ``misplaced`` of the type of the value."""
 
     def ask(name: str, value: Any) -> None:
         if not meant(value):

@@ -1,4 +1,4 @@
-"""Doors of public functions: check of arguments by their annotations, and one thread for small matrices.
+"""Decorators of public functions: checks of arguments by their annotations, and one thread for small matrices.
 
 Only the type of an argument is checked here; functions check signs, shapes and names themselves.
 
@@ -41,7 +41,7 @@ LARGE = 1000
 
 
 class _OneThread(AbstractContextManager[None]):
-    """Thread limit of the process, held by the first Python thread that asks for it until its outermost block ends.
+    """Limit of the process to one thread while the Python thread that entered it first is in its outermost block.
 
     The number of threads is a property of the process. Another Python thread would read the limit meanwhile and, if it
     restored that value at its end, make it permanent.
@@ -81,7 +81,7 @@ def _of_process() -> _OneThread:
 
 
 def one_thread(unknowns: int = 0) -> AbstractContextManager[None]:
-    """Context that limits linear algebra to one thread; from a thousand unknowns on, the user's setting holds."""
+    """Context that limits linear algebra to one thread; from a thousand unknowns on, the user's setting applies."""
     return _of_process() if unknowns < LARGE else nullcontext()
 
 
@@ -149,7 +149,7 @@ def _checked(
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Give a warning that points to the user's line, the last one outside of this package and the libraries."""
+    """Warn with the location of the user's line, the innermost one outside of this package and the libraries."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:
         frame = frame.f_back
@@ -159,9 +159,9 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
-    """Error for unknown or missing arguments, with those that the function takes.
+    """TypeError for unknown, missing or repeated arguments, which lists those that the function takes; else None.
 
-    ``call`` is the number of positional arguments, and the named ones.
+    ``call`` holds the number of positional arguments and the named arguments; ``error`` is the exception of the call.
     """
     if not isinstance(error, TypeError) or error.__traceback__ is None or error.__traceback__.tb_next is not None:
         return None
@@ -199,7 +199,7 @@ def _sibling_classes(owner: Any) -> set[type]:
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
-    """ValueError for a bad argument that shows only in use, as a wrong function or a huge number; else None."""
+    """ValueError for an exception caused by a function among the arguments or a number that overflows; else None."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is None:
         return None  # unknown names or a wrong number of arguments
     what = f"{type(error).__name__}: {error}"

@@ -38,7 +38,7 @@ def compact(a: Any) -> Any:
 
 
 def no_entries(rows: int, columns: int) -> sparse.csr_array:
-    """Matrix of zeros in the CSR format; without rows or columns it is the same one for all, as SciPy takes 70 µs."""
+    """Matrix of zeros in the CSR format; empty ones are cached, as SciPy takes 70 µs to create one."""
     return sparse.csr_array((rows, columns)) if rows and columns else _empty(rows, columns)
 
 
@@ -94,7 +94,7 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
 
 
 def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
-    """Apply a function of rows (k, n) to parts of the rows in turn, as all together may not fit in memory."""
+    """Values of a function of rows (k, n), computed block by block, as all rows at once may not fit in memory."""
     at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 

@@ -97,7 +97,7 @@ def positive(name: str, value: float, unit: str = "") -> float:
 
 
 def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
-    """Call function(at); its exceptions become a ValueError with its name and the time ``at`` (if a number)."""
+    """Value function(at); its exceptions become a ValueError with ``name`` and the time ``at`` (if a number)."""
     try:
         return function(at)
     except Exception as error:
@@ -139,7 +139,7 @@ def count(name: str, value: int, least: int = 1) -> int:
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
-    """Check one of some words."""
+    """Check that a word is one of the ``known`` ones; returns it."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")

@@ -26,8 +26,8 @@ class Corrections:
     """Limits of an iteration, on the defect: the size of a correction, or of the residual after it.
 
     The iteration converges if the defect is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times
-    the one before (round-off). It fails after ``most`` corrections, above ``diverged``, or above ``growth`` times the
-    defect before.
+    the previous defect (round-off). It fails after ``most`` corrections, or if the defect exceeds ``diverged`` or
+    ``growth`` times the previous one.
     """
 
     most: int

@@ -84,7 +84,7 @@ def gauss(stages: int) -> Tableau:
 
 
 def _interpolant(given: Array, at: Array) -> tuple[Array, Array]:
-    """Matrices (k, n) from values at points (n,) to their interpolant and its rate at others (k,)."""
+    """Matrices (k, n) from values at ``given`` (n,) to the interpolating polynomial and its rate at ``at`` (k,)."""
     value, slopes = _lagrange(given, at), 1.0 / (at[:, None] - given)  # derivatives of ln |x − x_k|
     return value, value * (slopes.sum(axis=1, keepdims=True) - slopes)
 

@@ -33,7 +33,7 @@ class UnknownName(KeyError):
 class Named(dict[Key, Value]):
     """Dictionary whose error for an unknown name lists the known ones.
 
-    ``why`` holds reasons for the absence of names that a user might expect.
+    ``why`` maps names that a user might expect to the reasons for their absence.
     """
 
     def __init__(self, values: Mapping[Key, Value], what: str = "", why: Mapping[Key, str] | None = None) -> None:
@@ -201,8 +201,8 @@ class Memo:
 class once(cached_property[Value]):
     """Property of a :class:`Memo` that is computed once and then as fast as an attribute.
 
-    It takes no lock, as the property of Python 3.11 does for a microsecond: of threads that compute it at the same
-    time, all get the first result.
+    Unlike :func:`functools.cached_property` of Python 3.11 it takes no lock, which costs a microsecond. Threads that
+    compute it at the same time all get the first result.
     """
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:

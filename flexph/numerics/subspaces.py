@@ -30,7 +30,7 @@ def unit_columns(matrix: Array, *, floor: float = 0.0) -> Array:
 
 
 def rank_of(rows: Array) -> int:
-    """Rank of a matrix, independent of the units of rows and columns, with the tolerance for structures."""
+    """Rank of a matrix, independent of the units of rows and columns, with the tolerance ``RANK`` of this module."""
     return ranks.rank_of(rows, tolerance=RANK)
 
 
@@ -112,8 +112,8 @@ def orthonormal(vectors: Array, weight: Any, deflation: float = DEFLATION) -> Ar
 def extend(basis: Array, vectors: Array, weight: Any, deflation: float = DEFLATION) -> Array:
     """Extend a basis Q (n, k), QᵀWQ = 1, by vectors (n, p) in their order; dependent ones are left out.
 
-    Gram-Schmidt is done twice, as once loses orthogonality by the inverse of the remainder. Raises ValueError for a
-    vector without energy.
+    Gram-Schmidt is done twice, as one pass loses orthogonality in inverse proportion to the length of the remainder.
+    Raises ValueError for a vector v ≠ 0 with vᵀWv = 0.
     """
     whole = np.empty((len(basis), basis.shape[1] + vectors.shape[1]))
     count = basis.shape[1]

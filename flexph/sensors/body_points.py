@@ -19,11 +19,11 @@ LINE_OUTSIDE = 1e-6
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Cells and their weights in the value at a point; raises ValueError for a point off the body.
+    """Indices of cells and their weights in the value at a point; raises ValueError for a point off the body.
 
-    In general it is the cell with the nearest centre. Along a line it is linear interpolation between the middles of
-    the two nearest pieces, extrapolated to the ends: moments of beam elements are linear, so that the value at a
-    clamped root is the one there and not the one in the middle of the last piece.
+    In general the result is the cell with the nearest centre, with weight 1. Along a line, values are interpolated
+    linearly between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are
+    linear, so that this gives the moment at a clamped root instead of that in the middle of the last piece.
     """
     cell = nearest_cell(view, body, at)
     if view.cell_type != "line":
@@ -33,7 +33,7 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
 
 
 def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
-    """Number of the drawn cell with the nearest centre; raises ValueError for a point off the body."""
+    """Index of the drawn cell with the nearest centre; raises ValueError for a point off the body."""
     given = inside(view, body, at)
     centres = view.points[view.cells][:, :, : given.size].mean(axis=1)
     return int(((centres - given) ** 2).sum(axis=1).argmin())
@@ -85,7 +85,7 @@ def _share_a_point(corners: Array, one: int, other: int) -> bool:
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Coordinates of a point in a body, as many as are given; raises ValueError for a point off the body."""
+    """Check that a point is in a body and return its given coordinates; raises ValueError for a point off the body."""
     given = check.array("at", at, (None,))
     if given.size > view.points.shape[1]:
         raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")

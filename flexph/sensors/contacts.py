@@ -121,7 +121,8 @@ def friction_force(contact: str) -> Quantity:
     """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
     It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing. A
-    friction with a factor of time is a mean over steps, as is a smooth one on a surface whose speed depends on time.
+    friction with a factor of time is a mean over steps, and so is a smooth friction law on a surface whose speed
+    depends on time.
 
     Parameters
     ----------
@@ -137,9 +138,9 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """Gaps of a contact in a mechanism; those of a mutual contact are one group.
+    """Arrays of the gaps of a contact in a mechanism; the gaps of a mutual contact are one group.
 
-    Raises ValueError with the existing names.
+    Raises ValueError, listing the existing names, for an unknown contact.
     """
     owners = {c.name: c for c in mechanism.connections if c.touches}
     check.lookup("contact", contact, owners)
@@ -154,7 +155,7 @@ def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
-    """Normal or friction forces of compliant contacts at a state, (c,) [N]; of groups only those of closed gaps."""
+    """Normal or friction forces of compliant contacts at a state, (c,) [N]; for groups only at closed gaps."""
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, touching_velocities(a, c, arm, c.R))
@@ -174,7 +175,10 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """Contacts at a state (with ``closed`` of groups only the closed ones), configuration, arms of nodes, and gaps."""
+    """Contacts at a state, its configuration with the arms of the nodes, and the gaps.
+
+    If ``closed``, groups contain only their closed gaps.
+    """
     c, arm, points = mechanism.once(_LastState).of(x)
     own = own.closed(points) if closed else own.all()
     vectors = vectors_of(own, points)
@@ -209,9 +213,10 @@ def _is_of_steps(mechanism: Model, name: str, way: Way) -> bool:
 
 
 def _have_step_means(laws: Contacts, way: Way) -> Array:
-    """Mask of rigid contacts, and of friction that a factor of time or the speed of a surface changes.
+    """Mask (c,) of contacts whose force is a mean over steps, not a function of the state.
 
-    Anchors determine the friction under a speed of the surface; the bound of their force depends on a factor, too.
+    These are rigid contacts and, for friction, contacts with a factor of time, or without anchors on a surface whose
+    speed depends on time.
     """
     mask: Array = laws.rigid
     return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if way == "friction" else mask

@@ -102,9 +102,9 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError: a quantity exists over steps only, not in a state."""
+    """Raise ValueError, as the quantity ``label`` exists over steps only, not in a state."""
     reason = f"the {label} exists over steps only, not in a state"
-    raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
+    raise ValueError(f"{reason}: use run.measured(...) after the run, or read it by a Sampled controller")
 
 
 def at_saved_times(times: Array, middles: Array, values: Array) -> Array:
@@ -132,7 +132,7 @@ def sticks(joint: str) -> Quantity:
     """Sticking of a joint with :class:`flexph.joints.CoulombFriction`: its friction is below the bound μ|λ|.
 
     It exists over steps: a :class:`flexph.control.Sampled` reads the last step (False before the first step);
-    ``run.measured`` tells for each saved time whether the joint stuck since the previous one.
+    for a saved time, ``run.measured`` returns True if the joint stuck since the saved time before.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ _WAYS = ("pressing", "friction")
 
 
 def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
-    """Law of dry friction of a joint; raises ValueError with the existing names."""
+    """Law of dry friction of a joint; raises ValueError, listing the existing names, if it has none."""
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
     if law.factor is not None:

@@ -1,4 +1,4 @@
-"""Gradient of a measure, or of its rate, by the flat states at which it is taken: :mod:`.loops` in reverse."""
+"""Gradient of a sensor's measure, or of its rate, with respect to the flat state: :mod:`.loops` in reverse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gradients_at(address: int) -> None:
 
 
 def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) -> None:
-    """Set the derivatives of a measure, or of its rate, by products and their rates."""
+    """Set the derivatives of a measure, or of its rate, with respect to products and their rates."""
     value, rate, by, by_rate = s.value[0], s.value[1], by_product[0], by_product[1]
     lengths, components = s.length.size, s.component.size
     if index < lengths:
@@ -61,7 +61,7 @@ def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) ->
 
 
 def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
-    """Take derivatives by products and their rates to those by nodes and their velocities."""
+    """Transform derivatives with respect to products and their rates to nodes and their velocities."""
     dim, incidence = s.position.shape[1], s.incidence
     for p in range(s.product.shape[1]):
         a, b = s.product[0][p], s.product[1][p]
@@ -79,9 +79,10 @@ def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten
 
 
 def _pull_node(s: PanelArrays, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: Mat, out: Vec) -> None:
-    """Add the derivatives by the place and the velocity of a node to those by the state.
+    """Add the derivatives with respect to position and velocity of a node to those with respect to the state.
 
-    ``arm`` has its arm in body axes and the rate of it, ``by_arm`` the derivatives by these.
+    ``arm`` is overwritten by the arm of the node in body axes and its rate, ``by_arm`` by the derivatives with respect
+    to both.
     """
     dim, shape = s.position.shape[1], s.shape
     for i in range(dim):
@@ -106,7 +107,7 @@ def _pull_node(s: PanelArrays, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: M
 
 
 def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
-    """Take derivatives by an arm R a and its rate R ȧ + ω × R a to those by R, ω, a and ȧ, in the plane."""
+    """Transform derivatives with respect to R a and R ȧ + ω × R a to R, ω, a and ȧ, in the plane."""
     turn, w = s.offset[k][1], s.offset[k][3]
     cosine, sine = x[turn], x[turn + 1]
     first = cosine * arm[0][0] - sine * arm[0][1]
@@ -124,7 +125,7 @@ def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
-    """Take derivatives by an arm R a and its rate R ȧ + Rω × R a to those by R, ω, a and ȧ, in space."""
+    """Transform derivatives with respect to R a and R ȧ + Rω × R a to R, ω, a and ȧ, in space."""
     turn, w = s.offset[k][1], s.offset[k][3]
     for i in range(3):  # rows 2 and 3 of both arrays: Rω and R a, and the derivatives by Rω
         arm[2][i] = 0.0
@@ -144,7 +145,7 @@ def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _turn_back(x: Vec, turn: int, by_arm: Mat) -> None:
-    """Multiply the first two rows with R from the right."""
+    """Multiply the first two rows of ``by_arm`` with R from the right."""
     for q in range(2):
         a = by_arm[q][0]
         b = by_arm[q][1]

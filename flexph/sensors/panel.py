@@ -84,7 +84,7 @@ class Panel:
         return names, [(i, None if isinstance(own, int) else j) for own, i, j in ends_of]
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a flat state, and all measures, with angles unwrapped next to ``near``."""
+        """Readings by name at a flat state, and all measures, with angles unwrapped from their last values ``near``."""
         values, rates = self._measured(x) if self.size else ([], [])
         if near is not None:
             for i in range(self.angles, len(values)):
@@ -122,7 +122,7 @@ class Panel:
         return {name: whole[:, own] for name, own in self._readings.items()}
 
     def gradients(self, name: str, component: int, states: Array) -> Array | None:
-        """Gradients (k, n) of a component of a sensor by flat states (k, n); None if it is read in Python."""
+        """Gradients (k, n) of a component of a sensor with respect to flat states (k, n); None if Python reads it."""
         if name not in self._readings or self._loop is None:
             return None
         out = np.zeros_like(states)
@@ -185,7 +185,7 @@ class _Models:
 
 
 def sensor_element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Element of a mechanism with the measures of a sensor."""
+    """Connection without forces whose measures are those of a sensor."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:
@@ -238,7 +238,7 @@ class _Loop:
         return own.value.out
 
     def gradients(self, index: int, states: Array) -> Array:
-        """Gradients (k, n) of a measure or, from the number of measures on, of a rate, by flat states (k, n)."""
+        """Gradients (k, n) of measure ``index``, or of rate ``index`` − m, with respect to flat states (k, n)."""
         count, arrays = self._out.shape[-1], self.arrays
         products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))
         arm, by_arm = np.zeros((2, 4, arrays.position.shape[1]))
@@ -254,7 +254,7 @@ def histories(
 ) -> dict[str, Array]:
     """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns.
 
-    A ``panel`` of the sensors that is given is not made again.
+    ``panel`` is an existing panel of these sensors, if there is one.
     """
     near: Any = None
     rows, panel = [], panel or Panel(mechanism, sensors)
@@ -281,7 +281,7 @@ class StepPanel:
     def read(
         self, time: float, x: Array, last: LastStep, near: Sequence[float] | None
     ) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped next to ``near``."""
+        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped from ``near``."""
         readings, measured = self.panel.read(x, near)
         for name, read in self.of_step.items():
             readings[name] = read(time, x, last)

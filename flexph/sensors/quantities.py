@@ -28,7 +28,7 @@ Reading = Callable[[Array], Any]
 
 
 class LastStep(NamedTuple):
-    """Data of the last step besides its end state, for sensors of steps.
+    """Data of the last step, except its end state, for sensors of steps.
 
     Multipliers, flows in the order of the accounts, and length [s]; ``before`` is the flat state at its start.
     """
@@ -49,7 +49,10 @@ StepReading = Callable[[float, Array, LastStep], Any]
 
 
 class Slopes(NamedTuple):
-    """Exact derivatives (k, c, n) of a reading by flat states (k, n), but for the entries ``left`` to differences."""
+    """Exact derivatives (k, c, n) of a reading with respect to flat states (k, n).
+
+    The derivatives with respect to the entries ``left`` of the state are to be computed by differences.
+    """
 
     at: Callable[[Array], Array]
     left: Array
@@ -216,7 +219,7 @@ def distance(first: str, second: PortName) -> Quantity:
 
 @checked
 def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
-    """Offset [m] of a port from another along a direction of the second section, as of a slider on its rail.
+    """Offset [m] of a port from another along a direction of the second section, such as that of a slider.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linearisation of readings about a state at rest, by positions, velocities, stresses and spring forces."""
+"""Jacobians of readings about a state at rest, for positions, velocities, stresses and spring forces."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class _Linear:
 
 
 def _linear_slopes(reading: Reading, size: int) -> Slopes | None:
-    """Derivatives of a linear reading of states of a size."""
+    """Derivatives of a linear reading with respect to states of ``size`` entries; None for other readings."""
     if not isinstance(reading, _Linear):
         return None
     rows = np.zeros((np.atleast_2d(reading.rows).shape[0], size))
@@ -117,7 +117,7 @@ def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
 
 
 def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
-    """Number of the stress point nearest to a place, and its rows."""
+    """Index of the stress point nearest to a position, and its rows."""
     point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     return point, slice(6 * point, 6 * point + 6)
 
@@ -269,7 +269,7 @@ def energy(part: str) -> Quantity:
 
 
 def _energy_slopes(mechanism: Model) -> Slopes | None:
-    """Derivatives of the energy: weights, momenta, C σ; those by u and springs are left to differences."""
+    """Derivatives of the energy: weights, momenta, C σ; those with respect to u and springs need differences."""
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):
         return None
@@ -316,7 +316,7 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for laws with a schedule: a state does not know its time."""
+    """Raise ValueError for laws with a schedule, whose factor a flat state does not determine."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(

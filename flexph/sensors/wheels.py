@@ -63,8 +63,8 @@ def wheel_slip(joint: str) -> Quantity:
 def wheel_force(joint: str) -> Quantity:
     """Force (k,) [N] of the ground on a wheel against the components of its slip.
 
-    A wheel on a compliant contact has the force of the contact at the state as its load. That of a law by the
-    multiplier of a ``ground`` exists over steps, see :func:`joint_force`.
+    The wheel load on a compliant contact is the force of the contact at the state. If the load is the multiplier of a
+    ``ground``, the force is known over steps only, see :func:`joint_force`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def wheel_force(joint: str) -> Quantity:
 
 
 class _Wheel:
-    """Slip of a wheel by name, with its law, and ``row``, the multiplier that is its load, None for none."""
+    """Slip of a wheel with its law; ``row`` is the index of the multiplier that is its load, or None."""
 
     def __init__(self, mechanism: Model, joint: str) -> None:
         wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]

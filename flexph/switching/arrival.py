@@ -51,7 +51,7 @@ class DrivenSystem:
     def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
         """State whose algebraic states solve the equations of a mode; raises SwitchFailed if there is none.
 
-        Within a mode, steps meet constraints with time-dependent sources at their middle; only the state at which a
+        Within a mode, steps satisfy constraints with time-dependent sources at their middle; only the state at which a
         mode is entered must be consistent.
         """
         careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
@@ -63,7 +63,7 @@ class DrivenSystem:
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """Point of a run: time, mode, state with its algebraic states, and size of the states so far."""
+    """Point of a run: time, mode, state with its algebraic states, and largest size of the states so far."""
 
     time: float
     mode: str

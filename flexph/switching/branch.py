@@ -28,10 +28,10 @@ PIECES = 64
 
 
 class Branch:
-    """State x (n,) at time t with algebraic states that solve the equations, where steps leave stage values.
+    """Solver for algebraic states at a time t; steps themselves only compute algebraic states at their stages.
 
-    For index 1 Newton's method finds them and reuses its derivative; with ``careful`` the derivative is evaluated each
-    time and the states are followed from the last ones in small pieces. For index 2 it is
+    For index 1 Newton's method reuses its derivative; with ``careful`` the derivative is evaluated each time, and the
+    states are followed from the last ones in small pieces. For index 2 the states are computed by
     :class:`flexph.consistency.conditions.Conditions`.
     """
 
@@ -120,7 +120,7 @@ class Branch:
                     raise
 
     def _solved(self, time: float, x: Array) -> Array:
-        """Solution by Newton's method, as long as it contracts."""
+        """Solution by Newton's method, as long as its corrections decrease; StepFailed otherwise."""
         split, last = self.equations.split, np.inf
         if self.careful:
             self._inverse = None

@@ -145,12 +145,12 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
 
 
 class Reached(NamedTuple):
-    """Entry of a run whose steps are already recorded: the number of times that they reach."""
+    """Progress of a run whose steps are already recorded: the number of grid times reached."""
 
     reached: int
 
     def record(self, run: Any) -> bool:
-        """Do nothing, as all is recorded, and no event ends the run."""
+        """Do nothing and return False: steps are already recorded, and no event ends the run."""
         return False
 
 
@@ -169,7 +169,7 @@ class SwitchingRun:
         self.record.observer.settle()
 
     def steps(self, at: Instant, kept: Array) -> Iterator[Reached]:
-        """Steps of all modes up to the last time."""
+        """Yield the steps of all modes up to the last time."""
         switches, passed = Switches(self.driven, self.record, grid=self.grid, close=self.close), 0
         at = switches.settled(at, None)
         while at.time < self.grid[-1] - self.close:
@@ -230,7 +230,7 @@ class ModeStepper(SystemStepper):
         self.watch, self.careful = watch, watch.branch.careful
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """Step from a start to a time [s]; raises StepFailed, also if it reached another branch."""
+        """Step from a start to a time [s]; raises StepFailed if it fails or reaches another branch."""
         result = super().step(start, time, usual)
         branch, x = self.watch.branch, result.end.x
         if self.careful and branch.leaves_branch(time, x, branch.at(time, x)):
@@ -239,7 +239,7 @@ class ModeStepper(SystemStepper):
 
 
 def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Iterator[float]:
-    """Steps from each time to the next until the mode is left or ends at an impasse; yields the times reached."""
+    """Step from each time to the next until the mode is left or ends at an impasse; yield the times reached."""
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start
@@ -268,7 +268,10 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """Step to the end of the branch after a failed step; None if it starts there. Raises ``error`` if none ends."""
+    """Step to the end of the branch after a failed step; None if the state is already there.
+
+    Raises ``error``, the failure of the step, if no branch ends.
+    """
     branch = stepper.watch.branch
     if not stepper.careful:
         raise error
@@ -283,7 +286,8 @@ def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: Ste
 def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
     """Longest solvable step, to round-off; None if there is none.
 
-    By bisection, accelerated by a prediction of the branch's end: beyond it steps take long to fail.
+    Found by bisection, accelerated by a prediction of the branch's end, as steps beyond it need many iterations to
+    fail.
     """
     low, high, longest = start.time, t1, None
     width = max(PRECISION * (t1 - low), float(np.spacing(max(abs(low), abs(t1)))))

@@ -14,7 +14,7 @@ from .watch import Bound, Leaving, bounds
 
 
 class Switches:
-    """Executes the switches of a run over a grid of times; those less than ``close`` [s] apart coincide.
+    """Switches of a run over a grid of times: executes and records them; times within ``close`` [s] coincide.
 
     ``watch`` are the bounds of the present mode.
     """

@@ -27,7 +27,7 @@ COMMON = 1e-12
 @checked
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 while it lasts.
+    """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as the mode lasts.
 
     When one of them becomes negative, the next mode is chosen among ``candidates``, by default all others, as described
     for :class:`SwitchingPHDAE`. A blocking ideal diode is valid while −v ≥ 0, a conducting one while i ≥ 0.
@@ -63,10 +63,10 @@ class SwitchingPHDAE(Remade):
     E, J, R, B, z and ports may differ. H is compared at random states near the samples. ``transitions`` end modes
     (:class:`Transition`), and so do functions ``valid`` that become negative.
 
-    If several modes may follow (candidates of a transition or of a mode), the state is taken to each of them. Those
-    count that have a consistent state there and whose functions ``valid`` are still ≥ 0 after a small step; among them
-    the one that loses the least energy follows, the first one if equal. Thus an ideal diode conducts rather than
-    interrupt a current, and the consistent state nearest in energy is taken.
+    If several modes may follow (candidates of a transition or of a mode), the consistent state of each is computed.
+    Candidates are possible if such a state exists and their functions ``valid`` are still ≥ 0 after a small step. Of
+    these, the mode that loses the least energy follows, or the first one if losses are equal. Thus an ideal diode
+    conducts rather than interrupt a current.
 
     ``limit`` is the largest number of switches between two given times of a run: more indicate a Zeno point, where
     switches accumulate. Ports of one name have one width in all modes, and parts are the same. During a run a switch to

@@ -22,8 +22,9 @@ Function = Callable[[float, Array], Any]
 class Guard:
     """Trigger as soon as ``function(t, x)``, with x (n,), becomes positive (``direction=1``) or negative (-1).
 
-    A mode that is entered with such a value is left at once; one that is entered at zero waits. With direction 0 it is
-    left where the function passes zero either way. Algebraic states in x solve the equations at t.
+    A mode that is entered with a value of this sign is left at once; if the value is zero, the mode lasts until the
+    function changes. With direction 0 the mode is left where the function passes zero in either direction. Algebraic
+    states in x solve the equations at t.
     """
 
     function: Function
@@ -82,7 +83,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Impasse:
-    """Impasse point, at which the algebraic equations end a mode ([survey] sec. 4.5).
+    """Trigger at an impasse point, at which the algebraic equations end a mode ([survey] sec. 4.5).
 
     There ``∂g/∂x₂`` becomes singular, with g the algebraic equations and x₂ the algebraic states of index 1. Steps
     follow their branch; the last one ends at the end of the branch, to round-off of time.

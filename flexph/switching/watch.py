@@ -27,7 +27,7 @@ class Bound:
     """Guard or validity function w(t, x) of a mode, with its value at the last step.
 
     With a direction, w is ≤ 0 while the mode lasts, and the mode may be left when w rises through zero; a guard without
-    direction may be left at any change of sign. ``condition`` is asked when this happens. If it is false, the mode goes
+    direction may be left at any change of sign. ``condition`` is then evaluated. If it is false, the mode goes
     on, and a bound with a direction ``waits``: it cannot end the mode until w has been below zero again. ``armed``: w
     was below zero (without direction: away from zero) since the mode was entered, so that a crossing can be located.
     """
@@ -65,7 +65,7 @@ class Bound:
             self.armed, self.waits = True, False
 
     def allows(self, time: float, x: Array) -> bool:
-        """True if the condition holds."""
+        """True if the bound has no condition, or its condition is true."""
         return self.condition is None or bool(self.condition(time, x))
 
 
@@ -81,7 +81,7 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """Bounds of a mode from a time and state on; they take the place of a run's events (events.Watch)."""
+    """Bounds of a mode from a time and state on, used by a run in place of its events (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
@@ -133,7 +133,7 @@ class Leaving:
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
     def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
-        """Time at which the bound passes zero; t0 if it was not inside during this step."""
+        """Time at which the bound passes zero; t0 if the bound was never negative in this step."""
         inside = t0
         if not bound.armed:  # its value at t0 is round-off
             tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]

@@ -93,7 +93,7 @@ class KnownDerivatives(Derivatives):
     """Derivatives computed by this package, which are not checked when a system is created (tests check them)."""
 
     def check(self, system: Any, x: Array) -> None:
-        """Do nothing: the comparison, with four evaluations per state, can take longer than a run."""
+        """Skip the comparison with differences, whose four evaluations per state can take longer than a run."""
 
 
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:

@@ -42,7 +42,10 @@ class Table:
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
     def at_times(self, times: Array) -> Array:
-        """Values at many times [s], (times, m), bitwise equal to single ones; linear extrapolation beyond the table."""
+        """Values at many times [s], (times, m), with linear extrapolation beyond the table.
+
+        They are equal to the last bit to calls with single times.
+        """
         k = self._pieces(times)
         share, values = (times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]), self.values
         values = values[:, None] if values.ndim == 1 else values
@@ -119,7 +122,7 @@ class Forcing:
 
     @property
     def varying(self) -> Array:
-        """True for entries that are functions of time, (m,)."""
+        """Mask (m,) of the inputs that are functions of time."""
         varying = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
             varying[self.slices[name]] = callable(given)
@@ -127,7 +130,7 @@ class Forcing:
 
     @property
     def jumping(self) -> Array:
-        """True for entries that may jump at times within a run, (m,): piecewise constant ones, and those of sliders."""
+        """Mask (m,) of the inputs that may jump within a run: piecewise constant inputs and inputs of sliders."""
         jumping = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
             jumping[self.slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
@@ -160,7 +163,7 @@ class Forcing:
         return u
 
     def before(self, times: Array) -> Array:
-        """Inputs at ends of steps, (times, m), as they were before controllers and changes at these times."""
+        """Inputs at ends of steps, (times, m), just before controllers and changes act at these times."""
         u = np.array(np.broadcast_to(self.at_times(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):

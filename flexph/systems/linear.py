@@ -1,4 +1,4 @@
-"""Linear port-Hamiltonian descriptor systems with constant coefficients and constraints, also as nonlinear ones."""
+"""Linear port-Hamiltonian descriptor systems with constant coefficients and constraints; their conversion to PHDAE."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class LinearPHDAE(NamedPorts):
         )
 
     def _repr_html_(self) -> str:
-        """Sizes, ports and parts, as notebooks show them."""
+        """HTML table of sizes, ports and parts for notebooks."""
         matrices = [(name, " × ".join(map(str, np.shape(getattr(self, name))))) for name in ("E", "J", "R", "B", "G")]
         rows = [
             ("states", f"{self.size}, {'sparse' if self.is_sparse else 'dense'}"),

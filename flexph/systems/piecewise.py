@@ -77,10 +77,10 @@ class Recorded(PiecewiseConstant):
     values: Array
 
     def __post_init__(self) -> None:
-        """Keep the arrays as they are."""
+        """Skip the checks of the base class."""
 
     def changed_at(self, time: float, values: Array) -> Recorded:
-        """Input with other values (m,) from a time [s] on, which must not be before the last one."""
+        """Input with other values (m,) from a time [s] on, which must not be before the last time of the record."""
         return self.followed_by(Recorded(np.array([time]), values[None]))
 
     def followed_by(self, later: Recorded) -> Recorded:
@@ -91,7 +91,7 @@ class Recorded(PiecewiseConstant):
 
 
 class Adjustable:
-    """Input of a run under way that is set between its steps, with its history as ``record``.
+    """Input that is set between the steps of a run, with its history as ``record``.
 
     It is a function of time whose past is fixed, and a constant from ``since`` [s] on, until it is set again.
     """

@@ -72,7 +72,7 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """Warning text that the function ``of`` gives for the system at φ(x̃), or None."""
+        """Warning text of the function ``of`` of the original states at φ(x̃), or None."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:

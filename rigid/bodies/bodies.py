@@ -188,7 +188,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` leads from it to the point of J.
+    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` is the vector from it to J's point.
 
     Raises ValueError for a J that no distribution of mass has.
     """
@@ -357,7 +357,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
-    """Ports of a shape together with given ones; ValueError if a name occurs in both."""
+    """Ports of a shape and additional ``given`` ports; raise ValueError if a name occurs in both."""
     twice = sorted(set(own) & set(given or {}))
     if twice:
         raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")

@@ -49,7 +49,7 @@ SPLIT: Mapping[str, tuple[Face, ...]] = {
 
 
 class Moments(NamedTuple):
-    """Signed volumes of cells (k,), sum of the magnitudes of all tetrahedra, ∫X (3,) and ∫XXᵀ (3, 3) of the whole."""
+    """Signed volumes of cells (k,), sum of all tetrahedron volumes without sign, ∫X (3,) and ∫XXᵀ (3, 3) in all."""
 
     volumes: Array
     magnitude: float
@@ -64,7 +64,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between surface cells and the origin; those of a closed surface are the moments of the body.
+    """Moments of the space between surface cells and the origin, which add up to those of a body inside the surface.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
@@ -94,8 +94,8 @@ def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
 def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
     """Corners (k, 3) of the triangles of each face of all cells; a quadrilateral has four around its mean point.
 
-    Neighbours share them. They are exact for plane faces; for a warped face they bound the same volume as the bilinear
-    surface.
+    Neighbouring cells have the same triangles. These are exact for plane faces; for a warped face they bound the same
+    volume as the bilinear surface.
     """
     for face in faces:
         ring = [corners[:, i] for i in face]
@@ -205,18 +205,18 @@ def solid(
     corners, with a warning: curved edges become straight.
 
     Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (by the divergence theorem for a surface); a
-    warped quadrilateral is treated as four triangles around its mean. Those of a drawing (STEP, IGES, BREP) are of its
-    exact faces by gmsh (extra ``cad``); its triangles are for pictures only.
+    warped quadrilateral is treated as four triangles around its mean. For a drawing (STEP, IGES, BREP) gmsh computes
+    them from its exact faces (extra ``cad``); its triangles are for pictures only.
 
     Parameters
     ----------
     mesh : meshio.Mesh or path
         A mesh, a file that meshio reads, or a drawing.
     density : float, optional
-        ρ [kg/m³]; None takes that of a STEP file, if it has one.
+        ρ [kg/m³]; by default the density in a STEP file, if it has one.
     ports : mapping
         Points (3,) [m] by name, in the axes of the mesh; for a drawing also names of its proposed ports, such as
-        ``hole1``, whose centres are taken (``flexph mesh FILE --ports`` lists them).
+        ``hole1``, at their centres (``flexph mesh FILE --ports`` lists the names).
     omit : sequence of str, optional
         Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``MASS``.
     select : str, optional

@@ -53,7 +53,7 @@ def point_masses(
     Returns
     -------
     MultibodySystem
-        Each point gives a part and a port of its name, for a force [N] on it.
+        System with a part and a port for each point, by its name; inputs of the ports are forces [N].
 
     Raises
     ------

@@ -31,7 +31,7 @@ class Rolling:
     In space the lowest point of the disc is at −ρe from its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
     ``n·(p − through) = ρ √(1 − (n·a)²)``, preserved without drift, and its material point does not slip,
     ``t·(ṗ − ρ Ω × e) = 0`` along the ground: nonholonomic in space, in the plane the rate of ``t·p + ρφ``. A disc that
-    lies flat has no point of contact: ValueError at a start, the end of a run; near that, runs warn.
+    lies flat has no point of contact: a start raises ValueError and a run ends with an error; a warning precedes this.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """|n × a| from its square; raise LyingFlat if it is zero, or imaginary during an iteration."""
+        """Sine |n × a| of the tilt from its square; raise LyingFlat if the square is zero or negative."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

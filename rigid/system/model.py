@@ -197,7 +197,7 @@ class SystemModel(Memo, Remade):
 
     @once
     def completed_mass(self) -> Array:
-        """M made positive definite by masses of about the size of its other entries along its kernel."""
+        """Mass matrix M, made positive definite by masses along its kernel, of the size of its other entries."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
@@ -217,7 +217,7 @@ class SystemModel(Memo, Remade):
         return np.eye(self.velocities) if self.kinematics is None else at(self.kinematics, zeta)
 
     def Z_mean(self, zeta0: Array, zeta1: Array) -> Array:
-        """Mean Z̄ over a step: the given one, or Z at the midpoint."""
+        """Mean Z̄ of the kinematic matrix over a step: the user's ``kinematics_mean``, or Z at the midpoint."""
         if self.kinematics_mean is None:
             return self.Z(0.5 * (zeta0 + zeta1))
         return np.asarray(self.kinematics_mean(zeta0, zeta1), dtype=float)

@@ -46,8 +46,8 @@ def sizes(system: SystemModel, zeta: Array) -> Array:
 def probes(system: SystemModel) -> tuple[Array, ...]:
     """The sample, and positions that allowed motions reach from it, at a distance of ``spread`` times the sizes.
 
-    Rotations and closed loops are preserved on the way, as the conditions need to hold only there. Several conditions
-    are checked at them: ask by ``system.once(probes)``.
+    The motions preserve rotations and closed loops, because the conditions need to hold only there. Call it by
+    ``system.once(probes)``, which computes the positions once for all conditions.
     """
     rng, places = np.random.default_rng(0), [system.sample]
     if system.spread > 0.0 and system.velocities:

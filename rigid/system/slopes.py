@@ -82,7 +82,7 @@ def differences(function: Callable[[Array], Array], x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A step, from the positions at its start to those at its end."""
+    """Positions ζ₀ at the start and ζ₁ at the end of a step."""
 
     start: Array
     end: Array

@@ -59,7 +59,7 @@ def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> Dir
 
 
 def structure_at(system: MultibodySystem, zeta: Array, momenta: Array, rows: Array) -> DiracStructure:
-    """D(ζ, Γ) with ``rows`` (l, n_kin) as constraints on the velocities."""
+    """Dirac structure D(ζ, Γ) with ``rows`` (l, n_kin) as constraints on the velocities."""
     Z, B, n, k = system.Z(zeta), system.B(zeta), system.positions, system.velocities
     ports = _ports(system)
     size = n + 2 * k + B.shape[1]
@@ -111,7 +111,7 @@ class ResistiveRelation(Remade, Resistance):
         return R, np.zeros_like(R) if S is None else S
 
     def defect(self, flow: Array, effort: Array) -> float:
-        """|f_R + τ_d(ζ, e_R)| relative to the larger of both; infinite if power is generated."""
+        """Relative residual of f_R = −τ_d(ζ, e_R); infinite if power is generated."""
         flow, effort = (check.array(*given, (self.size,)) for given in (("flow", flow), ("effort", effort)))
         wanted = -self.system.tau_d(self.zeta, effort)
         power, scale = float(wanted @ effort), float(np.abs(wanted) @ np.abs(effort))

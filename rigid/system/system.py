@@ -72,7 +72,7 @@ class MultibodySystem(SystemModel):
     Raises
     ------
     ValueError
-        For a violated condition, with the defect.
+        For a violated condition; the message has the defect.
 
     Examples
     --------
@@ -102,11 +102,12 @@ class MultibodySystem(SystemModel):
 
     @checked
     def phdae(self, start: Array | None = None) -> PHDAE:
-        """The system as :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
+        """Convert the system to a :class:`flexph.PHDAE` with the states x = (ζ, ϖ, λ, μ).
 
-        ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``, with R and B acting on the
-        velocities; R is given by :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair
-        for :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, which stay such to
+        Its matrices are ``E = diag(1, M, 0, 0)``, ``z = (∇V, ϖ, λ, μ)`` and ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ,
+        −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``; R and B act on the velocities. R is given by
+        :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair for
+        :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, whose conditions hold to
         round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
         constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
         stage values of the midpoint of the step.
@@ -177,7 +178,7 @@ class MultibodySystem(SystemModel):
 
     @checked
     def nearest(self, positions: Sequence[float] | Array, velocities: Sequence[float] | Array) -> tuple[Array, Array]:
-        """Consistent positions and velocities near given ones, for :meth:`state`.
+        """Consistent positions and velocities nearest to given values, for :meth:`state`.
 
         Positions move to the conditions of the coordinates by the smallest change, and along Zδ to the constraints with
         the smallest δᵀMδ (Newton's method); velocities change by the smallest kinetic energy.

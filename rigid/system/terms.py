@@ -73,8 +73,8 @@ class PositionMap:
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        For ``kept`` see :func:`discrete_jacobian`. The discrete Jacobian of a sum is that of each term, so that its
-        correction involves only the positions of the term, and its forces stay with them.
+        For ``kept`` see :func:`discrete_jacobian`. The discrete Jacobian of a sum is the sum of those of its terms, so
+        that the correction and the forces of a term involve only the positions of this term.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -216,7 +216,7 @@ off."""
 
 
 class Resistance(NamedTuple):
-    """R (n_kin, n_kin), symmetric and positive semi-definite, and S (n_kin, n_kin), skew, or None."""
+    """Resistance matrices: R ⪰ 0 symmetric (n_kin, n_kin), and S skew (n_kin, n_kin), or None for zero."""
 
     R: Array
     S: Array | None

@@ -18,7 +18,8 @@ import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spherical, spring_damper, torque, torsion_spring
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import StateFeedback
-from flexph.laws import backlash, bouc_wen, bristle, coulomb, force_law, gravitation, resistive
+from flexph.joints import Sheave, rope
+from flexph.laws import backlash, bouc_wen, bristle, coulomb, force_law, gravitation, polynomial, resistive
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.sensors import joint_angle, joint_rate, position
 
@@ -43,9 +44,9 @@ def rods():
 
 def cable():
     """A slack cable between the ground and a mass that falls."""
-    rope = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3)
-    joints = [spherical("rope.root", GROUND.at(0.0, 0.0, 0.0)), spherical("load.point", "rope.tip")]
-    mechanism = connect({"rope": rope, "load": rigid.point(1.0, dim=3)}, joints, gravity=(0.0, 0.0, -9.81))
+    line = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3)
+    joints = [spherical("line.root", GROUND.at(0.0, 0.0, 0.0)), spherical("load.point", "line.tip")]
+    mechanism = connect({"line": line, "load": rigid.point(1.0, dim=3)}, joints, gravity=(0.0, 0.0, -9.81))
     return mechanism, mechanism.consistent_state(mechanism.assemble()), {}
 
 
@@ -55,9 +56,9 @@ def in_the_plane():
         axial=1e4, shear=(1e4, 1e4), torsion=500.0, bending=(500.0, 500.0), mass=1.0, inertia=(20.0, 10.0, 10.0)
     )
     rod = fem.rod(4.0, None, section, elements=2, dim=2, damping=fem.Damping(stiffness=1e-3))
-    rope = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3, dim=2)
-    joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), hinge("rope.root", "rod.tip")]
-    mechanism = connect({"rod": rod, "rope": rope}, joints, gravity=(0.0, -9.81))
+    line = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3, dim=2)
+    joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), hinge("line.root", "rod.tip")]
+    mechanism = connect({"rod": rod, "line": line}, joints, gravity=(0.0, -9.81))
     return mechanism, mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)})), {}
 
 
@@ -131,6 +132,23 @@ def rubbing():
     return *planar(1), {}
 
 
+def roped():
+    """A disc that winds up a rope over a sheave, with a hook on it, and another rope to the hook."""
+    ports = {"centre": (0.0, 0.0), "eye": (0.0, 0.1)}
+    bodies = {name: rigid.body(m, inertia=0.02, ports=ports) for name, m in (("disc", 2.0), ("hook", 1.0))}
+    ends = Sheave("disc.centre", 0.1, grips=True), Sheave(GROUND.at(0.6, 0.9), -0.05), "hook.eye"
+    length = lambda t: 0.85 + 0.2 * np.sin(9.0 * t)  # noqa: E731
+    parts = [
+        hinge("disc.centre", GROUND.at(0.0, 0.0)),
+        rope(ends, stiffness=400.0, damping=2.0, length=1.5, name="hoist"),
+        rope([GROUND.at(1.2, 0.7), "hook.centre"], law=polynomial(60.0, 0.0, 90.0), length=length, name="tail"),
+        torque("disc.centre", name="motor"),
+    ]
+    mechanism = connect(bodies, parts, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"disc": (0.0, 0.0, 0.0), "hook": (0.7, 0.1, 0.2)})
+    return mechanism, mechanism.consistent_state(pose), {"motor": lambda t: 3.0 * np.sin(20.0 * t)}
+
+
 def turned():
     """A pendulum with a motor."""
     parts = [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")]
@@ -173,6 +191,8 @@ SAMPLES = {
     "laws of springs": Sample(lawful, step=1e-2),
     "laws of springs, decaying": Sample(lawful, Decaying(0.4), step=1e-2),
     "laws of springs by collocation": Sample(partial(lawful, paths=False), ExactGauss(), step=1e-2, steps=10),
+    "ropes": Sample(roped, step=1e-2),
+    "ropes by collocation": Sample(roped, ExactGauss(2), step=1e-2, steps=10),
     "compliant contacts": Sample(compliant),
     "rigid contacts by steps": Sample(struck, Exact(contact="steps"), step=2e-3),
     "rigid contacts by events": Sample(struck, step=2e-3, steps=30),

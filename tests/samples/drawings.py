@@ -96,3 +96,30 @@ def link(sheet, start, end, *, low, high, radius, bores=()):
     solid = sheet.joined(bar, *eyes)
     holes = [sheet.cylinder((*at, low - 1), (0, 0, high - low + 2), r) for at, r in bores]
     return sheet.without(solid, *holes) if holes else solid
+
+
+def wheel(sheet, at, *, teeth, module, low, high, phase=0.0, internal=False):
+    """A wheel with straight flanks about z at a place of the x-y plane; ``internal``: its counterpart to be cut out.
+
+    A tooth points along x for the phase zero, turned by ``phase`` pitches. Teeth are thinner than gaps, so that wheels
+    do not overlap.
+    """
+    pitch, middle = 2.0 * np.pi / teeth, 0.5 * module * teeth
+    inner, outer = (middle - module, middle + 1.25 * module) if internal else (middle - 1.25 * module, middle + module)
+    foot, head = (0.37, 0.2) if internal else (0.28, 0.1)  # half of the widths, in pitches
+    kernel = sheet.kernel
+    centre = kernel.addPoint(*at, low)
+
+    def point(radius, angle):
+        return kernel.addPoint(at[0] + radius * np.cos(angle), at[1] + radius * np.sin(angle), low)
+
+    ends = []
+    for k in range(teeth):
+        corners = [(inner, -foot), (outer, -head), (outer, head), (inner, foot)]
+        ends += [point(radius, pitch * (k + phase + side)) for radius, side in corners]
+    sides = []
+    for k, (one, two) in enumerate(zip(ends, [*ends[1:], ends[0]], strict=True)):
+        sides.append(kernel.addLine(one, two) if k % 2 == 0 else kernel.addCircleArc(one, centre, two))
+    face = kernel.addPlaneSurface([kernel.addCurveLoop(sides)])
+    kernel.remove([(0, centre)])
+    return [entity for entity in kernel.extrude([(2, face)], 0, 0, high - low) if entity[0] == 3]

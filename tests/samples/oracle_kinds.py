@@ -471,13 +471,16 @@ RIGID_SHAPES = {
 C_TWO, D_TWO = ("c.pin", "c.rider"), ("d.rider", "d.pin")
 FAN = [(0, 1, 2), (1, 3, 2), (0, 3, 1)]
 SKINS = {
-    "segments of the plane": (2, lambda r: (Sphere(B, 0.5 * r), Skin([A, *C_TWO], [(0, 1), (1, 2)])), 15),
+    "segments of the plane": (2, lambda r: (Sphere(B, 0.5 * r), Skin([A, *C_TWO], [(0, 1), (1, 2)])), 20),
     "segments": (3, lambda r: (Sphere(B, r), Skin([A, *C_TWO], [(0, 1), (1, 2)], 0.1)), 3),
     "triangles": (3, lambda r: (Sphere(B, r), Skin([A, C_TWO[0], *D_TWO], FAN)), 20),
     "common edges": (3, lambda r: (Sphere(B, r), Skin([A, C_TWO[0], *D_TWO], FAN)), 2),
-    "corners on a plane": (3, lambda r: (Skin([A, C_TWO[0], D_TWO[0]], [(0, 1, 2)], r), Plane(B, (0.0, 0.6, 0.8))), 0),
+    "corners on a plane": (3, lambda _: (Skin([A, C_TWO[0], D_TWO[0]], [(0, 1, 2)]), Plane(B, (0.0, 0.6, 0.8))), 0),
 }
-"""Seeds with which a ball passes from face to face, or stays on an edge that two of them have."""
+"""Seeds with which a ball passes from face to face, or stays on an edge that two of them have.
+
+With friction Newton's method with the simplified Jacobian diverges at 2 of 60 such states, where the normal turns far.
+"""
 FLEXIBLE_SHAPES = {
     "point of a beam": (2, lambda r: (A, Plane(at(0.0, r - 0.5), (0.1, 1.0)))),
     "plane of a beam": (2, lambda r: (Sphere(B, r), Plane(A, (0.0, 1.0)))),

@@ -1,4 +1,4 @@
-"""Rods and cables of which elements are broken.
+"""Rods and cables with broken elements.
 
 Imports: bodies.
 """

@@ -1,4 +1,4 @@
-"""Rods and cables without the strains of broken elements; masses, states and their layout stay."""
+"""Rods and cables without the strains of broken elements; masses and the layout of states are unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ GONE = 1e-12
 
 
 def element_at(name: str, body: Any, s: float) -> int:
-    """Number of the element of a rod or cable at a length s [m]; raises ValueError for others and off its length."""
+    """Index of the element of a rod or cable at a length s [m].
+
+    Raises ValueError for other bodies, for hoses with a flow, and for s beyond the ends.
+    """
     if not isinstance(body, NodalBody) or body.pieces is None:
         raise ValueError(f"rupture({name!r}): only elements of fem.rod and fem.cable break")
     if body.flow is not None:
@@ -28,7 +31,7 @@ def element_at(name: str, body: Any, s: float) -> int:
 
 
 def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) -> dict[str, Any]:
-    """Bodies with these elements broken and all others whole."""
+    """Bodies by name, with the elements ``breaks`` broken and all other elements intact."""
     own: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
     of_body: dict[str, list[int]] = {}
     for name, element in breaks:
@@ -39,7 +42,7 @@ def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) ->
 
 
 def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
-    """Body with broken elements, the same object for the same elements."""
+    """Body with broken elements, cached by the elements."""
     known: dict[tuple[int, ...], NodalBody] = body.once(_known)
     if elements not in known:
         assert body.pieces is not None
@@ -54,7 +57,7 @@ def _known(body: NodalBody) -> dict[tuple[int, ...], NodalBody]:
 
 
 def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
-    """Strain rows scaled by their remaining shares; rows without a share have neither strain nor stress."""
+    """Elastic energy with strain rows scaled by the shares ``left`` (m,) of intact elements; 0 removes a row."""
     size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
     laws = []
     for part in e.laws:

@@ -64,7 +64,7 @@ LATEST = 3
 class State:
     """State of a body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    It also holds the results of :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
+    It also contains the results of :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
@@ -260,7 +260,7 @@ class FloatingBlocks(Memo):
 
     @once
     def is_bent(self) -> bool:
-        """True if D depends on u."""
+        """True if the strain operator D depends on u."""
         return self.body.elasticity is not None and bool(self.body.elasticity.slopes.shape[0])
 
     @once
@@ -288,7 +288,7 @@ class FloatingBlocks(Memo):
 
     @property
     def damps_alike(self) -> bool:
-        """True if R does not depend on u."""
+        """True if the dissipation matrix R does not depend on u."""
         elastic = self.body.elasticity
         return elastic is None or not elastic.stiffness_damping or not self.is_bent
 

@@ -158,8 +158,8 @@ def body_from_matrices(
     stiffness : matrix or path
         Stiffness matrix K (N·d, N·d) [N/m], in the same order.
     nodes : array_like, meshio.Mesh or path
-        Positions X (N, d) [m] in the order of the nodes, positions by node number, or a mesh, of which the nodes of
-        cells count, in their order.
+        Positions X (N, d) [m] in the order of the nodes, positions by node number, or a mesh, whose nodes
+        that belong to cells are used, in their order.
     ports : mapping
         Ports by name: a node, several nodes, or the name of a region of the mesh; nodes are numbered from 0.
     numbers : sequence of int, optional

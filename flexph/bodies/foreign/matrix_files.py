@@ -47,7 +47,7 @@ def file_value(name: str, source: Any) -> Any:
 def symmetric_matrix(name: str, source: Any, size: int, order: NodalOrder | None = None) -> Any:
     """Read a symmetric matrix (size, size), sparse; a skew part due to rounding of printed digits is averaged out.
 
-    If a file holds one triangle, the other is its mirror image. Rows and columns with labels, from the file or a
+    If a file contains one triangle, the other one is its mirror image. Rows and columns with labels, from the file or a
     mapping, are sorted to ``order``.
     """
     matrix, labels = source, None
@@ -109,7 +109,7 @@ def _read(name: str, path: Path) -> TextMatrix:
 
 
 def _content(path: Path) -> TextMatrix:
-    """Read the matrix of a file in the format that its first bytes tell."""
+    """Read the matrix of a file in the format recognised by its first bytes."""
     with path.open("rb") as file:
         start = file.read(14)
     if start.startswith(b"\x93NUMPY"):

@@ -26,8 +26,8 @@ NODE_AND_FREEDOM = re.compile(r"(\d+)\.(\d)")
 class NodalOrder(Memo):
     """Order of nodal displacements: node by node (x, y[, z]) in the order of the node numbers ``numbers`` (N,).
 
-    ``mapping`` (n, 2) holds node and degree of freedom of each row of matrices without labels; None if they already
-    come node by node.
+    ``mapping`` (n, 2) gives node and degree of freedom of each row of matrices without labels; None if their rows are
+    already sorted node by node.
     """
 
     numbers: Array
@@ -43,7 +43,7 @@ class NodalOrder(Memo):
         return f"node {self.numbers[place // self.dim]}, degree of freedom {place % self.dim + 1}"
 
     def ordered(self, name: str, matrix: Any, labels: Array | None) -> Any:
-        """Sort a square matrix from rows with labels, or named by the mapping, to the order of the displacements."""
+        """Sort a square matrix to the order of the displacements, by its row labels or else by the mapping."""
         if labels is None and self.mapping is not None:
             labels = self.mapping
             if matrix.shape[0] != len(labels):
@@ -81,7 +81,7 @@ class NodalOrder(Memo):
         return self.dim * rows + labels[:, 1] - 1
 
     def _refuse_missing(self, name: str, labels: Array) -> None:
-        """Raise ValueError if degrees of freedom of nodes are missing, as supports were removed."""
+        """Raise ValueError if degrees of freedom of nodes are missing, for instance because supports were removed."""
         nodes, count = np.unique(labels[:, 0], return_counts=True)
         partly = nodes[count < self.dim]
         gone = np.setdiff1d(self.numbers, nodes) if name == "stiffness" else partly[:0]

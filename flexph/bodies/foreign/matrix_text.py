@@ -39,8 +39,8 @@ def text_matrix(text: str) -> TextMatrix:
     """Read the matrix of a text without a banner, in one of these forms:
 
     - ``row, column, value`` from 1, as printed by ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus, or with ``node.dof``
-      instead of both indices; a first line may hold the numbers of rows, columns and entries;
-    - ``node, dof, node, dof, value``, as printed by its ``FORMAT=MATRIX INPUT``;
+      instead of both indices; a first line may contain the numbers of rows, columns and entries;
+    - ``node, dof, node, dof, value``, as printed by ``FORMAT=MATRIX INPUT`` of Abaqus;
     - a full matrix, line by line.
 
     Separators are blanks, commas, semicolons and tabs; a comma is the decimal sign if it cannot be a separator.
@@ -212,7 +212,7 @@ def _places(numbers: Array) -> Array:
 
 
 def _fields(lines: list[str], width: int, size: int) -> Array:
-    """Numbers of a fixed width; decimal commas and exponents D are accepted."""
+    """Parse ``size`` numbers in fields of a fixed width; decimal commas and exponents D are accepted."""
     text = [line[i : i + width].strip() for line in lines for i in range(0, len(line.rstrip()), width)]
     if len(text) < size:
         raise ValueError(f"it ends early: it has {len(text)} numbers, but its heading declares {size}")

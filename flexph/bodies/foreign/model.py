@@ -134,7 +134,7 @@ class ForeignModel:
     def _tensor(
         self, name: str, rows: Any, factors: tuple[Array, ...], cells: Array, *, unit: str, place: list[str]
     ) -> TensorField:
-        """Tensor field of stresses of modes."""
+        """Tensor field over the reduced stresses σ, from the stress tensors of the modes."""
         if not self.given:
             raise ValueError(f"stress {name!r} of modes needs the modes themselves: give shapes=")
         counts = {"nodes": len(self.nodes), "cells": len(cells)}
@@ -202,8 +202,8 @@ def is_mode_stress(given: Any, modes: int) -> bool:
 def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
     """Read tensors (n, 6, k) of k modes and their location, "nodes" or "cells", from axes in any order.
 
-    ``places`` holds the numbers of nodes and cells. Two-dimensional arrays have six rows for each location and columns
-    of modes. Raises ValueError unless exactly one interpretation fits.
+    ``places`` maps "nodes" and "cells" to their numbers. Two-dimensional arrays have six rows for each location and
+    columns of modes. Raises ValueError unless exactly one interpretation fits.
     """
     values = np.asarray(given, dtype=float)
     if not np.all(np.isfinite(values)):

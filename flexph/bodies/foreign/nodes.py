@@ -43,7 +43,7 @@ class ForeignNodes(Memo):
         return boundary(self.cells)
 
     def chosen(self, name: str, given: Any) -> Array:
-        """Rows of nodes given by zero-based numbers or by the name of a region; raises ValueError for others."""
+        """Indices of nodes given by zero-based numbers or the name of a region; raises ValueError for unknown ones."""
         if isinstance(given, str):
             if given in self.volumes:
                 raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, a region of cells")
@@ -103,7 +103,7 @@ def _numbers(given: Any, count: int) -> Array:
 
 
 def _known_cells(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
-    """Given cells of types with known facets; errors in others are reported when they are drawn."""
+    """Given cells of a type with known facets; none for other or invalid cells, which are checked when drawn."""
     if not isinstance(cells, tuple | list) or len(cells) != 2 or cells[0] not in NODES:
         return ()
     nodes = np.asarray(cells[1])

@@ -148,7 +148,7 @@ def _is_kept(p: Coupled, s: Chain) -> bool:
 
 
 def _assemble(p: Coupled, s: Chain) -> None:
-    """Assemble I + P J R as a band matrix, both halves at once if it has them."""
+    """Assemble I + P J R as a band matrix; a matrix stored in two halves is assembled by two threads."""
     first = Side(p, s, 0)
     if s.band.shape[0] > s.z.size:
         second = Side(p, s, 1)

@@ -14,8 +14,8 @@ same products:
 (De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
 if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
 
-Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair. A pair is a
-factor, as Λ_N, and its slack, as s_N.
+Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair. A pair
+consists of a factor, such as Λ_N, and its slack, such as s_N.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
 
 
 def _set_step(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
-    """Set the step for wanted changes of products: of impulses in ``change``, of factors and slacks in ``pairs``."""
+    """Set the step for wanted changes of products: of impulses in ``space.change``, of pairs in ``space.pairs``."""
     c = p.friction.size
     s = space.pairs
     y = space.rates

@@ -99,7 +99,7 @@ def _rate_error(p: Coupled, held: bool, chain: Chain) -> float:
 
 
 def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
-    """Set the step for wanted changes of products, of impulses, factors and slacks; False if the system is singular."""
+    """Set the step of impulses, factors and slacks for wanted changes of products; False if the system is singular."""
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -168,7 +168,7 @@ def _set_targets(p: Coupled, held: bool, product: float, centre: float, s: Array
 
 
 def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
-    """Write impulses, by Newton's method from interior points or else the last point, into x; return their defect."""
+    """Write impulses into x, from Newton's method or, if it fails, the last interior point; return their defect."""
     c = p.friction.size
     m = x.size
     s = chain.pairs

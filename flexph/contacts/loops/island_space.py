@@ -55,9 +55,9 @@ class LawSpace(NamedTuple):
 
 
 class Island(NamedTuple):
-    """First contact of an island, numbers of its contacts and of rates of each, and the scale of rates [m/s].
+    """Island: index of its first contact, numbers of contacts and of rates of each, and the scale of rates [m/s].
 
-    ``bodies``: number of its bodies, ``reach``: largest difference of the numbers of two bodies in contact; both are
+    ``bodies``: number of its bodies, ``reach``: largest difference of the indices of two bodies in contact; both are
     zero if the bodies are not ordered.
     """
 

@@ -76,7 +76,7 @@ def _set_start(p: Coupled, x: Array, s: Chain) -> None:
 
 
 def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
-    """Write the change of rates with which the impulses satisfy their laws into e."""
+    """Write into e the change of rates with which the impulses satisfy their laws."""
     c = p.friction.size
     y = s.vectors[RATES]
     rates_of(p, x, y, s)
@@ -102,7 +102,8 @@ def _friction_share(p: Coupled, k: int, state: int) -> float:
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
     """Write into the row CHANGE the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero.
 
-    ``rates`` are those at a point, or their derivatives by t if ``changes``. False if the system is singular.
+    ``rates`` are those at a point, or their derivatives with respect to t if ``changes``. False if the system is
+    singular.
     """
     frictional = cython.declare(cython.bint)
     c = p.friction.size

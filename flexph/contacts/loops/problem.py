@@ -95,7 +95,7 @@ class Chain(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Rows of a problem's band matrix from one of its ends: ``second`` is 1 for those from the last one on."""
+    """Half of a band matrix: rows from the first one (``second`` 0), or backwards from the last one (``second`` 1)."""
 
     problem: Coupled
     space: Chain

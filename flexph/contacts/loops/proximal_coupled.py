@@ -41,7 +41,7 @@ STIFFER = cython.declare(cython.double, 1e-2)
 
 
 def _defect_at(p: Coupled, x: Array, s: Chain) -> float:
-    """Relative defect of impulses x; their rates are left in the row RATES."""
+    """Relative defect of impulses x; writes their rates to the row RATES."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 
@@ -169,8 +169,8 @@ def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain)
     """Solve for impulses near the given ones, in place; return their relative defect.
 
     ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. The interior point method
-    and paths need polyhedral cones, as in the plane or without friction; in space, sweeps only start what is far from
-    the solution, and the calling iteration corrects the remaining defect.
+    and paths need polyhedral cones, as in the plane or without friction; in space, sweeps are used only far from the
+    solution, and the calling iteration corrects the remaining defect.
     """
     have_edges = cython.declare(cython.bint)
     have_edges = p.rows < 3

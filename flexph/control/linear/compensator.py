@@ -108,7 +108,7 @@ class Compensator:
     ) -> Sampled:
         """Sampled controller that reads its sensors every ``period`` [s], for ``integrate(controllers={…})``.
 
-        By D the readings act on the outputs without delay.
+        D is the direct feed-through: through it, readings act on the outputs without delay.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Compensator:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Function of a sampled compensator."""
+    """Controller function of a sampled compensator, from readings to inputs."""
 
     matrices: tuple[Array, Array, Array, Array]
     sensors: tuple[str, ...]
@@ -186,7 +186,7 @@ class _Law:
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
 
     def _wanted(self, given: Any) -> Array:
-        """Reference as an array: a number, or one for each sensor."""
+        """Returned reference as an array (m,), from a number or one value for each sensor."""
         wanted = check.numbers("reference", given)
         if wanted.shape not in ((), (len(self.sensors),)):
             words = f"a number or one for each sensor, ({len(self.sensors)},)"

@@ -128,8 +128,8 @@ def plant_of(
 ) -> Plant:
     """Linear plant of small motions about rest, from inputs at ports to sensor readings.
 
-    Readings are deviations from their values at rest. Where the states do not determine a place, such as the angle of a
-    freely turning arm, integrals of rates become additional states, as few as possible.
+    Readings are deviations from their values at rest. Where the states do not determine a position, such as the angle
+    of a freely turning arm, integrals of rates become additional states, as few as possible.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _width(system: LinearPHDAE) -> int:
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
     """Plant of outputs (y, rates): y and the integrals of the rates that the states do not determine.
 
-    The integral of a rate L(A x + B u) is L x; only the rest of the rates is integrated.
+    The integral of a rate L(A x + B u) is L x; only the part of the rates that has not this form is integrated.
     """
     p = len(given.C) // 2
     readings, flow = slice(0, p), np.hstack([given.A, given.B])

@@ -130,7 +130,7 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     plant : Plant
         Plant.
     compensator : Compensator
-        Compensator with as many inputs as the plant has outputs, and the reverse.
+        Compensator with as many inputs as the plant has outputs, and as many outputs as the plant has inputs.
     period : float, optional
         Sampling period [s] of the compensator, whose outputs are held. Continuous by default.
     delay : int, optional

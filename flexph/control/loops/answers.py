@@ -1,4 +1,4 @@
-"""Answers of linear controllers and feedback to a trial step."""
+"""Responses of linear controllers and feedback to a trial step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def copy_rows(source: Mat, target: Mat, rows: int) -> None:
-    """Copy the leading rows of ``source`` into the leading columns of ``target``."""
+    """Copy the first ``rows`` rows of ``source`` to the upper left corner of ``target``."""
     for i in range(rows):
         for j in range(source.shape[1]):
             target[i][j] = source[i][j]
@@ -51,7 +51,7 @@ def _solve_linear(c: Linear, h: float) -> bool:
 
 
 def answer_linear(a: Coupling, step: int, h: float) -> bool:
-    """Set means, end states and answers of the linear controllers for the mechanism's outputs of a trial.
+    """Set means, end states and responses of the linear controllers for the mechanism's outputs of a trial.
 
     False if the matrix of their step is singular.
     """
@@ -102,7 +102,7 @@ def read(f: Feedback, state: Vec) -> None:
 
 
 def called(f: Feedback) -> bool:
-    """Call the function of a feedback; False if its inputs are not finite."""
+    """Call the function of a feedback; False if it fails or does not return finite inputs."""
     if f.in_c[0] == 1:
         if not call_function(f.function[0], f.time[0], f.readings, f.inputs, f.given[0]):
             return False
@@ -112,7 +112,7 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Coupling, step: int) -> bool:
-    """Set the answers of all feedback at the points of a trial; False if a function does not return finite ones."""
+    """Set the responses of all feedback at the points of a trial; False if a function does not return finite ones."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
         for p in range(a.nodes.size):

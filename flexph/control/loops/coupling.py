@@ -42,14 +42,14 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def _set_inputs(a: Coupling) -> None:
-    """Write the inputs of the next trial, summed up from those tried by all controllers."""
+    """Write the inputs of the next trial, the sums of the tried inputs of all controllers."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
         put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Coupling) -> None:
-    """Set the inputs to try by extrapolation from the last three steps, or to the last ones if there are laws."""
+    """Set the inputs to try: extrapolated from the last three steps, or with laws those of the last step."""
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:
@@ -229,7 +229,8 @@ def call_feedback(step: int, data: int) -> int:
 def iterate(data: int, step: int) -> int:
     """Process a trial of a step; return AGREED, FAILED, or AGAIN with the inputs of the next trial set.
 
-    Steps count from the start of those that may be withdrawn. BEGIN and GO_BACK replace the number of a step.
+    Steps count from the start of those that may be withdrawn. The codes BEGIN and GO_BACK are passed in place of the
+    index of a step.
     """
     a = coupling_at(data)
     if step == BEGIN:

@@ -43,7 +43,7 @@ def compute_rates(a: Coupling) -> None:
 
 
 def store_rates(a: Coupling) -> None:
-    """Write the mean rates of the ports closed by laws behind the defects of the inputs."""
+    """Append the mean rates of the ports closed by laws to the defects of the inputs."""
     c, w, q = a.linear, a.laws, a.tried.size
     for k in range(w.column.size):
         a.defect[q + k] = 0.0
@@ -101,7 +101,7 @@ def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s of dry friction, which is vertical between its levels, at its line."""
+    """Set rate, force and ∂f/∂s where dry friction, which is vertical between its levels, meets its line."""
     level, before, sign = w.parameter[k][0], w.rest[k], 1.0
     if before < 0.0:
         free, before, sign = -free, -before, -1.0
@@ -121,7 +121,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s of a resistance above a limit at its line."""
+    """Set rate, force and ∂f/∂s where a resistance above a limit meets its line."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -193,7 +193,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _newton_step(w: Laws) -> None:
-    """Set the Newton step of the forces, to where the lines meet the tangents of all laws."""
+    """Set the Newton step of the forces, to the point at which the lines meet the tangents of all laws."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):

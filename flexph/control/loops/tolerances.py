@@ -1,7 +1,7 @@
 """Tolerances of the coupling between controllers and mechanism.
 
-A residual Δu of the inputs opens the energy balance of mechanism and controllers by h ȳ·Δu, and the ledger counts it.
-Trials converge superlinearly, in robot-arm from a relative error of 2e-6 of the guess to 2e-11 and 3e-15.
+A residual Δu of the inputs changes the energy balance of mechanism and controllers by h ȳ·Δu, which the ledger records.
+Trials converge superlinearly, in the case robot-arm from a relative error of 2e-6 of the guess to 2e-11 and 3e-15.
 """
 
 CLOSED = 1e-12

@@ -31,31 +31,29 @@ class ByNumbers(NamedTuple):
     defect: float
 
 
-def recorded_piece(
-    problem: Problem, piece: Piece, by_state: Array, varied: Index, by_unknown: Array | None = None
-) -> tuple[Backward, Index]:
+def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Index) -> tuple[Backward, Index]:
     """Arrays of the loops for the backward sweep over a piece of a run, and the addresses of the recorded numbers.
 
     ``by_state``: derivatives of the functional by the states between the steps, in the layout of the loops.
     """
-    mechanism, steps, table = problem.mechanism, len(piece.multipliers), problem.table
+    table = _with_inputs(problem).part(piece.first, len(piece.multipliers))
+    return backward_of(problem.memory, problem.kinds, table, (*_steps(problem, piece), by_state), varied)
+
+
+def _with_inputs(problem: Problem) -> Table:
+    """Table of a run, with a row of inputs for each step."""
+    table = problem.table
     assert isinstance(table, Table)
-    states = in_loops(mechanism, piece.states)
-    ends = np.cumsum([0, *(part.size for part in configuration(mechanism, piece.states[0]))])
-    velocities = states[:, ends[3] : ends[6]]
-    means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), piece.multipliers], axis=1)
     inputs = np.broadcast_to(table.inputs, (len(table.times) - 1, table.inputs.shape[1]))
-    table = _part(table._replace(inputs=inputs), piece.first, steps)
-    return backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied, by_unknown)
+    return table._replace(inputs=np.ascontiguousarray(inputs))
 
 
-def _part(table: Table, first: int, steps: int) -> Table:
-    """Part of a table with ``steps`` steps, beginning with the step ``first``."""
-    whole = len(table.times) - 1
-    rows = [
-        own if len(own) == 1 else own[first : first + steps + (1 if len(own) == whole + 1 else 0)] for own in table[1:]
-    ]
-    return Table(table.times[first : first + steps + 1], *map(np.ascontiguousarray, rows))
+def _steps(problem: Problem, piece: Piece) -> tuple[Array, Array]:
+    """States between steps in the layout of the loops, and mean velocities and multipliers of the steps."""
+    states = in_loops(problem.mechanism, piece.states)
+    ends = np.cumsum([0, *(part.size for part in configuration(problem.mechanism, piece.states[0]))])
+    velocities = states[:, ends[3] : ends[6]]
+    return states, np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), piece.multipliers], axis=1)
 
 
 def refuse_bent(of: Backward) -> None:
@@ -89,34 +87,32 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 def _back_over_steps(
     run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index
 ) -> ByNumbers:
-    """Backward sweep over steps of the exact scheme, one piece after another."""
-    problem = run.problem
-    table, whole = problem.table, len(problem.table.times) - 1
-    each = whole // (len(run.times) - 1)
-    totals = [np.zeros_like(getattr(table, name)) for name in problem.timed]
-    by_inputs, by_varied = np.zeros((whole, table.inputs.shape[1])), np.zeros(varied.size)
-    carried, defect = np.zeros(0), 0.0
+    """Take steps of the exact scheme back, piece by piece."""
+    problem, table = run.problem, _with_inputs(run.problem)
+    each = (len(table.times) - 1) // (len(run.times) - 1)
+    sums = Table(table.times, *map(np.zeros_like, table[1:]))
+    known: tuple[Backward, Index] | None = None
     for piece in run.pieces():
-        steps = len(piece.multipliers)
-        own = _weights_of(piece, (by_state[0] * each, by_state[1]))
-        unknown = None if by_unknown is None else by_unknown[piece.first : piece.first + steps]
-        of, addresses = recorded_piece(problem, piece, own, varied, unknown)
-        parts = [
-            part if len(part) == 1 else part[piece.first : piece.first + len(segment)]
-            for part, segment in zip(totals, (of.by_coefficient, of.by_offset, of.by_moved), strict=True)
-        ]
+        first, count = piece.first, len(piece.multipliers)
+        steps = *_steps(problem, piece), _weights_of(piece, (by_state[0] * each, by_state[1]))
+        of, addresses = known = known or backward_of(problem.memory, problem.kinds, table, steps, varied)
+        own = sums.part(first, count)
         of = of._replace(
-            by_coefficient=parts[0],
-            by_offset=parts[1],
-            by_moved=parts[2],
-            by_inputs=by_inputs[piece.first : piece.first + steps],
-            by_constants=by_varied,
-            carried=carried if carried.size else of.carried,
+            table=table.part(first, count),
+            states=steps[0],
+            means=steps[1],
+            by_state=steps[2],
+            by_unknown=of.by_unknown if by_unknown is None else by_unknown[first : first + count],
+            by_coefficient=own.coefficient,
+            by_offset=own.offset,
+            by_moved=own.moved,
+            by_inputs=own.inputs,
         )
-        failed = sweep(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, 0, steps)
+        failed = sweep(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, 0, count)
         _refuse_failed(of, of.table.times, failed)
-        carried, defect = of.carried, max(defect, float(of.audit[0]))
-    return ByNumbers([_spread(problem, varied, by_varied), carried, *totals], by_inputs, defect)
+    totals = [getattr(sums, name) for name in problem.timed]
+    arrays = [_spread(problem, varied, of.by_constants), of.carried, *totals]
+    return ByNumbers(arrays, sums.inputs, float(of.audit[0]))
 
 
 def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:

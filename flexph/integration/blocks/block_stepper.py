@@ -292,11 +292,11 @@ class BlockStepper:
             raise self.failed(begin, float(table.times[solved + 1]))
         return rows
 
-    def segment(self, start: StepStart, times: Array) -> Rows:
-        """Take the steps between times from a start, a row each; raises StepFailed."""
-        rows, solved = self._taken(start, times, self.table(times), EACH)
-        if solved < len(times) - 1:
-            raise self.failed(start, float(times[solved + 1]))
+    def segment(self, start: StepStart, table: Table) -> Rows:
+        """Take the steps of a table from a start, a row each; raises StepFailed."""
+        rows, solved = self._taken(start, table.times, table, EACH)
+        if solved < len(table.times) - 1:
+            raise self.failed(start, float(table.times[solved + 1]))
         return rows
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:

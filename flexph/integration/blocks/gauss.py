@@ -32,7 +32,7 @@ class GaussBlocks(BlockStepper):
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """See :attr:`BlockStepper.evaluation`."""
+        """Gauss points of a step, at which feedback within it is evaluated."""
         return EvaluationPoints(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:
@@ -51,7 +51,7 @@ class GaussBlocks(BlockStepper):
         return GaussTable(*map(np.ascontiguousarray, (*fields, *timed)))
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """See :meth:`BlockStepper.spans`."""
+        """Row stride and row count of a step in each field of a table, as of :meth:`BlockStepper.spans`."""
         stages = self.tableau.nodes.size
         at_nodes = dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset", "moved"), (stages, stages))
         at_points = dict.fromkeys(("factor", "factor_rate"), (2 * stages, 2 * stages))

@@ -34,8 +34,8 @@ class PairError(NamedTuple):
     and at least a tenth of the same with the velocity M⁻¹GᵀS⁻¹Δe that the pair adds to the defect of the constraints.
     E is the largest kinetic energy of the run, or atol if that is larger. The matrix is the step's Jacobian: δ̂ keeps
     the constraints, and modes that h does not resolve count by 4/(hω)², so that they do not force their resolution as
-    long as their part of the energy is small. Contacts that open or close in the pair are not in it: as stiff modes,
-    they would hide their own impact.
+    long as their part of the energy is small. Contacts that open or close in the pair are left out of this matrix: as
+    stiff modes, they would hide their own impact.
     """
 
     tolerance: Tolerance
@@ -89,7 +89,7 @@ class Chosen(NamedTuple):
 
 
 class CoupledRows:
-    """Rows of controllers within pairs of steps, written by the loops; room for ``times`` instants."""
+    """Rows of controllers within pairs of steps, written by the loops, with space for ``times`` instants."""
 
     def __init__(self, loops: ControlLoops, x: Array, times: int, evaluation: EvaluationPoints) -> None:
         coupled = loops.coupled
@@ -124,7 +124,7 @@ class PairBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate:
-        """See :attr:`BlockStepper.estimate`."""
+        """This stepper, as the error estimate by which pairs of steps are chosen."""
         return self
 
     def _pair(self) -> Pair:
@@ -208,11 +208,11 @@ class PairBlocks(BlockStepper):
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
-        """See :meth:`PairError.known`."""
+        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """See :meth:`PairError.count`."""
+        """Number of steps of a pair, see :meth:`PairError.count`."""
         return self.error.count(known)
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:

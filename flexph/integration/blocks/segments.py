@@ -1,4 +1,4 @@
-"""Segments of a run: the starts of equal numbers of steps are kept, and their steps taken again to the same bits."""
+"""Segments of a run, equal numbers of steps whose starts are stored, so that they can be repeated bit by bit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...numerics.arrays import Array
+from ..loops.memory.structures import Table
 from ..times.loop import Block, Run
 
 if TYPE_CHECKING:
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from .block_stepper import BlockStepper
 
 See = Callable[[Array], None]
+Steps = tuple[Array, Array]
+"""States (k + 1, n) between steps, and the multipliers (k, g) of these."""
 
 
 class Segments:
-    """Segments of ``length`` steps of a run of a mechanism, as an option of it (``RunOptions.segments``).
+    """Segments of ``length`` steps of a run of a mechanism, the option ``RunOptions.segments``.
 
     The run saves the ends of segments; ``see`` is called with all states (k + 1, n) of each segment in turn.
     """
@@ -26,24 +29,35 @@ class Segments:
     def __init__(self, length: int, see: See) -> None:
         self.length, self.see = length, see
         self.starts: list[StepStart] = []
+        self._known: Steps | None = None  # steps of the last segment, the first to be asked for again
 
     def entries(self, run: Run, blocks: BlockStepper, grid: Array) -> Iterator[Block]:
         """Entries of all steps of a run, a block for each segment."""
-        self.blocks, self.grid = blocks, grid
-        for first in range(0, len(grid) - 1, self.length):
-            times = grid[first : first + self.length + 1]
-            steps = len(times) - 1
+        table = blocks.table(grid)
+        assert isinstance(table, Table)
+        self.blocks, self.table = blocks, table
+        for k in range(-(-(len(grid) - 1) // self.length)):
+            own = self._table(k)
+            times, steps = own.times, len(own.times) - 1
             run.begin_trial(float(times[0]), float(times[-1]))
             self.starts.append(run.start)
-            rows = blocks.segment(run.start, times)
-            self.see(np.vstack([run.start.x, rows.state[:steps]]))
+            rows = blocks.segment(run.start, own)
+            self._known = np.vstack([run.start.x, rows.state[:steps]]), rows.stage[:steps]
+            self.see(self._known[0])
             saved = np.arange(1, steps + 1) == steps
             end = blocks.end(float(times[-1]), rows.state[steps - 1].copy())
             yield Block(blocks.columns(times, rows, np.arange(1, steps + 1)), saved, end, steps)
 
-    def again(self, k: int) -> tuple[Array, Array]:
-        """States (steps + 1, n) and multipliers of the steps (steps, g) of segment k."""
-        times = self.grid[k * self.length : (k + 1) * self.length + 1]
-        start, steps = self.starts[k], len(times) - 1
-        rows = self.blocks.segment(start, times)
+    def again(self, k: int) -> Steps:
+        """Repeat segment k: returns its states (steps + 1, n) and the multipliers of its steps (steps, g)."""
+        if k == len(self.starts) - 1 and self._known is not None:
+            return self._known
+        self._known = None
+        table, start = self._table(k), self.starts[k]
+        rows, steps = self.blocks.segment(start, table), len(table.times) - 1
         return np.vstack([start.x, rows.state[:steps]]), rows.stage[:steps]
+
+    def _table(self, k: int) -> Table:
+        """Prescribed quantities of the steps of segment k."""
+        first = k * self.length
+        return self.table.part(first, min(self.length, len(self.table.times) - 1 - first))

@@ -46,10 +46,11 @@ BEFORE, NEXT = 1e-9, 1e-6
 
 
 def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: float) -> float:
-    """Time [s] to divide a step at in which balls pass through each other on the way from a start to an end.
+    """Time [s] at which to divide a step from a start to an end in which balls would pass through each other.
 
-    It is shortly before they touch, so that an impact at the start of the rest has its direction; if that is imminent,
-    just after they touch, so that the impact is at the start of the first part. Else the middle of the step.
+    It is shortly before they touch, so that the impact at the start of the second part has the right direction. If they
+    are about to touch, it is just after that: the impact is then at the start of the first part. If no balls pass
+    through each other, it is the middle of the step.
     """
     a, contacts = scheme.arrays, scheme.arrays.contacts.all()
     places = (start.state.c, start.state.d.arm), (end, derive(a, end).arm)

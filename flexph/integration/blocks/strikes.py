@@ -5,11 +5,12 @@ b = −∂g/∂t prescribed by drives (zero for joints), the velocities
 
     v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
 
-the work of the drives. Both momenta stay, as under all forces of joints. It is a step of the exact scheme of length 0.
+the work of the drives. Both momenta are conserved, as by all forces of joints. It is a step of the exact scheme of
+length 0.
 
-Where a gap closes in a step, velocities jump, and differences of mean velocities say nothing. But where steps are split
-at impacts, positions at the end of a step have an error that falls with its length as without impacts: a step of 2h
-makes four times the error of a pair of h.
+If a gap closes in a step, velocities jump, and differences of mean velocities are no measure of the error. If steps are
+split at impacts, however, the error of the positions at the end of a step falls with its length as without impacts: a
+step of 2h has four times the error of a pair of h.
 """
 
 from __future__ import annotations
@@ -115,11 +116,11 @@ class JudgedPairs(NamedTuple):
     single: Single
 
     def known(self, start: StepStart) -> float:
-        """See :meth:`PairError.known`."""
+        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """See :meth:`PairError.count`."""
+        """Number of steps of a pair, see :meth:`PairError.count`."""
         return self.error.count(known)
 
     def step(self, start: StepStart, time: float) -> StepResult:
@@ -184,7 +185,7 @@ class StrikeBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """See :attr:`BlockStepper.estimate`."""
+        """Error estimate by which pairs of steps are chosen; None for prescribed steps."""
         tolerance = self.scheme.tolerance
         return None if tolerance is None else JudgedPairs(self.scheme, PairError(tolerance), self)
 

@@ -45,7 +45,7 @@ def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -
 
 
 def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> StepFailed:
-    """Reason that the loops record, or StepFailed raised with a name that follows from the state they came to."""
+    """Error with the failure recorded by the loops; raises a more specific StepFailed if the last iterate shows it."""
     number, count, size = compiled.memory.run_failure.tolist()
     reason, iterations, text = int(number), int(count), TEXTS[int(number)]
     if reason in (OPENED, TURNED):
@@ -110,7 +110,7 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
 
 
 def _followers(scheme: Scheme, compiled: Stepper) -> str:
-    """Text on a constraint that followed from others at the start of a step and does not hold at its end."""
+    """Text on a constraint that depends on others at the start of a step but is violated at its end; else empty."""
     open_by = np.abs(compiled.memory.defect_lam) / np.where(
         compiled.memory.joints_holds_points > 0.0, compiled.memory.joints_lengths[1], 1.0
     )
@@ -204,5 +204,5 @@ def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: 
 
 
 def touch(rope: str) -> str:
-    """Reason that a rope has no straight span left."""
+    """Text for a rope without a straight span, as its sheaves or ports touch."""
     return f"two sheaves or ports of {rope!r} come to touch"

@@ -111,7 +111,7 @@ def integrate_adaptively(
     options: RunOptions,
     view: Callable[[Array], StateView],
 ) -> Trajectory:
-    """See :func:`flexph.integrate`; ``grid`` are the times to save."""
+    """Integrate a general system by a library's solver, see :func:`flexph.integrate`; ``grid`` are the saved times."""
     rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span, at=x0)

@@ -1,6 +1,6 @@
 """Adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step.
 
-Rows of fully implicit systems are taken in a moving frame that separates their algebraic equations.
+Equations of fully implicit systems are projected on a moving frame that separates the algebraic ones.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Problem:
     """Problem for a solver: equations, start, last time, relative and absolute tolerance (n,).
 
     Errors are measured as root mean square over all states except the multipliers of index 2; ``rtol`` and ``atol``
-    are rescaled here, since the libraries divide by the number of all.
+    are rescaled here, since the libraries divide by the number of all states.
     """
 
     def __init__(

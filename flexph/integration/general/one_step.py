@@ -57,7 +57,7 @@ ends propagates it with alternating sign."""
 
 
 def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> OneStepMethod:
-    """Method with algebraic states at the ends of its steps as ``completion`` says.
+    """Wrap a method by the rule ``completion`` for the algebraic states at the ends of its steps.
 
     Raises ValueError if E differentiates all states, or different ones at different states.
     """

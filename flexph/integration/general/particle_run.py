@@ -101,11 +101,11 @@ class ParticleStepper:
         s.energy[:] = start.energy, account, exchanged
 
     def _history(self, given: Any) -> History:
-        """History of a step; that of the system's pair has the rate only."""
+        """Convert the history of the method to that of the loop; the system's own pair has the last rate only."""
         return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
 
     def _method_history(self, history: History) -> Any:
-        """History in the form of the method's steps."""
+        """Convert the history of the loop to that of the method."""
         return history.rate if self.kind == OWN_PAIR else history
 
     def _advance(self, rows: Space, done: int) -> int:
@@ -123,7 +123,7 @@ class ParticleStepper:
         return GradientPair(self.system, self.method, split_of(dense(self.system.E(self.system.sample))))
 
     def _with_effort(self, rows: Space, k: int) -> None:
-        """Take the k-th of these steps by NumPy, whose iteration has more fallbacks than the loop.
+        """Take the k-th step of a block by NumPy, whose iteration has more fallbacks than the loop.
 
         Raises StepFailed.
         """

@@ -156,8 +156,8 @@ class PairError:
     The divided difference x‴/6 is that of the differential states at the ends of the last three pairs and the new one;
     e is h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to
     τ √rtol: the error of a state over one of its time scales is proportional to rtol times its size, for any h.
-    If it is larger, ε is rms(a/size)/(10 rtol), a half the amplitude by which a state alternates from step to step, as
-    velocities do that a constraint does not allow: the ends of pairs do not show it.
+    If it is larger, ε is rms(a/size)/(10 rtol), where a is half the amplitude by which a state alternates from step to
+    step, as velocities do that a constraint does not allow: the ends of pairs do not show it.
     The size is |x| + atol/rtol; without an atol it is |x| plus that of
     :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
     length and accepted or rejected together.

@@ -31,7 +31,7 @@ mechanisms of the same structure.
 
 
 class Frames(NamedTuple):
-    """Frames of solids by cells and faces (``groups``), and the form of the border: for a pile, or sparse if wide."""
+    """Frames of nodal solids in ``groups`` by cells and faces, and flags of a pile and of a sparse (wide) border."""
 
     groups: list[Index]
     together: Index  # (b,), 1 for frames whose unknowns are numbered consecutively
@@ -261,7 +261,11 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns coupled by a point on a curve: of the whole curve, of two neighbouring pieces, of all pieces (hubs)."""
+    """Unknowns coupled by a point on a curve.
+
+    ``whole`` has all of them, ``pieces`` those of each two neighbouring pieces, ``hubs`` those on which all pieces
+    depend.
+    """
 
     whole: Index
     pieces: list[Index]
@@ -269,7 +273,7 @@ class _Curve(NamedTuple):
 
 
 def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: Index) -> _Curve:
-    """Unknowns that a curve couples, from those that move products."""
+    """Unknowns that a curve couples; ``by_products`` returns the unknowns that change given products."""
     by_point = [by_products(products) for products in curve.products]
     hubs = reduce(np.intersect1d, by_point)
     ends = range(0, max(len(by_point) - curve.degree - 1, 1), curve.degree)

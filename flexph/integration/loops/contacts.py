@@ -165,7 +165,7 @@ def springs_of(mechanism: Model) -> int:
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Forces of springs and anchors, in a state, as in the memory: those of groups by listed pairs, not in tables."""
+    """Convert forces of springs and anchors from a state to the memory, which has those of groups by listed pairs."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]

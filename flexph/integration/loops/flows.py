@@ -61,5 +61,5 @@ def _entries(matrices: Any) -> tuple[Array, Array, list[Array]]:
 
 
 def _joined(parts: list[Any], count: int) -> list[Array]:
-    """Columns of all parts."""
+    """First ``count`` arrays of all parts, each concatenated over the parts."""
     return [np.concatenate([np.zeros(0), *(part[k] for part in parts)]) for k in range(count)]

@@ -61,7 +61,7 @@ class NearPairs:
 
     @property
     def answers_whole(self) -> bool:
-        """True if impulses may have the responses of all bodies: for coupled bodies, or few contacts by events."""
+        """True if responses of all bodies to an impulse may be stored: bodies are coupled, or contacts are few."""
         return self.coupled or self.contacts.number <= LISTED
 
     @property
@@ -82,7 +82,7 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Pairs with nonzero anchor forces."""
+        """Numbers of the ``pair`` whose anchor forces, in ``springs`` from the indices ``anchor`` on, are not zero."""
         has_anchor = anchor >= 0
         components = anchor[has_anchor, None] + np.arange(self.contacts.fixed.shape[2])
         return pair[has_anchor][(springs[components] != 0.0).any(axis=1)]

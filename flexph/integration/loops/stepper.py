@@ -139,7 +139,7 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Label the state in the memory, so that the caller need not set an unchanged state again."""
+        """Label the state in the memory, so that :meth:`put` need not set an unchanged state again."""
         self.stands = None if self._is_astray else start
 
     @property
@@ -243,11 +243,11 @@ class Stepper:
         self._list_served |= steps > 0
 
     def reached(self) -> Configuration:
-        """Configuration at the end of the last trial step, as far as its iteration came."""
+        """Configuration at the end of the last trial step, by its last iterate."""
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
     def within(self, given: CompiledCoupling) -> Within:
-        """Callback of controllers within steps, called by the loops after each try of a step."""
+        """Callback of controllers within steps, called by the loops after each trial solution of a step."""
         under_way = self.memory.span("run_history", "run_step_audit")
         kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)
         return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)

@@ -40,8 +40,8 @@ class Exact(MechanismMethod):
         rtol or (rtol, atol [J]): steps are chosen by their error. By default ``times`` prescribe them.
     redundant : {"refuse", "least_norm"}
         Treatment of constraints that follow from others (the parallel hinges of a closed loop in space): refused, with
-        their names, or taken. The motion does not depend on them; of all multipliers that hold it those of least norm
-        are returned, torques counting as forces at the lever of the mechanism's size.
+        their names, or accepted. The motion does not depend on them. Of all multipliers that give this motion those of
+        least norm are returned, with torques divided by a length of the size of the mechanism.
     contact : {"events", "steps"}
         Treatment of impacts of rigid contacts (:class:`flexph.contacts.Rigid`): a step is split at each impact, exact
         in time and for few contacts, or all impacts of a step are at its start, for many and without ``tolerance``.
@@ -83,8 +83,7 @@ class Exact4(MechanismMethod):
     Wanner, Geometric Numerical Integration, sec. II.4) is as exact as :class:`Exact`, of fourth order in positions and
     velocities, of third in multipliers. For mechanisms without damping, since two substeps go back in time. Drives are
     evaluated at times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h;
-    tables that end with the run go on straight there.
-    A step costs as much as six of :class:`Exact`.
+    tables that end with the run are extrapolated linearly. A step costs as much as six of :class:`Exact`.
 
     Parameters
     ----------
@@ -126,11 +125,11 @@ class ExactGauss(MechanismMethod):
     two stages are of second order (E. Hairer, C. Lubich, M. Roche, The numerical solution of differential-algebraic
     systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws, hysteresis, ropes, redundant constraints and large bodies about mean axes;
-    those of more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages
-    costs as much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of
-    springs; elastic laws are projected on its polynomials with exact energies. Drives, moving references and factors of
-    laws are polynomials through the Gauss-Lobatto points of each step.
+    For mechanisms without friction laws, hysteresis, redundant constraints and large bodies about mean axes; those of
+    more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages costs as
+    much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of springs;
+    elastic laws are projected on its polynomials with exact energies. Drives, moving references and factors of laws are
+    polynomials through the Gauss-Lobatto points of each step.
 
     Parameters
     ----------

@@ -41,11 +41,11 @@ class DiscreteGradient(GeneralMethod):
         rtol or (rtol, atol), atol a number or (n,); by default atol is rtol times a size that each state has from the
         start and its energy. Without a tolerance ``times`` prescribe the steps.
     completion : {"new", "old", "mean"}, optional
-        Algebraic states of a step as those at its end (``new``: the default, with a check that there are any); as those
-        at its start, whereas the last state keeps those of its step (``old``); both of first order. Or as means of both
-        ends (``mean``), of second order on index 1, from a start with consistent algebraic states
-        (:func:`flexph.consistency.consistent`): a defect of the start alternates from step to step. Not for
-        ``pair``.
+        Rule for the algebraic states at the ends of steps. ``new`` (the default): those of a step are the values at its
+        end; ``old``: they are the values at its start, and the final state has those of the last step; both are of
+        first order. ``mean``: they are the means of both ends, of second order on index 1, from a start with consistent
+        algebraic states (:func:`flexph.consistency.consistent`), as a defect of the start alternates from step to step.
+        If given, E must have algebraic states. Not for ``pair``.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class DiscreteGradient(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name of its gradient."""
+        """Name of the gradient."""
         return self.gradient
 
 
@@ -82,7 +82,7 @@ class DiracDissipative(GeneralMethod):
 
     ΔH = work − dissipation to round-off at any step, of second order. If the null space of E varies, a start must
     satisfy the algebraic equations, the index must be 1, and steps lose order while algebraic states move and no
-    differential one does. A step costs more than one of :class:`DiscreteGradient`, which gives the same if E is
+    differential one does. A step costs more than one of :class:`DiscreteGradient`, whose results are equal if E is
     constant.
 
     Parameters

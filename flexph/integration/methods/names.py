@@ -36,8 +36,8 @@ NAMES: dict[str, Callable[..., Method]] = {
 def by_name(name: str, **options: Any) -> Any:
     """Make the method of a name with the options of its class; options that are None are left out.
 
-    ``tolerance``, rtol or (rtol, atol), does for the libraries too. For texts from a command line or a file: in a
-    program, write the value.
+    ``tolerance``, rtol or (rtol, atol), also sets those of methods of libraries. For names from a command line or a
+    file: in a program, call the class of the method.
 
     Raises ValueError for unknown names, TypeError for options that the method does not have.
 

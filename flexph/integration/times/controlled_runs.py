@@ -28,7 +28,7 @@ class ControlledForcing(Forcing):
 
     @property
     def jumping(self) -> Array:
-        """See :attr:`flexph.systems.inputs.Forcing.jumping`, of the given inputs."""
+        """Mask of the given inputs that may jump, see :attr:`flexph.systems.inputs.Forcing.jumping`."""
         return self.given.jumping
 
     def at(self, time: float) -> Array:
@@ -70,7 +70,7 @@ class Holding(NamedTuple):
     inputs: Array
 
     def step(self, start: Any, time: float) -> HeldStep:
-        """See :class:`flexph.integration.times.loop.Stepper`."""
+        """Take a step from a start to a time [s] under the held inputs; raises StepFailed."""
         return HeldStep(self.stepper.step(start, time), self.inputs)
 
 
@@ -99,7 +99,7 @@ class CoupledSteps(NamedTuple):
     states: list[Array]
 
     def step(self, start: Any, time: float) -> CoupledResult:
-        """Take the step that solves mechanism and controllers together, by repeated tries; raises StepFailed."""
+        """Take the step that solves mechanism and controllers together, by iteration; raises StepFailed."""
         coupled = self.loops.coupled
         assert coupled is not None
 

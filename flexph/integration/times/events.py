@@ -68,7 +68,7 @@ class Event:
 
 
 def _read(events: Any) -> dict[str, Event]:
-    """Check the events by name; names must suit groups in files."""
+    """Check the events by name; names must be possible names of groups in files."""
     if not isinstance(events, Mapping):
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
     read = {}
@@ -197,21 +197,21 @@ class ContinuedWatch(Watch):
     fresh = True
 
     def memory(self) -> dict[str, Any]:
-        """See :meth:`Watch.memory`."""
+        """Values of the last step and the largest ones so far, and True under "fresh" before the first step."""
         return {**super().memory(), "fresh": self.fresh}
 
     def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
-        """See :meth:`Watch.restore`."""
+        """Restore the occurrences, the values of the last step, and the flag "fresh"."""
         super().restore(occurred, memory)
         self.fresh = memory["fresh"]
 
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """See :meth:`Watch.locate`."""
+        """Record the events in a step; return the time of a terminal event or None, see :meth:`Watch.locate`."""
         self._begin(t1, end)
         return super().locate(t0, t1, end, at)
 
     def steps_without_events(self, times: Array, states: Array) -> int:
-        """See :meth:`Watch.steps_without_events`."""
+        """Number of leading steps that pass no zero, see :meth:`Watch.steps_without_events`."""
         with suppress(ValueError):  # reported by look
             self._begin(float(times[0]), states[0])
         return super().steps_without_events(times, states)
@@ -226,7 +226,7 @@ class ContinuedWatch(Watch):
 
 
 class Observer:
-    """Calls a function at each saved time once the state there is final: the next step may redefine algebraic states.
+    """Observer that calls a function at each saved time, once the next step can no longer redefine the state there.
 
     Does nothing without a function. If the function raises or its value does not fit, it raises ValueError with the
     time, and is not called again.

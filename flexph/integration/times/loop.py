@@ -106,7 +106,7 @@ class Follower(Protocol):
         """Prepare for a run of a mechanism with these energy accounts; return the follower."""
 
     def before(self, run: Any) -> None:
-        """Observe the start of a run before its first step; may wait."""
+        """Observe the start of a run before its first step; may return only when its user continues."""
 
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps in the next block, which begins at ``times[reached]``.
@@ -129,7 +129,7 @@ class Unfollowed:
         """Return at once."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """No limit."""
+        """Largest integer, as there is no limit."""
         return sys.maxsize
 
     def after(self, run: Any) -> bool:

@@ -53,7 +53,7 @@ class RunOptions:
 
 
 class CheckpointWarning(RuntimeWarning):
-    """A piece of a checkpoint could not be written; the run goes on."""
+    """Warning that a part of a checkpoint could not be written; the run continues."""
 
 
 @checked

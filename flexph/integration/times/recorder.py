@@ -164,7 +164,7 @@ class Recorder:
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
     def room(self, count: int) -> dict[str, Array]:
-        """Views of the next ``count`` rows by column, to be written in place; empty if the block has no room."""
+        """Views of the next ``count`` rows by column, to be written in place; empty if the block has no space."""
         end = self._filled + count
         if self.is_open or end > _length(self._piece):
             return {}

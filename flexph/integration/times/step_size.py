@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 class StepTooSmall(ArithmeticError):
-    """The step size control proposed a ``step`` [s] below the smallest one allowed."""
+    """Exception for a proposed ``step`` [s] below the smallest one allowed."""
 
     def __init__(self, step: float, smallest: float) -> None:
         super().__init__(f"step control fell below {smallest:.2g} s")
@@ -106,7 +106,7 @@ def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
 
 
 class StepControlFailed(ArithmeticError):
-    """The step size control fell below the smallest step at the ``time`` [s]."""
+    """Exception for step size control that fell below the smallest step at the ``time`` [s]."""
 
     def __init__(self, reason: str, time: float) -> None:
         super().__init__(reason)

@@ -33,7 +33,7 @@ class DividedSteps(ABC):
         self._held, self._begun = loops.held.copy(), loops.coupled.kept()
 
     def step(self, start: StepStart, time: float) -> CoupledResult:
-        """See :class:`flexph.integration.times.loop.Stepper`."""
+        """Take a step from a start to a time [s] with the controllers; raises StepFailed."""
         return self.steps(start, time)[0]
 
     def steps(
@@ -139,7 +139,7 @@ def merged_rows(rows: dict[str, Array]) -> dict[str, Array]:
 def coupled_as_one(
     blocks: BlockStepper, start: StepStart, whole: StepResult, parts: tuple[CoupledResult, CoupledResult]
 ) -> CoupledResult:
-    """Two successive steps of mechanism and controllers as one, with that of the mechanism as a whole."""
+    """Merge two successive steps of mechanism and controllers; ``whole`` is the merged step of the mechanism."""
     first, last = (part.controllers for part in parts)
     assert isinstance(first, CompiledStep) and isinstance(last, CompiledStep)
     rows = {name: np.array([first.values[name], last.values[name]]) for name in last.values}
@@ -174,7 +174,7 @@ class _Singles:
         self._steps, self.results = CompiledCoupledSteps(blocks, loops), list[CoupledResult]()
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """See :class:`JudgedPairs`."""
+        """Take a step from a start to a time [s] with the controllers, and add it to ``results``."""
         begun = None
         if self.results and self.results[-1].end is start:
             controllers = self.results[-1].controllers
@@ -193,15 +193,15 @@ class CoupledPairs(NamedTuple):
     estimate: ErrorEstimate
 
     def known(self, start: StepStart) -> Any:
-        """See :class:`ErrorEstimate`."""
+        """State of the estimate before the first step."""
         return self.estimate.known(start)
 
     def count(self, known: Any) -> int:
-        """See :class:`ErrorEstimate`."""
+        """Number of steps in the next block, even."""
         return self.estimate.count(known)
 
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
-        """See :class:`ErrorEstimate`; controllers go on from a pair whose error is allowed."""
+        """Try the steps through the times; the controllers advance if the error of the pair is allowed."""
         start, end = run.start, float(times[-1])
         run.begin_trial(start.time, end)
         try:

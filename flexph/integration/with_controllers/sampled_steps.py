@@ -1,6 +1,6 @@
 """Compiled steps of runs with controllers, in chunks of about 0.1 s of computing time.
 
-Those of continuous controllers in Python are iterated until both agree.
+Steps with continuous controllers in Python are repeated until mechanism and controllers agree.
 """
 
 from __future__ import annotations

@@ -107,21 +107,22 @@ def rope(
     stiffness : float
         k > 0 of the whole rope [N/m], about EA/L₀.
     law : ElasticLaw, optional
-        Law V'(L − L₀) in place of the stiffness; one that pushes is a rod, not a rope.
+        Law V'(L − L₀) in place of the stiffness, with no force for L < L₀.
     damping : float
         c ≥ 0 [N s/m]: the tension has c ẋ in addition while the rope is taut, but is never negative.
     length : float or function, optional
         Length L₀ without tension [m], by default that of the assembled pose; of a rope that is wound on discs the part
         between them at the assembled pose. A function of time is a winch that winds the rope up without a drum; the
-        ledger shows its work under the name of the rope. A warning tells of ropes that are far shorter than their way.
+        ledger shows its work under the name of the rope. A warning names a rope that is far shorter than its path.
     name : str, optional
         Name of the rope; by default its kind and the ports along its path.
 
     Returns
     -------
     Connection
-        The force element, for :func:`flexph.connect`. ``Exact``, ``Exact4`` (undamped) and ``Decaying`` integrate it. A
-        run ends where the rope leaves a sheave, winds round it by a full turn, or has no straight span left.
+        The force element, for :func:`flexph.connect`. ``Exact``, ``Exact4`` (undamped), ``ExactGauss`` and
+        ``Decaying`` integrate it. A run ends where the rope leaves a sheave, winds round it by a full turn, or has no
+        straight span left.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def rope(
     ``Σ [ℓ_j + δ_j atan2(δ_j, ℓ_j)] + Σ ρ_j [∠V_j − ∠V_{j−1}]``, with angles in the section of each sheave, and of a
     disc at an end the one angle of its span. Sheaves in space whose planes differ need spans within both planes;
     otherwise put an eye between them. When a state is made by ``consistent_state``, a disc that a rope grips has turned
-    by less than half a turn since the assembled pose; in a run it turns as far as it likes.
+    by less than half a turn since the assembled pose; in a run it may turn by any angle.
 
     Examples
     --------

@@ -44,8 +44,8 @@ def spring_damper(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float, Relation or ScheduledRelation
-        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇), by a schedule if it is ``scheduled``, by an input if
-        ``controlled``.
+        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇), with a factor of time if it is ``scheduled``, or set by an
+        input if it is ``controlled``.
     length : float or function, optional
         Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
         damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
@@ -128,8 +128,8 @@ def torsion_spring(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float, Relation or ScheduledRelation
-        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇), by a schedule if it is ``scheduled``, by an input if
-        ``controlled``.
+        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇), with a factor of time if it is ``scheduled``, or set by
+        an input if it is ``controlled``.
     angle : float or callable, optional
         Free angle α₀ [rad], by default that of the assembled pose. A function of time makes the element a position
         controller of a joint: torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger shows under its name.

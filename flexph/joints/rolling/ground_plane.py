@@ -1,4 +1,4 @@
-"""The plane on which wheels and discs roll, of the ground or of a moving body."""
+"""Plane on which wheels and discs roll, fixed to the ground or to a moving body."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Plane:
     def rolling(self, lever: float) -> tuple[Row, ...]:
         """Rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``.
 
-        On a body, v is the rate of the place in its section and Ω the spin relative to it.
+        On a moving body, v is the rate of the position in the section of that body and Ω the spin relative to it.
         """
         rows = []
         for name, t in zip(rolling_names(self.dim), self.tangents, strict=True):
@@ -95,8 +95,8 @@ class Plane:
     def _rates(self, tangent: Direction) -> tuple[Weighed, ...]:
         """Terms of the velocity of the port relative to the plane, along a tangent direction.
 
-        On the ground, in 2D, or on a body there, this is one term. On a moving body in space the tangent is fixed in
-        the world, and there is one term for each of the two directions fixed in the body.
+        On the ground, and on any body in two dimensions, this is one term. On a moving body in space the tangent is
+        fixed in the world, and there is one term for each of the two directions fixed in the body.
         """
         if self.upright is None:
             return (Weighed(self.place(tangent), self.one),)

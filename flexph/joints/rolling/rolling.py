@@ -33,9 +33,9 @@ def rolling_disc(
         0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r),
 
     These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
-    forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start is refused, and a run
-    ends there. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, ``n·p = r``;
-    there the plane may be that of a moving body, with p and ω relative to it.
+    forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start raises ValueError, and a
+    run ends when the disc lies flat. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned
+    by −90°, ``n·p = r``; the plane may then belong to a moving body, with p and ω relative to this body.
 
     Parameters
     ----------
@@ -49,7 +49,6 @@ def rolling_disc(
         Axis of the disc in the axes of the section; in space only.
     normal : array_like, optional
         Unit normal n of the ground, or in the section of the body; by default y in the plane and z in space.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -111,7 +110,6 @@ def knife_edge(
         Plane on which the edge stands.
     axis : array_like
         a, the direction across the edge in the axes of the section; in space it has three components.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -150,8 +148,8 @@ def wheel(
 ) -> Connection:
     """Upright wheel, or ball, that rolls without slip; the port is its centre, on the body that spins.
 
-    In two dimensions, seen from above, it does not slip along its axle, ``0 = (R a)·ṗ``; its rolling is not part of the
-    motion, and no radius is given.
+    In two dimensions, seen from above, the wheel does not slip along its axle, ``0 = (R a)·ṗ``; its rolling is not part
+    of the motion, and no radius is given.
 
     In space the point below the centre does not slip on the plane through the ground's position with the unit normal n,
     ``0 = t·(ṗ + Ω × (−r n))`` for both tangents t, and with ``height`` the centre stays at ``n·p = r``. Other joints
@@ -160,8 +158,8 @@ def wheel(
     rows: set ``height=False`` where the vehicle holds the height, or let ``redundant="least_norm"`` share the forces.
     Multipliers are the forces of the ground on the wheel [N].
 
-    The plane may belong to a body that keeps its normal, as a turntable or a carriage: p and Ω are then relative to
-    that body, which takes the reaction. A run ends where the body tilts.
+    The plane may belong to a body that keeps its normal, such as a turntable or a carriage: p and Ω are then relative
+    to that body, and the reaction acts on it. A run ends when the body tilts.
 
     Parameters
     ----------
@@ -177,7 +175,6 @@ def wheel(
         Unit normal n of the plane in space, in the section of a body the same as in the world; by default z.
     height : bool
         True if the wheel holds the height of its centre.
-
     name : str, optional
         Name of the joint; by default its kind and its ports.
 

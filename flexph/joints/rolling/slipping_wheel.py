@@ -1,4 +1,4 @@
-"""Slipping wheels, also mecanum wheels, tyres and railway wheels: friction or creep against the velocity of contact."""
+"""Slipping wheels (plain, mecanum, tyres, railway): friction or creep force against the slip at the contact."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def slipping_wheel(
 
     A wheel on soft ground has a compliant ``contact`` without friction, such as a ball or a rim on a plane: its mean
     normal force N over a step limits the friction of ``creep(..., friction=μ)``. A wheel that has left the ground has
-    none.
+    no friction.
 
-    With a ``ground`` in its place the wheel holds the height of its centre over it, ``n·p = r``, and the friction of a
-    creep law is limited by this force: with the multiplier N of the height, ``creep(..., friction=μ)`` saturates at μN,
+    With a ``ground`` instead of a contact, a constraint keeps the centre of the wheel at the height ``n·p = r``, and
+    its multiplier N, the wheel load, limits the friction of a creep law: ``creep(..., friction=μ)`` saturates at μN,
     and has no force while N pulls. In both cases forces act at the point of contact: in space s has the spin θ̇ + α̇ of
     the wheel and the roll of the chassis, with the pitch α and the roll β of the chassis against the ground,
 
@@ -93,7 +93,7 @@ def slipping_wheel(
     roller : float, optional
         Roller angle γ [rad] of a mecanum wheel, usually ±π/4; None for a wheel without rollers.
     ground : Ground, optional
-        Place of the ground on which the wheel stands, for a law of creep with ``friction=μ``.
+        Position of the ground on which the wheel stands, for a creep law with ``friction=μ``.
     ground_normal : array_like, optional
         Normal of the ground in the world, by default with the components of ``normal``.
     contact : str, optional
@@ -110,8 +110,8 @@ def slipping_wheel(
     ------
     ValueError
         For a radius that is not positive, an axle that is not perpendicular to the normal, rollers in the plane,
-        rollers with a creep law, and a ground or contact without a law by the wheel load, or the other way round; on
-        connecting, for a contact that is unknown, rigid or has friction.
+        rollers with a creep law, a ground or contact without a creep law that depends on the wheel load, and such a law
+        without a ground or contact; on connecting, for a contact that is unknown, rigid or has friction.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def slipping_wheel(
 
 
 def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, contact: str | None) -> None:
-    """Raise ValueError unless ground or contact is given for laws by the wheel load, and only for these."""
+    """Raise ValueError unless ground or contact is given exactly for creep laws that depend on the wheel load."""
     by_load = isinstance(law, CreepLaw) and law.by_load
     if ground is not None and contact is not None:
         raise ValueError(f"give ground or contact, as both define the wheel load, got ground and contact={contact!r}")
@@ -213,7 +213,7 @@ def in_space(
 def tilts(
     chassis: PortName, side: Direction, normals: tuple[Direction | None, Direction], radius: float
 ) -> tuple[tuple[Weighed, ...], tuple[Weighed, ...]]:
-    """Terms −r α̇ and r β̇ of pitch and roll of a chassis, with its normal and that of the ground."""
+    """Terms −r α̇ and r β̇ of pitch and roll of a chassis; ``normals`` are its normal and that of the ground."""
     if isinstance(chassis, Ground):
         return (), ()
     up, ground = normals
@@ -307,8 +307,8 @@ def railway_wheel(
     Raises
     ------
     ValueError
-        For a radius that is not positive, a rail without a place, in the plane, and for a law by the wheel load, which
-        the level wheelset does not know: give ``limit=μN``.
+        For a radius that is not positive, a rail without a place, in the plane, and for a creep law that depends on
+        the wheel load, which this element does not compute: give ``limit=μN``.
 
     Examples
     --------

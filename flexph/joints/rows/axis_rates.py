@@ -33,7 +33,7 @@ def damping_of_axes(
 
 
 def laws_of_axes(name: str, given: Laws, stiffness: np.ndarray) -> list[SpringLaw | None]:
-    """Laws of all axes, from one or from one or None each; axes with a law must have no stiffness."""
+    """Laws of all axes, from one law for all, or a law or None for each; axes with a law must have no stiffness."""
     count = len(stiffness)
     laws = [*given] if isinstance(given, Sequence) else [given] * count
     if len(laws) != count:

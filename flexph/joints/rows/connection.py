@@ -1,7 +1,9 @@
-"""Connections: joints, force elements and contacts between named ports, as rows, measures, gaps and inputs of vectors.
+"""Connections: joints, force elements and contacts between named ports.
+
+They are defined by constraint rows, scalar measures of springs, gaps and inputs, all functions of world vectors.
 
 Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
-exact, and both momenta are kept ([dg] sec. 6.3, invariants).
+exact, and momentum and angular momentum are conserved ([dg] sec. 6.3, invariants).
 """
 
 from __future__ import annotations
@@ -46,19 +48,18 @@ GapKind = Literal["offset", "distance", "angle", "axial", "rim", "shape", "segme
 
 @dataclass(frozen=True)
 class Gap:
-    """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
+    """Gap g = ±m − c of a contact, open where it is positive; m is a scalar function of world vectors V, W, U, D.
 
-    Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
+    The function m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
     |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``, ``segments`` the distance of two
     segments with half lengths W and U (:mod:`flexph.kernels.surfaces.segments`). Friction acts on the ports
     ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
     normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there. The surface of a plane
-    moves with ``speed`` along its third vector, and if it is ``driven`` with that of the input of its contact in
-    addition.
+    moves with ``speed`` along its third vector; if it is ``driven``, the input of its contact is added to this speed.
 
     ``shape`` is the distance to a surface ``shape`` at the coordinates V·W, V·U, V·D, with blends of width ``blend``
-    between its faces. ``face`` is the distance to a face of moving corners with the sides W and U; of the faces of one
-    ball with the same number ``skin`` the closest one counts.
+    between its faces. ``face`` is the distance to a face of moving corners with the sides W and U; among the
+    faces with the same index ``skin``, only the one closest to the ball counts.
     """
 
     kind: GapKind
@@ -114,14 +115,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """Scalar measure of a spring-damper or of friction.
+    """Scalar coordinate in which a spring-damper or friction acts, called its measure.
 
     It is a length √Π, a component Π, an angle given by its sine and cosine, or the length of a rope along its ``path``.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
     the measures of one element. A measure with a ``lever`` (for an angle: a radius [m]) is a slip of the bearing of its
-    joint. A ``law`` of measure − free replaces the stiffness, which is zero then.
+    joint. A ``law``, a function of measure − free, replaces the stiffness, which is then zero.
     """
 
     kind: Literal["length", "component", "angle", "rope"]
@@ -166,8 +167,9 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin. The wheel load of a
-    creep law by load is the multiplier of the row numbered ``load``, or the normal force of the compliant ``contact``.
+    a creep law the last component is the rolling speed, and a third one before it the rate of spin. If a creep law
+    depends on the wheel load, this is the multiplier of the row with index ``load``, or the normal force of the
+    compliant ``contact``.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
@@ -195,7 +197,7 @@ class Input:
 class Form:
     """Constraint rows, measures, gaps, slips and bearing of a connection in the plane or in space.
 
-    ``group`` stands for the gaps between every two of many balls.
+    ``group`` are the gaps between every two of many balls.
 
     ``parallel`` are pairs of directions, one in the section of each port, that coincide in the assembled pose (for
     drives, functions of time): they let the assembly converge from any guess. ``signs`` are the shapes that a picture
@@ -219,8 +221,8 @@ NOTHING = Form()
 class Connection(Remade):
     """Joint or force element between ports, ready for :func:`flexph.connect`.
 
-    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. A crack
-    ``breaks`` an element of a body, by its name and number, as long as the mechanism has it.
+    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. ``breaks``
+    is the name of a body and the index of its element that is broken in every mechanism with this connection.
     """
 
     kind: str
@@ -239,7 +241,7 @@ class Connection(Remade):
 
     @property
     def name(self) -> str:
-        """The given name, else kind and ports, e.g. ``hinge crank.tip–rod.root``."""
+        """Name of the connection: the given one, else kind and ports, e.g. ``hinge crank.tip–rod.root``."""
         return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
 
     @property
@@ -254,7 +256,7 @@ class Connection(Remade):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Scalar constraints."""
+        """Scalar constraints of the connection."""
         return self.form.rows
 
     @property
@@ -290,7 +292,7 @@ def is_controlled_friction(form: Form) -> bool:
 
 
 def _with_port(formed: Connection) -> Connection:
-    """Connection with its external port if an input sets the factor of its friction."""
+    """Connection with an external port added if an input sets the factor of its friction."""
     if not is_controlled_friction(formed.form) or (formed.input is not None and formed.input.kind == "factor"):
         return formed
     if formed.input is not None:
@@ -334,7 +336,7 @@ def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, .
 def same_rotation(
     first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
 ) -> tuple[Row, ...]:
-    """Three constraint rows that fix a relative rotation: as assembled (None), stated, or a function of time."""
+    """Three constraint rows that fix a relative rotation: as assembled (None), a given one, or a function of time."""
     body_port(first)
     relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
     return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
@@ -389,10 +391,10 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
 
 
 def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
-    """Raise ValueError for laws that small motions do not have, not elastic or of time, masses of time, and flows.
+    """Raise ValueError for laws without small motions: inelastic laws, and laws, masses or speeds that depend on time.
 
-    Equations with ``has_schedules`` have elastic laws of springs that depend on time, those that it ``takes_flows``
-    flows of constant speed.
+    Elastic laws of springs that depend on time are admitted if ``has_schedules``, flows of constant speed if
+    ``takes_flows``; ``caller`` is the name of the method in the message.
     """
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:

@@ -28,9 +28,9 @@ class CoulombFriction:
     radius : float, optional
         Radius r of the bearing [m], for joints that turn.
     factor : callable or "input", optional
-        Factor of the coefficient, at least 0, as a function of time [s], as of a brake. A step takes the mean of both
-        ends. With ``"input"`` the joint is an external port of one component u under its name, the factor is 1 + u, and
-        a :class:`flexph.control.Sampled` or ``inputs`` of :func:`flexph.integrate` set u ≥ −1.
+        Factor of the coefficient, at least 0, as a function of time [s], for instance of a brake. A step uses the mean
+        of its values at both ends. With ``"input"`` the joint is an external port of one component u under its name,
+        the factor is 1 + u, and a :class:`flexph.control.Sampled` or ``inputs`` of :func:`flexph.integrate` set u ≥ −1.
 
     Raises
     ------
@@ -76,8 +76,8 @@ class CoulombFriction:
 class Bearing:
     """Sliding faces of a joint, pressed together by its force.
 
-    The multipliers of the first ``pressing`` rows are that force [N]. The slips are the measures of the joint that have
-    a ``lever`` or, if ``along_curve``, the motion of its port along the curve.
+    The multipliers of the first ``pressing`` rows are the components of this force [N]. The slips are the measures of
+    the joint that have a ``lever`` or, if ``along_curve``, the motion of its port along the curve.
     """
 
     friction: CoulombFriction

@@ -2,12 +2,12 @@
 
     0 = Σ c_k(value) Π_k − κ(value)
 
-The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None: then
-the assembled pose determines it. Coefficients, offsets and rates take one value (k,) or many (k, times).
+The value of a law (an offset, an angle, a length, a relative rotation) is a number, a function of time, or None: the
+assembled pose then determines it. Coefficients, offsets and rates take one value (k,) or many (k, times).
 
 A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
 the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do
-not determine it. It is nonholonomic, or a sum of angles that count their turns.
+not determine it. Such a law is nonholonomic, or a sum of angles over any number of turns.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class ProductLaw(RowLaw):
 class Rolling(RowLaw):
     """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
-    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose, with w Π̄_m on Π_k and with
-    the torque a on the body, so that its work is zero at every step size. A run ends where the product ``upright`` of
-    two unit vectors, on whose direction the law relies, falls below 1.
+    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force
+    w Π̄_m on Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the
+    product ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
     """
 
     weighed: tuple[Weighed, ...]
@@ -73,7 +73,7 @@ class Rolling(RowLaw):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as it constrains velocities only."""
+        """Empty array, as the law constrains velocities only and has no value."""
         return np.zeros(0)
 
 
@@ -94,7 +94,7 @@ class Transmission(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as increments may be counted from any pose."""
+        """Empty array, as increments may be counted from any pose and the law has no value."""
         return np.zeros(0)
 
 
@@ -130,11 +130,11 @@ class Contact(RowLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """The height, if there is a crown."""
+        """Products Π_k of the law: the height if there is a crown, otherwise none."""
         return (self.height,) if self.crown else ()
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficient −c/r of the height, if there is a crown."""
+        """Coefficient −c/r of the height if there is a crown, otherwise none."""
         return np.full((len(self.products), *value.shape[1:]), -self.crown / self.radius)
 
     def offset(self, value: Array) -> float:
@@ -142,7 +142,7 @@ class Contact(RowLaw):
         return 0.5 * (self.radius - self.crown**2 / self.radius)
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Zero: nothing depends on time."""
+        """Rates of coefficients and offset: zero, as nothing depends on time."""
         return np.zeros((len(self.products), *value.shape[1:])), 0.0
 
 
@@ -174,18 +174,18 @@ class PointOnCurve(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty: the law has no value, as the place on the curve follows from the pose."""
+        """Empty array, as the position on the curve follows from the pose and the law has no value."""
         return np.zeros((0, *products.shape[1:]))
 
 
 @dataclass(frozen=True)
 class PlaceOnCurve(PointOnCurve):
-    """Law ``0 = s − s(t)`` with a prescribed place s of a point on its curve."""
+    """Law ``0 = s − s(t)`` that prescribes the coordinate s of a point on its curve."""
 
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """NaN: products alone do not determine the value."""
+        """Array (1, …) of NaN, as products alone do not determine the value."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
@@ -362,7 +362,7 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws: the stated ones where given, NaN for functions of time, else those of the pose."""
+        """Values of all laws: given numbers, NaN for functions of time, else the values measured in the pose."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows

@@ -1,4 +1,4 @@
-"""Friction of joints: relations to the rate of a measure, and dry friction in proportion to the joint force."""
+"""Friction of joints: as a relation between force and rate, or dry friction in proportion to the joint force."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Arc:
-    """Arc on a sheave of signed radius, between span number ``span`` and the next one.
+    """Arc on a sheave of signed radius, between the span with index ``span`` and the next one.
 
     ``arriving`` and ``leaving`` are the sines and cosines of the angles of the spans in the section of the housing.
     """
@@ -115,7 +115,7 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
 
 
 def _between(start: PortName, end: PortName) -> Vector:
-    """Vector from one port to another, each on a body or a position of the ground."""
+    """Vector from one port to another; each is on a body, or is a position of the ground."""
     if not isinstance(end, Ground):
         return between(end, start)
     if not isinstance(start, Ground):
@@ -129,12 +129,12 @@ PIECES = 16
 
 @dataclass(frozen=True)
 class RopeLine(Sign):
-    """Rope along its tangents and arcs."""
+    """Drawn shape of a rope: a strand along its straight spans and arcs."""
 
     points: tuple[RopePoint, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rope at all k times, for signs of a size [m]."""
         return tube(rope_line(self.points, places), 0.12 * size)
 
 

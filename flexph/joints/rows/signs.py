@@ -36,26 +36,26 @@ class Places(Protocol):
     """Positions and axes of the ports of a mechanism at k times."""
 
     def position(self, port: PortName) -> Array:
-        """World position (k, 3) [m]."""
+        """World positions of a port at k times, (k, 3) [m]."""
         ...
 
     def axes(self, port: PortName) -> Array:
-        """Axes of the section in the world, as columns (k, 3, 3)."""
+        """World axes of the section at a port at k times, as columns (k, 3, 3)."""
         ...
 
 
 @dataclass(frozen=True)
 class Sign(ABC):
-    """Base of surfaces that move with ports."""
+    """Base of drawing signs, surfaces that move with ports."""
 
     @abstractmethod
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface at all times, for signs of a size [m]."""
+        """Surface at all k times, for signs of a size [m]."""
 
 
 @dataclass(frozen=True)
 class Solid(Sign):
-    """Rigid shape at a port.
+    """Rigid sign at a port.
 
     ``direction`` is that of its axis in the section at the port ``axes`` (``port`` itself if None), the normal of the
     plane by default. ``radius`` [m] is that of a wheel.
@@ -68,7 +68,7 @@ class Solid(Sign):
     radius: float | None = None
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rigid sign at all k times, for signs of a size [m]."""
         direction = (0.0, 0.0, 1.0) if self.direction is None else tuple(map(float, self.direction))
         points, triangles = _solid(self.kind, self.radius, direction, size)
         turned = points @ places.axes(self.axes or self.port).transpose(0, 2, 1)
@@ -84,7 +84,7 @@ class Rail(Sign):
     direction: Direction
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the rail at all k times, for signs of a size [m]."""
         start, turned = places.position(self.rail), places.axes(self.rail) @ axes_along(self.direction)
         way = np.einsum("ki,ki->k", places.position(self.port) - start, turned[:, :, 0])
         low, high = min(way.min(), 0.0) - 3.0 * size, max(way.max(), 0.0) + 3.0 * size
@@ -101,7 +101,7 @@ class Strand(Sign):
     second: PortName
 
     def surface(self, places: Places, size: float) -> Moving:
-        """See :class:`Sign`."""
+        """Surface of the strand at all k times, for signs of a size [m]."""
         start, end = places.position(self.second), places.position(self.first)
         line, radius = (_coil(0.4 * size), 0.08) if self.kind == "coil" else (np.array([[0.0, 0, 0], [1.0, 0, 0]]), 0.2)
         return tube(_between(line, start, end), radius * size)
@@ -122,7 +122,7 @@ def _between(line: Array, start: Array, end: Array) -> Array:
 
 
 def _coil(radius: float) -> Array:
-    """Helix along x between straight ends."""
+    """Points (n, 3) of a helix along x between straight ends."""
     turn = np.linspace(0.0, 2.0 * np.pi * TURNS, TURNS * PER_TURN + 1)
     along = np.linspace(0.12, 0.88, len(turn))
     helix = np.column_stack([along, radius * np.cos(turn), radius * np.sin(turn)])
@@ -130,7 +130,7 @@ def _coil(radius: float) -> Array:
 
 
 def tube(lines: Array, radius: float) -> Moving:
-    """Tubes around lines (k, n, 3)."""
+    """Tubes of a radius around lines (k, n, 3)."""
     k, n, _ = lines.shape
     along = np.gradient(lines, axis=1)
     along = along / np.maximum(np.linalg.norm(along, axis=2, keepdims=True), np.finfo(float).tiny)

@@ -1,4 +1,4 @@
-"""World vectors of bodies, of whose products rows are functions, and directions fixed in sections.
+"""World vectors of bodies, whose scalar products are the arguments of constraint rows; directions fixed in sections.
 
 A *body vector* is the position of a point of a body or a direction fixed in one of its sections; a *vector* is a
 difference of body vectors (or a vector fixed in the world); a *product* is V·W of two vectors.
@@ -78,7 +78,7 @@ class Weighed:
     """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ, with the mean of Π_by.
 
     Its force acts on Π alone. An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see
-    :func:`turning`. In terms of slips the weight may have a further factor, the mean of the product ``also``.
+    :func:`turning`. A term of a slip may have one more factor, the mean of the product ``also``.
     """
 
     product: Product
@@ -126,7 +126,7 @@ def along(port: PortName, direction: Direction) -> Vector:
 
 
 def axis(index: int, dim: int) -> Direction:
-    """Unit vector along axis number ``index``."""
+    """Unit vector along coordinate axis ``index`` (0, 1, 2)."""
     return tuple(1.0 if i == index else 0.0 for i in range(dim))
 
 

@@ -23,7 +23,7 @@ VECTORS = 4
 class Group(NamedTuple):
     """A group of n moving balls or discs, with gaps |V| − r₁ − r₂ between all pairs.
 
-    ``law``: a gap with the contact law of all; ``body``: bodies on which friction exerts a moment, −1 for none;
+    ``law``: a single gap with the contact law of all pairs; ``body``: bodies on which friction exerts a moment, or −1;
     ``rows``: number of rows of the table of anchors; ``left_out``: sorted indices, among all pairs, of pairs on the
     same rigid body.
     """
@@ -163,7 +163,7 @@ class Contacts(NamedTuple):
         return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
 
     def of(self, owner: int) -> Contacts:
-        """The gaps of a connection."""
+        """Gaps of the connection with the index ``owner``."""
         groups = tuple(group for group in self.groups if group.law.owner[0] == owner)
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 

@@ -203,7 +203,7 @@ def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured
 
 
 def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tuple[Array, Array]:
-    """Squares of distances to faces with their derivatives (c, 2, entries), and mean slopes (c, 7, 6)."""
+    """Squared distances to faces with derivatives at both ends (c, 2, entries), and their mean slopes (c, 7, 6)."""
     count = before.shape[1]
     corners = np.where(c.plus[2, numbers] >= 0, 3.0, 2.0)[:, None]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((7 * count, 6))
@@ -217,7 +217,10 @@ def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tup
 
 
 def moved_at(c: Contacts, gaps: Gaps, moved: Array) -> Array:
-    """Increments or rates (c, d) along which bodies slip, from those of V, W, U, D: at faces of V − s W − t U."""
+    """Increments or rates (c, d) of relative positions at contacts, from those ``moved`` of V, W, U, D (4, c, d).
+
+    They are those of V, at faces those of V − s W − t U with the place (s, t) of the contact fixed.
+    """
     numbers = np.flatnonzero(c.kind == FACE)
     if not numbers.size:
         first: Array = moved[0]
@@ -246,7 +249,10 @@ def _crossing(before: Array, after: Array, offset: Array) -> Measured:
 
 
 def _segments(before: Array, after: Array) -> tuple[Array, Array]:
-    """Squares of distances with their derivatives (c, 2, entries), and mean slopes (c, 5, 4), of (4, c, d)."""
+    """Squared distances of segments with derivatives at both ends (c, 2, entries), and mean slopes (c, 5, 4).
+
+    ``before`` and ``after`` are the vectors (4, c, d).
+    """
     count = before.shape[1]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
     squares(_products(before, before, OF_SEGMENTS), near, bent)
@@ -259,7 +265,7 @@ def _segments(before: Array, after: Array) -> tuple[Array, Array]:
 
 
 def _products(before: Array, after: Array, pairs: tuple[tuple[int, int], ...]) -> Array:
-    """Products (2 c, 6) of pairs of V, W, U at both ends of a step, one after the other for each gap."""
+    """Products (2 c, 6) of pairs of V, W, U: for each gap a row at the start of the step, then one at its end."""
     products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in (before, after)])
     return np.ascontiguousarray(products.transpose(2, 0, 1).reshape(-1, 6))
 
@@ -271,7 +277,7 @@ def tilts(vector: Array) -> tuple[Array, Array]:
 
 
 def _least_entries(normal: Array) -> Array:
-    """Index of the least entry of each unit normal (c, 3); of nearly equal ones the first, whatever round-off is."""
+    """Index of the entry of least magnitude of each unit normal (c, 3); if two differ only by round-off, the first."""
     size, rows = np.abs(normal), np.arange(len(normal))
     least = np.zeros(len(normal), dtype=int)
     for i in (1, 2):

@@ -5,7 +5,7 @@ distance of a point P from it is V_j(s) = Σ_k c_k(s) Π_jk, Π_jk = D_j·(P −
 
     V·T = 0      gives s, the foot of P on the curve,        n_i·V(s) = 0,  n_i ⟂ T,      are the constraints.
 
-Over a step from s₀ to s₁ with the mean coefficients c̄ and C = Δc/Δs, exact of polynomials,
+Over a step from s₀ to s₁ with the mean coefficients c̄ and C = Δc/Δs, exact for polynomials,
 
     ΔV = Σ_k c̄_k ΔΠ_k + τ Δs,    τ = Σ_k C_k Π̄_k,
 
@@ -25,7 +25,7 @@ from .curves import Curve
 
 
 class OnCurve(NamedTuple):
-    """A point on a curve over a step, with the quantities that the module defines.
+    """A point on a curve over a step, with the quantities defined in the docstring of this module.
 
     ``places`` are s₀ and s₁, ``mean`` is c̄, ``last`` c₁, ``chord`` C, ``normals`` n̄ (d − 1, d), ``resting`` n at the
     start, ``way`` τ, ``apart`` V and ``tangent`` T at the end, and ``moved`` ∂s₁/∂Π (d, K). If the position is

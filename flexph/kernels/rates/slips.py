@@ -139,12 +139,13 @@ def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tuple[Array, Array]:
     """Forces (components,) against slips at their rates, and their derivatives with respect to the rates.
 
-    Without multipliers wheels with a law by load must roll without slip: their forces do not depend on the load then.
+    Without multipliers, a wheel whose law depends on its load must roll without slip: its force does not depend on the
+    load then.
 
     Raises
     ------
     ValueError
-        For a wheel that slips, with a law by load, if no multipliers are given.
+        If no multipliers are given and a wheel slips whose law depends on its load.
     """
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
@@ -176,7 +177,7 @@ class Bearings(NamedTuple):
 
     ``spring`` (t, f): measures of the slips, −1 for none, with a ``lever`` (t, f); ``curve`` (f,): curve along which a
     port slips, or −1. The multipliers of the rows ``row`` (k,) load the bearings ``owner`` (k,). ``rubbing`` (f,):
-    numbers of factors of time of the friction, −1 for none.
+    indices of the time factors of the friction, −1 for none.
     """
 
     spring: Index

@@ -100,7 +100,7 @@ def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> 
     """Matrices C and K (n_v, n_v) of the forces against slips, linearised about a steady motion with world spin (s,).
 
     A slip is s = g(Π)·Π̇; its friction F(s) acts on the products with gᵀF. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π the
-    slips change by S ξ̇ + Γ ξ, as in :mod:`.row_slopes`. The change of these forces as the vectors of the products turn
+    slips change by S ξ̇ + Γ ξ, as in :func:`row_slopes`. The change of these forces as the vectors of the products turn
     is part of :func:`.tangent.tangent`.
     """
     t, product = a.slips, at[1].product

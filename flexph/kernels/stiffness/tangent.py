@@ -9,7 +9,7 @@ A = ∂(J(u)ω)/∂u and the spin ω = RᵀΩ of a body in its own axes, the ine
     cᵀ(θ̈ + ω×θ̇) + 2ω_aN_a δu̇ + Mδü − Aᵀ(θ̇ + ω×θ) − ω_aω_b K_ab δu.
 
 The gyroscopic matrix is skew-symmetric; the stiffness is symmetric if all forces balance and have a potential, and no
-damper to the ground has a rate (:mod:`.steady_dampers`).
+damper to the ground has a rate (:mod:`.steady_slopes`).
 """
 
 from __future__ import annotations

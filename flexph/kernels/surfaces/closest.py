@@ -8,7 +8,7 @@ their minimum, with the polynomial
 
 so that a ball that touches both faces is carried by both.
 
-Results are written into a vector by the places ``VALUE`` and the following.
+Results are written into a vector at the indices ``VALUE`` and following.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def nearest(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -
 
 
 def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
-    """Distance to a box; inside of it that to the closest face, negative."""
+    """Write the distance to a box into ``out``; inside the box it is minus the distance to the closest face."""
     code = cython.declare(cython.Py_ssize_t)
     active = cython.declare(cython.Py_ssize_t)
     sides = cython.declare(cython.Py_ssize_t)
@@ -103,7 +103,7 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
 
 
 def _inside(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
-    """Distance to the closest face of a box that contains the point."""
+    """Write the negative distance to the closest face of a box that contains the point into ``out``."""
     code = cython.declare(cython.Py_ssize_t)
     best = cython.declare(cython.Py_ssize_t)
     best = 0
@@ -125,7 +125,7 @@ def _inside(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
 
 
 def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> None:
-    """Distance to a mesh: to its closest feature, or to faces that meet there."""
+    """Write the distance to a mesh into ``out``: to its closest feature, blended with faces that meet there."""
     closest_cell = cython.declare(cython.Py_ssize_t)
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
@@ -160,7 +160,7 @@ def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
 
 
 def _square(x: Array, out: Array) -> float:
-    """Squared distance to the closest point."""
+    """Squared distance from x to the closest point in ``out``."""
     total = 0.0
     for i in range(3):
         total += (x[i] - out[PLACE + i]) ** 2
@@ -287,7 +287,7 @@ def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array)
 
 
 def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
-    """Blend the faces that are as close as the closest feature, up to the width, in the order of the cells."""
+    """Blend the faces whose distance exceeds that of the closest feature by at most ``width``, in order of cells."""
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     taken = cython.declare(cython.Py_ssize_t)
@@ -310,7 +310,7 @@ def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> 
 
 
 def _take(s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool) -> int:
-    """Blend a face into the distance; return 1, or 0 if its plane has been taken already."""
+    """Blend the distance to a face into that in ``out``; return 1, or 0 if its plane is already part of the blend."""
     plane = s.feature[t][0]
     for i in range(taken):
         if out[WIDTH + i] == plane:
@@ -329,7 +329,7 @@ def _take(s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Ar
 
 
 def _restart(s: Surfaces, plane: int, dim: int, rises: float, out: Array) -> None:
-    """Begin a blend with a face."""
+    """Begin a blend with the distance to one face, given by its plane."""
     side = -1.0 if rises < 0.0 else 1.0
     out[VALUE] = fabs(rises)
     out[CODE] = 2.0 * plane + (1.0 if side < 0.0 else 0.0)
@@ -402,7 +402,7 @@ def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: 
 
 
 def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: bool, out: Array) -> None:
-    """Discrete gradient between two features."""
+    """Write the discrete gradient between points with different closest features, and ∂n/∂y, into ``out``."""
     square = 0.0
     defect = last[VALUE] - first[VALUE]
     for i in range(dim):
@@ -428,7 +428,7 @@ def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: b
 
 
 def distance(surfaces: Any, number: int, dim: int, points: Any, blend: float, out: Any, bent: Any) -> None:
-    """Distances from two points (2, 3) to a surface, (2, places), and the discrete gradient (4, 3) between them."""
+    """Write distances of two points (2, 3) to a surface into ``out``, the discrete gradient (4, 3) into ``bent``."""
     k = cython.declare(cython.Py_ssize_t, number)
     axes = cython.declare(cython.Py_ssize_t, dim)
     width = cython.declare(cython.double, blend)

@@ -8,7 +8,8 @@ is a continuously differentiable function of the products π with the gradient (
 over the inside, edges and corners alike. A face of two corners is a segment, with t = 0.
 
 As for segments (:mod:`.segments`), V leads from a base point of the face, at the places s₀ and t₀ of the closest point
-at the start of a step; then s and t count from there. Results are written by the same places, with six products.
+at the start of a step; s and t are then measured from there. Results have the indices of :mod:`.segments`, with six
+products instead of four.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
 
 
 def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
-    """Take the place s, t, counted from the base point, if it is closer than that in ``out``."""
+    """Store the place (s, t), measured from the base point, as the closest one if it is closer than that in ``out``."""
     square = x[0] - 2.0 * s * x[1] - 2.0 * t * x[2] + s * s * x[3] + 2.0 * s * t * x[4] + t * t * x[5]
     if square < out[SQUARE]:
         out[SQUARE] = square
@@ -72,7 +73,7 @@ def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
 
 
 def _try_inside(x: Array, out: Array) -> bool:
-    """Take the foot of the perpendicular if it is inside the triangle; True if it is."""
+    """Store the foot of the perpendicular as the closest point if it is inside the triangle; True if it is."""
     area = x[3] * x[5] - x[4] * x[4]
     if not area > FLAT * x[3] * x[5]:
         return False
@@ -85,26 +86,29 @@ def _try_inside(x: Array, out: Array) -> bool:
 
 
 def _try_first_edge(x: Array, out: Array) -> None:
-    """Try the edge along W."""
+    """Store the closest point of the edge along W if it is closer than that in ``out``."""
     t = -out[BASE + 1]
     _take_on_edge(x, (x[1] - t * x[4]) / x[3], ALONG_FIRST, out)
 
 
 def _try_second_edge(x: Array, out: Array) -> None:
-    """Try the edge along U."""
+    """Store the closest point of the edge along U if it is closer than that in ``out``."""
     s = -out[BASE]
     _take_on_edge(x, (x[2] - s * x[4]) / x[5], ALONG_SECOND, out)
 
 
 def _try_third_edge(x: Array, out: Array) -> None:
-    """Try the edge between the ends of W and U."""
+    """Store the closest point of the edge between the ends of W and U if it is closer than that in ``out``."""
     rest = 1.0 - out[BASE] - out[BASE + 1]
     place = (x[1] - x[2] + rest * (x[5] - x[4])) / (x[3] - 2.0 * x[4] + x[5])
     _take_on_edge(x, place, ACROSS, out)
 
 
 def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
-    """Try the place s, of the edge along U t, on an edge, or the end of it that is closest."""
+    """Store a place on an edge, limited to its ends, if it is closer than that in ``out``.
+
+    ``place`` is s, on the edge along U it is t.
+    """
     feature = cython.declare(cython.Py_ssize_t)
     least = -out[BASE + 1] if edge == ALONG_SECOND else -out[BASE]
     feature = edge
@@ -123,7 +127,7 @@ def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
 
 
 def _bend(x: Array, out: Array) -> None:
-    """Write the second derivatives at the closest point, counted from the base point; corners do not move."""
+    """Write the second derivatives at the closest point; a closest point at a corner is fixed."""
     s = out[FIRST]
     t = out[SECOND]
     area = x[3] * x[5] - x[4] * x[4]

@@ -21,7 +21,7 @@ SAME = 1e-9
 
 
 class Mesh(NamedTuple):
-    """Cells (t, d) between points (n, d), and what follows from them.
+    """Cells (t, d) between points (n, d), with their sides, neighbours and normals.
 
     ``sides`` (t, d) are the numbers of the sides of the cells, in the plane of their corners; ``pairs`` (k, 2) are
     the adjacent cells and ``shared`` (k,) their sides; ``loose`` is the number of sides with one cell.
@@ -89,9 +89,10 @@ def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
 
 
 def sharpness(mesh: Mesh, *, closed: bool) -> float:
-    """Least 1 − cos θ of the edges at which cells meet in an angle θ on a side that is touched; 0 if there are none.
+    """Least 1 − cos θ over the edges that a body may touch from inside their angle; 0 if there are none.
 
-    Of closed meshes these are the concave edges, of others all edges.
+    θ is the angle between the normals of the two cells. These edges are the concave ones of a closed mesh, and all
+    edges of an open one.
     """
     one, other = mesh.pairs.T
     bent = 1.0 - np.vecdot(mesh.normals[one], mesh.normals[other])

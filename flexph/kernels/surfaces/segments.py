@@ -9,11 +9,11 @@ parallel segments would not be unique, and the gradient would jump as they pass 
 
 For thin segments, whose distance is much less than their lengths, round-off of these products would turn the gradient.
 V therefore leads from one base point to another, at places s₀ and t₀ on the segments that are fixed during a step: the
-closest ones at its start. Then s and t count from there,
+closest ones at its start. With s and t measured from the centres as before,
 
     D = min |V + (s − s₀) W − (t − t₀) U|² + ε (s² |W|² + t² |U|²).
 
-Results are written into a vector by the places ``SQUARE`` and the following.
+Results are written into a vector at the indices ``SQUARE`` and following.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def closest_points(x: Array, out: Array) -> None:
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a place, counted from the base point, is not at an end of its segment."""
+    """True if a place, measured from the base point, is not at an end of its segment."""
     return -1.0 - base < s < 1.0 - base
 
 
@@ -93,7 +93,7 @@ def _within(s: float, base: float) -> float:
 
 
 def _take_points(x: Array, s: float, t: float, out: Array) -> None:
-    """Take the places s and t, counted from the base points, if they are closer than those in ``out``."""
+    """Store the places s and t, measured from the base points, if they are closer than those in ``out``."""
     first = s * s + EVEN * (s + out[BASE]) ** 2
     second = t * t + EVEN * (t + out[BASE + 1]) ** 2
     square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3]
@@ -105,7 +105,7 @@ def _take_points(x: Array, s: float, t: float, out: Array) -> None:
 
 
 def _bend(a: float, b: float, x: Array, out: Array) -> None:
-    """Write the second derivatives at the closest points, counted from the base points; those at ends do not move."""
+    """Write the second derivatives at the closest points; points at the ends of segments are fixed."""
     first = cython.declare(cython.bint)
     second = cython.declare(cython.bint)
     s = out[FIRST]

@@ -62,7 +62,7 @@ def no_surfaces() -> Surfaces:
 
 
 def box_surface(half: tuple[float, ...]) -> Surfaces:
-    """A box by its half sizes [m], two of a rectangle of the plane."""
+    """A box by its three half sizes [m], or a rectangle in the plane by two."""
     sizes, whole = np.zeros((1, 3)), np.zeros(1, dtype=np.int64)
     sizes[0, : len(half)] = half
     return no_surfaces()._replace(half=sizes, root=whole - 1, signed=whole + int(min(half) > 0.0))

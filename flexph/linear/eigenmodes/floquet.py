@@ -26,7 +26,7 @@ INDEPENDENT = 1e-6
 """Part of a motion that others of its multiplier lack, relative to it, above which it is independent of them."""
 COMPLETE = 1e-6
 """Difference of the sum of all growth from the trace of A, relative to their sizes and ω, that counts as round-off."""
-TOLD = 1e-7
+RESOLUTION = 1e-7
 """Growth, relative to ω, above which it exceeds round-off: double exponents are accurate to its square root."""
 
 
@@ -48,8 +48,8 @@ class PeriodicSolution(NamedTuple):
     multipliers: Array
 
     def growth(self, period: float) -> tuple[float, float]:
-        """Largest certain growth [1/s], and the growth that is below resolution."""
-        least = TOLD * 2.0 * np.pi / period
+        """Largest growth [1/s] above the numerical resolution, zero if there is none, and this resolution [1/s]."""
+        least = RESOLUTION * 2.0 * np.pi / period
         own = self.values.real
         return float(own[own > least].max(initial=0.0)), float(least)
 
@@ -76,7 +76,7 @@ def _is_complete(states: _FirstOrder, values: Array) -> bool:
 
 
 def interpolated(given: Array, share: float) -> Array:
-    """Matrix (n, n) at a share of a period, by Fourier interpolation of k equidistant ones (k, n, n), k odd."""
+    """Matrix (n, n) at a fraction of a period, by Fourier interpolation of matrices at k equidistant times, k odd."""
     coefficients = np.fft.fft(given, axis=0) / len(given)
     numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
     value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real
@@ -113,7 +113,10 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
 
 
 def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
-    """Hill's method: exponents (2n,), largest harmonics of the motions (2n, 2n), largest share of the last ones."""
+    """Exponents (2n,) by Hill's method, shapes of their largest harmonics (n, 2n), and truncated energy.
+
+    The latter is the largest energy of a motion in the first and last harmonic, relative to all of its harmonics.
+    """
     series, size, middle = states.series, states.series.shape[1], len(states.series) // 2
     numbers = np.arange(-harmonics, harmonics + 1)
     apart = numbers[:, None] - numbers
@@ -132,10 +135,11 @@ def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
 
 
 def _separated(values: Array, parts: Array, frequency: float) -> tuple[Array, Array]:
-    """Exponents (m,) by the largest harmonics, and these (n, m), of motions e^{st} Σ y_j e^{ijωt} with parts (h, n, m).
+    """Exponents s (m,) and shapes (n, m) of the largest harmonic of each motion e^{st} Σ y_j e^{ijωt}.
 
-    Motions of equal multipliers are a space, of which the eigenvalue solver gives any basis, mixed by round-off. The
-    one taken here makes the mean harmonic Σ j |y_j|²/Σ |y_j|² stationary.
+    ``parts`` (h, n, m) are the harmonics y_j of m motions. Motions with equal multipliers span a space, of which the
+    eigenvalue solver returns an arbitrary basis. The basis chosen here makes the mean harmonic Σ j |y_j|²/Σ |y_j|²
+    stationary.
     """
     h, n, m = parts.shape
     numbers = np.arange(1 - h, h)  # harmonics of all motions of a multiplier by one exponent
@@ -160,7 +164,7 @@ def _separated(values: Array, parts: Array, frequency: float) -> tuple[Array, Ar
 
 
 def _by_harmonics(motions: Array, numbers: Array) -> Array:
-    """Combinations of motions (h, n, m) with stationary mean harmonics; of dependent motions the first stay."""
+    """Combinations of motions (h, n, m) with stationary mean harmonics; linearly dependent motions are unchanged."""
     if motions.shape[2] == 1:
         return motions
     flat = motions.reshape(-1, motions.shape[2])

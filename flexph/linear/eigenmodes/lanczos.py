@@ -47,8 +47,8 @@ class Krylov(NamedTuple):
 def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
     """Vectors (n, count) of the lowest modes in the complement of other motions.
 
-    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight loads at once:
-    with 36 000 coordinates and more it takes less time than ARPACK, with few more (benchmarks/large_body.py). Raises
+    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight loads at once: it
+    is faster than ARPACK from 36 000 coordinates on, and slower for small systems (benchmarks/large_body.py). Raises
     ArithmeticError if modes do not converge.
     """
     for space in _spaces(pencil, count, complement, seed=complement.count):
@@ -62,7 +62,8 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
 def lowest_square(pencil: Pencil, complement: Complement) -> float:
     """Lowest ω² in the complement of other motions; if it is below the shift, only an upper bound.
 
-    Modes far below the shift share one 1/(ω² + s) and do not converge: it suffices that further blocks do not halve it.
+    Modes far below the shift have nearly the same 1/(ω² + s) and do not converge: the iteration then ends when a
+    further block does not halve ω².
     """
     last = np.inf
     for space in _spaces(pencil, 1, complement, seed=complement.count):
@@ -78,7 +79,7 @@ def lowest_square(pencil: Pencil, complement: Complement) -> float:
 
 
 def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: float) -> bool:
-    """True if there may be further modes up to a frequency in the complement of the known ones.
+    """True if there may be further modes up to a frequency in the complement of the known modes.
 
     The test uses random vectors: after k steps from one of them, the largest Ritz value is below the largest of n
     eigenvalues by a share ε with a probability of at most 1.648 √n exp(−(2k − 1) √ε) (J. Kuczyński, H. Woźniakowski,
@@ -123,7 +124,7 @@ def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) ->
 
 
 class _Start(NamedTuple):
-    """Random vectors in a complement."""
+    """Source of random start vectors in a complement."""
 
     mass: Any
     complement: Complement
@@ -148,13 +149,13 @@ class _Rest(NamedTuple):
 
 
 def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Remainder of vectors in a space that the basis spans completely: no new directions, only round-off."""
+    """Remainder of vectors in the span of a complete basis: coefficients in the basis, and no vectors outside it."""
     none = np.zeros((0, given.shape[1]))
     return _Rest(basis.T @ (mass @ given), given[:, :0], none)
 
 
 def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Mass-orthonormal remainder of vectors outside a basis; dependent ones are left out.
+    """Mass-orthonormal remainder of vectors outside a basis, without linearly dependent vectors.
 
     Gram-Schmidt, done twice, with Householder's QR between, as vectors may span few directions.
     """

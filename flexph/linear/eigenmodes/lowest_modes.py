@@ -94,7 +94,7 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 
 
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the matrix of M, C and D, with a shift from a first result; None if nearly all are motions."""
+    """Modes by the matrix of M, C and D, with a shift from a first result; None if these are nearly all modes."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -119,7 +119,7 @@ def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | 
 
 
 def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes in addition to the rigid ones, sought until the inertia of K − ω²M certifies completeness.
+    """Lowest ``count`` modes in addition to rigid motions, sought until the inertia of K − ω²M certifies completeness.
 
     None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
     """
@@ -190,15 +190,15 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
     negative, error = pencil.inertia(middle, velocity)
     if error > SAFE * (high**2 - low**2):
         raise ArithmeticError(
-            f"that no mode is missed below {middle:.6g} rad/s could not be certified: the factor of K − ω²M is off by "
-            f"{error / middle**2:.0e} ω², the next frequencies are {high / low - 1.0:.0e} apart; ask for another "
-            "number of modes, or for all of a smaller system"
+            f"completeness of the modes below {middle:.6g} rad/s could not be certified: the factor of K − ω²M has an "
+            f"error of {error / middle**2:.0e} ω², the adjacent frequencies differ by {high / low - 1.0:.0e}; request "
+            "another number of modes, or all of a smaller system"
         )
     return negative
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Estimated square of a low frequency: the highest one, by power iteration, over the fourth power of 0.3 n.
+    """Estimate of a low ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
 
     The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
     improves the shift.
@@ -259,7 +259,7 @@ def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain: those that the corrections have not reduced to zero."""
+    """Mask of the motions without strain: columns that the corrections have not reduced to zero."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))

@@ -56,7 +56,7 @@ class Eigenmodes(Labelled):
         return f"{self.rigid} rigid motions, {self.self_stress} self-stresses"
 
     def _repr_html_(self) -> str:
-        """Frequencies by number, as notebooks show them."""
+        """HTML table of the frequencies for notebooks."""
         rows = [(k + 1, float(w), float(w / (2.0 * np.pi))) for k, w in enumerate(self.frequencies)]
         return html_table(("mode", "rad/s", "Hz"), rows, title=f"Vibrations, {self._zeros()}")
 

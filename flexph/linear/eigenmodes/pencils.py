@@ -1,7 +1,7 @@
 """Eigenvalues of s E x = A x with symmetric E ⪰ 0, whose entries may be of very different sizes.
 
-Masses and compliances have other units, 1e-2 kg beside 1e-15 m/N: an error of round-off of ‖E‖ would replace the
-smaller ones. So the coordinates are scaled by the diagonal of E first.
+Masses and compliances have different units and sizes, such as 1e-2 kg and 1e-15 m/N: an error of the round-off of ‖E‖
+exceeds the smaller entries. So the coordinates are scaled by the diagonal of E first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 def balanced(e: Array, a: Array) -> tuple[Array, Array, Array]:
-    """E and A in coordinates x/d, and d (n,), with ones on the diagonal of E where it is not zero."""
+    """Scale E and A to ones on the diagonal of E where it is not zero; return both and the scales d (n,) of x."""
     diagonal = np.diagonal(e)
     d = np.ones(len(e))
     d[diagonal > 0.0] = diagonal[diagonal > 0.0] ** -0.5

@@ -4,8 +4,8 @@ Modal coordinates of M and the symmetric part of K are used. With displacements 
 first-order matrices have the size of frequencies, not of their squares: slow motions keep their digits next to stiff
 ones. Growth is decided by theorems where they apply:
 
-- R ⪰ 0 and K = Kᵀ without a negative direction: none grows (the energy is bounded);
-- K = Kᵀ and C = 0: as many grow as K has negative directions (Kelvin, Tait, Chetaev);
+- R ⪰ 0 and K = Kᵀ without a negative direction: no motion grows (the energy is bounded);
+- K = Kᵀ and C = 0: as many motions grow as K has negative directions (Kelvin, Tait, Chetaev);
 
 otherwise by the real part of s against its uncertainty.
 """
@@ -78,13 +78,13 @@ class Modal(NamedTuple):
 class Solution(NamedTuple):
     """Exponents s (2n,) and complex shapes (n, 2n) of the quadratic eigenvalue problem.
 
-    ``growth`` is the largest real part that exceeds its error bound, ``untold`` the largest one that does not.
+    ``growth`` is the largest real part that exceeds its error bound, ``uncertain`` the largest one that does not.
     """
 
     values: Array
     shapes: Array
     growth: float
-    untold: float
+    uncertain: float
 
 
 def modal_coordinates(motion: SmallMotion) -> Modal:
@@ -130,7 +130,7 @@ def solve(motion: SmallMotion) -> Solution:
         solution = _gyroscopic(m, 0.5 * (C - C.T))
     else:
         solution = _general(motion, m, 0.5 * (C - C.T), R)
-    return solution._replace(untold=max(solution.untold, _neutral_growth(motion, m)))
+    return solution._replace(uncertain=max(solution.uncertain, _neutral_growth(motion, m)))
 
 
 def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
@@ -185,7 +185,7 @@ def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
         values=np.append(values, np.zeros(n - r)),
         shapes=np.hstack([shapes, m.vectors[:, r:].astype(complex)]),
         growth=float(values.real[is_certain].max(initial=0.0)),
-        untold=float(values.real[~is_certain].max(initial=0.0)),
+        uncertain=float(values.real[~is_certain].max(initial=0.0)),
     )
 
 
@@ -202,10 +202,10 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
 def _newton_step(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Values s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
+    """Eigenvalues s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
 
-    The step is exact to second order in the errors of the vectors x and y. Errors of K and of the sums leave
-    (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
+    The step is exact to second order in the errors of the vectors x and y. The uncertainty by errors of K and of the
+    sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
     """
     (D, K), (s, x, y) = matrices, triples
     square, linear, constant = ((y * part).sum(axis=0) for part in (x, D @ x, K @ x[: K.shape[1]]))

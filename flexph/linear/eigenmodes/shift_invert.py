@@ -143,7 +143,10 @@ class CondensedPencil(_Strained):
 
 
 def _signed_border(m: Bordered) -> tuple[Array, Array]:
-    """Q (n, 2r) and the diagonal of J (2r,) with ½(L R + RᵀLᵀ) = Q J Qᵀ: J has pivots, [[0, 1], [1, 0]] has none."""
+    """Border Q (n, 2r) and diagonal of J (2r,) with ½(L R + RᵀLᵀ) = Q J Qᵀ.
+
+    Unlike [[0, 1], [1, 0]], J has pivots.
+    """
     left, right = np.linalg.norm(m.left, axis=0), np.linalg.norm(m.right, axis=1)
     used = (left > 0.0) & (right > 0.0)
     even = np.sqrt(right[used] / left[used])  # both sides of one size

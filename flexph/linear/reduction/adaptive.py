@@ -41,11 +41,11 @@ def adaptive(
 
     The basis starts with the rigid motions that the inputs drive. The residual is weighted by the solution at the real
     point in the middle of the band. At the next point the error of H is then known, and the directions (input
-    combinations) with the largest error are added. The search ends at the order, or when that error was twice below the
-    tolerance, relative to the largest |H|; the error is measured once more at the end. With ``kept`` states the search
-    uses the system without its constraints, whose space is a part of that of the result. Raises ArithmeticError if the
-    order does not reach the tolerance, ValueError if it does not hold the rigid motions; warns with
-    :class:`ReductionWarning` if without a tolerance the error exceeds a tenth.
+    combinations) with the largest error are added. The search ends at the order, or when that error, relative to the
+    largest |H|, was below the tolerance at two successive points; else the error is measured once more at the end. With
+    ``kept`` states the search uses the system without its constraints, whose space is a part of that of the result.
+    Raises ArithmeticError if the tolerance is not reached with this order, ValueError if the order is too small for the
+    rigid motions; warns with :class:`ReductionWarning` if without a tolerance the error exceeds a tenth.
     """
     search = _Search(shifted, np.geomspace(*band, GRID))
     rigid = search.begin(order)
@@ -148,7 +148,7 @@ class _Search:
         return count
 
     def add(self, vectors: Array) -> bool:
-        """Extend the basis; False if nothing new was added."""
+        """Extend the basis by vectors (n, k); return False if all of them were in its span."""
         count = self.basis.shape[1]
         self.basis = extend(self.basis, vectors, self.shifted.weight)
         new = self.basis[:, count:]

@@ -76,7 +76,7 @@ class Assessment:
 
 @computing(unknowns)
 def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Numbers | None = None) -> Assessment:
-    """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
+    """Compare a reduced system with the full system at the frequencies ``omega`` [rad/s], ascending.
 
     The step responses, to a unit step at each input in turn, are computed by the implicit midpoint rule from rest.
 
@@ -170,13 +170,13 @@ def _lowest(a: Any) -> float:
 
 
 def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
-    """‖G V − Ĝ‖/‖G‖ for the V of the reduced system, which is its lift if the full one has none."""
+    """Relative constraint defect ‖G V − Ĝ‖/‖G‖ of the reduced system; V is its lift if the full system has none."""
     if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
         return None
     if full.size != reduced.lift.shape[0]:
         raise ValueError(
-            f"full must be the system that was reduced: it has {full.size} states, the reduced one stands for "
-            f"{reduced.lift.shape[0]}"
+            f"full must be the system that was reduced: it has {full.size} states, the reduced system comes from one "
+            f"with {reduced.lift.shape[0]}"
         )
     if not reduced.G.shape[0]:
         return check.norm(full.G @ reduced.lift) / check.norm(full.G)

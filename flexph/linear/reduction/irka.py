@@ -36,7 +36,10 @@ class Tangents:
         return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
 
     def relaxed(self, other: Tangents, share: float) -> Tangents:
-        """Move the points a share of the way to others, by coefficients of quadratics: two real ones may pair."""
+        """Points moved by ``share`` towards others, in the coefficients of quadratics with the points as roots.
+
+        Two real points may so become a conjugate pair. Directions are those of the nearest other points.
+        """
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
         points = np.concatenate(roots)
@@ -46,7 +49,7 @@ class Tangents:
         return Tangents(points, other.directions[near])
 
     def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
-        """Solutions P(σ_i)⁻¹ (B b_i, 0), one column each, real for real σ_i; refined if they are to be compared."""
+        """Solutions P(σ_i)⁻¹ (B b_i, 0), one column each, real for real σ_i; refined by residuals if ``audited``."""
         solutions = []
         for s, b in zip(self.points, self.directions, strict=True):
             direction = b.real if s.imag == 0.0 else b
@@ -59,8 +62,9 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
 
     It is a fixed point: V from ``(σ_i E − J + R)⁻¹B b_i``, and the poles and residue directions of VᵀEV, VᵀJV, … are
     the next −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): the H2-optimality conditions
-    that the structure leaves). The iteration runs in a space of solutions of the full system at a few points, which is
-    extended at the points found until they stay: then the full system has the same fixed point.
+    that are compatible with the structure). The iteration runs in a space of solutions of the full system at a few
+    points, which is extended at its results until these no longer change: then the full system has the same fixed
+    point.
 
     For a system of velocities and stresses an odd order is reduced by one: its poles come in pairs. Raises
     ArithmeticError if the points do not converge, ValueError for a system whose responses do not decay.
@@ -128,7 +132,7 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
 
 
 def _quadratics(points: Array) -> list[Array]:
-    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) of an odd one."""
+    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) for an unpaired root."""
     pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
     alone = sorted(s.real for s in points if s.imag == 0.0)
     pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
@@ -137,7 +141,7 @@ def _quadratics(points: Array) -> list[Array]:
 
 
 def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
-    """Real vectors from complex ones: one for a real point, real and imaginary part for a complex one."""
+    """Real vectors from complex vectors: one for a real point, real and imaginary part for a complex point."""
     pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 

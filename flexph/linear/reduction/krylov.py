@@ -35,10 +35,10 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Point, real vectors that span the solution there and its derivatives, and moments of H: the matched and one more.
+    """Expansion point, real vectors that span the solution and its derivatives, and moments of H.
 
-    ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at antiresonances. ``directions``
-    (m, k) are the matched combinations of the inputs, all if None.
+    ``moments`` are the matched moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx +
+    xᴴRx, which cancel at antiresonances. ``directions`` (m, k) are the matched combinations of the inputs, all if None.
     """
 
     point: Point
@@ -56,7 +56,7 @@ class Expansion:
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
-    """Points from numbers and (number, multiplicity) pairs; the upper one of a conjugate pair is taken."""
+    """Points from numbers and (number, multiplicity) pairs; of a conjugate pair the point with Im s ≥ 0."""
     points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
@@ -146,7 +146,7 @@ def _product(shifted: Shifted, first: Array, second: Array) -> Array:
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
-    """Orthonormal basis of the pairs; dependent ones are left out."""
+    """Orthonormal basis of the span of the pairs (x_j, x_{j−1})."""
     size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))
@@ -155,7 +155,7 @@ def _unit(shifted: Shifted, block: Array) -> Array:
 
 
 def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:
-    """Taylor coefficients of H at a point, from the solution there: those to match, and the next one."""
+    """Taylor coefficients of H at a point from the solution there: the moments to match, and the next moment."""
     values, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
     for _ in range(point.multiplicity):
         after = _derive(shifted, solve, point.s, (before, older))

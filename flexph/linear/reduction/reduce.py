@@ -1,4 +1,4 @@
-"""Reduction of a linear system to a smaller one of the same kind; modal truncation."""
+"""Reduction of a linear system to a smaller system of the same kind; modal truncation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reduce(
 
         Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB
 
-    Thus Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and passivity stay.
+    Thus Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂; ports, :meth:`LinearPHDAE.expand` and passivity are preserved.
     Every V x̂ satisfies the constraints: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
     that splits into velocities and stresses keeps this form, V = diag(V_v, orth(C⁻¹D V_v)), except with method
     ``irka``.
@@ -67,7 +67,7 @@ def reduce(
         Error of H, relative to the largest |H|, at which the search in a band ends. Without a tolerance an error above
         a tenth causes a warning (:class:`ReductionWarning`).
     ports : sequence of str, optional
-        Ports whose responses are matched; by default all. The other ports stay, but are not matched.
+        Ports whose responses are matched; by default all. The result has the other ports, too, without matching.
     keep : "rigid" or sequence of str, optional
         Parts that are not reduced, see Notes.
 
@@ -87,7 +87,7 @@ def reduce(
     Notes
     -----
     ``keep="rigid"`` reduces only the flexible states p_f, with V = diag(1, V_f): the rigid velocities p_r (and forces
-    of springs) of a linearized mechanism stay unknowns, and its constraints stay, with their names and multipliers,
+    of springs) of a linearized mechanism remain unknowns, and its constraints remain with their names and multipliers,
 
         M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ +
         B_f u), 0 = G_r p_r + G_f V_f p̂_f

@@ -30,7 +30,7 @@ class RetainedStates:
 
     ``leading`` (n,) marks the retained leading unknowns, ``others`` (m,) the retained stresses; ``responses`` (n, k)
     are static deformations p_f under constraint forces Gᵀλ that act on no retained velocity, G_rᵀλ = 0. With them [G_r,
-    G_f V_f] has the rank of G for every V_f, so that the multipliers stay as unique as they were.
+    G_f V_f] has the rank of G for every V_f, so that the reduced multipliers are unique if those of the system are.
     """
 
     leading: Array
@@ -44,12 +44,12 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Least order of a reduced system: the retained states, and the responses of the others to them."""
+        """Least order of a reduced system: the retained states, and the ``responses`` of the flexible states."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
     def _states(self) -> int:
-        """Number of states per vector: a velocity and its stress, or one."""
+        """Number of states per vector: two for a velocity and its stress, else one."""
         return 2 if self.others.size else 1
 
     def room(self, order: int) -> int:
@@ -61,20 +61,20 @@ class RetainedStates:
         return self.least + self._states * self.flexible(vectors, weight).shape[1]
 
     def flexible(self, vectors: Array, weight: Any) -> Array:
-        """Vectors (n, k) without their retained part; those with only round-off left are dropped."""
+        """Vectors (n, k) without their retained part; vectors that are then round-off are dropped."""
         left = np.where(self.leading[:, None], 0.0, vectors)
         size = weight.diagonal()
         share = size @ left**2 > NOISE**2 * (size @ vectors**2)
         return left[:, share]
 
     def velocities(self, vectors: Array, weight: Any) -> Array:
-        """Basis of the leading unknowns (n, r): the retained ones, one by one, and an orthonormal basis of p_f."""
+        """Basis of the leading unknowns (n, r): unit vectors of the retained ones, and an orthonormal basis of p_f."""
         own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
         return np.hstack([units(self.leading), own])
 
 
 def units(chosen: Array) -> Array:
-    """Unit vectors for the chosen ones of n entries, (n, k)."""
+    """Unit vectors (n, k) of the entries at which the mask ``chosen`` (n,) is true."""
     vectors = np.zeros((len(chosen), int(chosen.sum())))
     vectors[chosen] = np.eye(vectors.shape[1])
     return vectors
@@ -143,7 +143,7 @@ def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
 
 
 def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
-    """Displacements of these states alone under forces on them, (n_f, k)."""
+    """Static displacements (n_f, k) of the states ``free`` under forces on them, with all other states removed."""
     E, J = (a[free][:, free] for a in (system.E, system.J))
     assert system.kinetic is not None
     moving = system.kinetic[free]

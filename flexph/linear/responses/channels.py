@@ -35,7 +35,7 @@ def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
 
 
 def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
-    """Columns of a reduced system for the channels asked of the full one."""
+    """Columns of a reduced system for the channels that are requested of the full system."""
     linear_system(reduced, "through")
     try:
         return channels(reduced, asked.outputs, asked.inputs)

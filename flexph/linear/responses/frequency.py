@@ -73,7 +73,7 @@ class FrequencyResponse(Labelled):
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """Response H(iω) from one input to one output, (k,); omit a name if there is only one.
+        """Response H(iω) (k,) from one input to one output; a name may be omitted if there is only one.
 
         Parameters
         ----------
@@ -108,14 +108,14 @@ class FrequencyResponse(Labelled):
         return Labels("omega", {"H": Variable(dims, self.values, "", words)}, coordinates, attributes)
 
     def describe_error(self) -> str:
-        """Error of a response through a reduced model in words; empty for a full one."""
+        """Text on the error of a response through a reduced model; empty for a response of the full model."""
         if self.error is None:
             return ""
         return f"error {self.error:.1e} at {self.checked.size} frequencies"
 
 
 def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
-    """Index of a name, or of the only one."""
+    """Index of ``name`` among the names of inputs or outputs; without a name there must be only one."""
     if name is None:
         if len(names) > 1:
             raise ValueError(f"name the {kind}: there are {', '.join(map(repr, names))}")

@@ -30,7 +30,7 @@ NEAR = 1e13
 
 
 def evaluate(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Method, progress: bool) -> Array:
-    """H(iω), (k, p, m), at frequencies ω ≥ 0."""
+    """Transfer function H(iω) (k, p, m) at frequencies ω ≥ 0."""
     check.choice("method", method, METHODS)
     values = np.empty((omega.size, len(channels.outputs), len(channels.inputs)), dtype=complex)
     rest, moving = omega == 0.0, omega[omega != 0.0]
@@ -175,7 +175,7 @@ def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
 
 
 def _scale(energy: Array, a: Array) -> Array:
-    """Scaling to energy coordinates; rows without energy are scaled to the size of the others."""
+    """Scaling to energy coordinates; rows without energy are scaled to the size of the rows with energy."""
     stores = energy > 0.0
     scale = 1.0 / np.sqrt(np.where(stores, energy, 1.0))
     if np.all(stores) or not np.any(stores):

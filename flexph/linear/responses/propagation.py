@@ -95,7 +95,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 
 
 class _Steps:
-    """Function of the step length, evaluated once for equal ones."""
+    """Function of the step length with a cache, so that equal steps are evaluated once."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
         self._function, self._same = make, SAME * span

@@ -75,7 +75,7 @@ class Sweep(Labelled):
         return f"<Sweep of {count} frequencies over {k} values of {self.name}{span}{left}>"
 
     def _repr_html_(self) -> str:
-        """Frequencies by the parameter, as notebooks show them."""
+        """HTML table of the frequencies over the parameter for notebooks."""
         head = (self.name, *(f"mode {i + 1} [rad/s]" for i in range(min(self.frequencies.shape[1], SHOWN))))
         rows = [(float(v), *map(float, own[:SHOWN])) for v, own in zip(self.values, self.frequencies, strict=True)]
         return html_table(head, rows, title=repr(self)[1:-1])
@@ -186,7 +186,7 @@ def sweep(
 def swept(
     name: str, values: Array, branches: tuple[Array, Array], failures: Mapping[float, str] | None = None
 ) -> Sweep:
-    """Sweep from tracked poles (k, count) and their similarity (k − 1, count) with the ones before."""
+    """Sweep from tracked poles (k, count) and the similarity (k − 1, count) of modes at successive values."""
     poles, likeness = branches
     size = np.abs(poles)
     ratios = np.clip(-poles.real / size, -1.0, 1.0) + 0.0
@@ -223,7 +223,7 @@ def _sorted(poles: list[Array], count: int) -> tuple[Array, Array]:
 
 
 def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], Array | None]) -> tuple[Array, Array]:
-    """Tracked poles (k, count), and the similarity (k − 1, count) of each mode with the one before.
+    """Tracked poles (k, count), and the similarity (k − 1, count) of each mode at successive values.
 
     ``poles`` (m,) are those of every value; ``alike(k, own)`` is the similarity (count, m) of the modes ``own`` of
     value k − 1 with those of value k, or None if they cannot be compared.
@@ -238,7 +238,7 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:
-    """Relative distance of poles from the extrapolated tracked ones, at most one."""
+    """Relative distance of poles from the extrapolated tracked poles, at most one."""
     ahead = tracked[-1] if len(tracked) < 2 else 2.0 * tracked[-1] - tracked[-2]
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
 

@@ -61,7 +61,7 @@ class TimeResponse(Labelled):
         object.__setattr__(self, "values", check.array("values", self.values, shape))
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """Response of one output to one input, (k,); omit a name if there is only one.
+        """Response (k,) of one output to one input; a name may be omitted if there is only one.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class TimeResponse(Labelled):
         return Labels("time", values, coordinates, {"method": self.method})
 
     def describe_error(self) -> str:
-        """Error in words; empty for exact steps."""
+        """Text on the error of the response; empty for exact steps."""
         if self.error is None:
             return ""
         if self.checked.size:
@@ -177,7 +177,7 @@ def step_response(
     >>> velocity.round(4)  # (1 − e^(−2t))/4
     array([0.   , 0.158, 0.25 ])
     """
-    how = _How("step", method, tolerance, substeps, progress)
+    how = _Options("step", method, tolerance, substeps, progress)
     return _respond(system, times, inputs, outputs, through=through, how=how)
 
 
@@ -231,12 +231,12 @@ def impulse_response(
     ValueError
         As for :func:`step_response`, and if E is singular with the midpoint rule.
     """
-    how = _How("impulse", method, tolerance, substeps, progress)
+    how = _Options("impulse", method, tolerance, substeps, progress)
     return _respond(system, times, inputs, outputs, through=through, how=how)
 
 
 @dataclass(frozen=True)
-class _How:
+class _Options:
     """Options of step and impulse responses."""
 
     kind: Kind
@@ -256,7 +256,7 @@ class _How:
 
 
 def _respond(
-    system: LinearPHDAE, times: Any, inputs: Names, outputs: Names, *, through: LinearPHDAE | None, how: _How
+    system: LinearPHDAE, times: Any, inputs: Names, outputs: Names, *, through: LinearPHDAE | None, how: _Options
 ) -> TimeResponse:
     asked, grid = channels(system, outputs, inputs), _ascending(times)
     if through is None:
@@ -275,7 +275,7 @@ def _respond(
     return replace(response, error=error, checked=checked)
 
 
-def _own(system: LinearPHDAE, times: Array, asked: Channels, how: _How) -> TimeResponse:
+def _own(system: LinearPHDAE, times: Array, asked: Channels, how: _Options) -> TimeResponse:
     kind, progress, named = how.kind, how.progress, (asked.outputs, asked.inputs)
     fits = affordable(system.size - system.G.shape[0], times)
     if how.method == "exact" or (how.method == "auto" and fits):

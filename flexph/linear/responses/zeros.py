@@ -145,7 +145,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRati
     system : LinearPHDAE
         The system; constraints are eliminated.
     count : int, optional
-        How many poles; all of them by default.
+        Number of poles; by default all.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRati
 
 
 def moving_poles(system: LinearPHDAE) -> Array:
-    """Poles with Im s ≥ 0 without those at zero, by ascending modulus."""
+    """Nonzero poles with Im s ≥ 0, by ascending modulus."""
     free = eliminate(system)
     every = poles(free)
     every = every[poles_at_zero(free) :]
@@ -184,7 +184,7 @@ def poles_at_zero(free: LinearPHDAE) -> int:
 
 
 def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
-    """The lowest poles with Im s ≥ 0, without those at zero, and their vectors (n, k)."""
+    """Lowest nonzero poles with Im s ≥ 0, and their vectors (n, k)."""
     e, a, scale = balanced(dense(free.E), dense(free.J) - dense(free.R))
     values, vectors = eig(a, e)
     finite = np.isfinite(values)
@@ -268,6 +268,6 @@ def transmission_zeros(zeros: Array, model: StateSpace, poles: Array, *, progres
 
 
 def _hidden(a: Array, c: Array, s: complex, vectors: Array) -> bool:
-    """True if [A − sI; C] loses rank in a space of modes that contains those at s."""
+    """True if [A − sI; C] loses rank in a space that contains the modes at s."""
     basis = qr(vectors, mode="economic")[0]
     return bool(svdvals(np.vstack([a @ basis - s * basis, c @ basis]))[-1] <= HIDDEN)

@@ -1,4 +1,6 @@
-"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves, by numbers of their vectors."""
+"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings and curves.
+
+The arrays refer to vectors by their indices."""
 
 from __future__ import annotations
 
@@ -33,14 +35,14 @@ from ...numerics.rotations import spins
 
 @dataclass
 class Numbering:
-    """Numbers of points, vectors and products in order of appearance; equal ones share a number."""
+    """Indices of points, vectors and products in order of appearance; equal ones share an index."""
 
     places: dict[BodyVector, int] = field(default_factory=dict)
     vectors: dict[Vector, int] = field(default_factory=dict)
     products: dict[Product, int] = field(default_factory=dict)
 
     def product(self, product: Product) -> int:
-        """Number of a product; numbers it if it is new."""
+        """Index of a product; a new product gets the next index."""
         for vector in (product.first, product.second):
             for place in (vector.plus, vector.minus):
                 if place is not None:
@@ -127,7 +129,7 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
 
 
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
-    """Arrays of the rate terms and squares in constraint rows, and of discs on the ground."""
+    """Arrays of the rolling constraints: rate and square terms, spin terms, and products that must stay positive."""
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
@@ -151,7 +153,7 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Arrays of all slips: their terms, and their friction relations or creep laws."""
+    """Arrays of all slip velocities: the terms of their components, loads, and friction relations or creep laws."""
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -173,7 +175,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
 
 
 def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
-    """Number of the compliant contact that loads a wheel, among the contacts."""
+    """Index, among all contacts, of the compliant contact that gives a wheel its normal force."""
     touching = {c.name: (i, c) for i, c in enumerate(c for c in connections if c.touches)}
     number, contact = check.lookup("contact", name, touching, wheel)
     if contact.form.group is not None:
@@ -182,7 +184,7 @@ def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
         if not isinstance(gap.law, Compliant) or gap.law.friction > 0.0:
             raise ValueError(
                 f"{wheel}: contact must have a compliant law without friction, Hertz or KelvinVoigt, as the wheel has "
-                f"its own, got {gap.law} of {name!r}"
+                f"its own friction, got {gap.law} of {name!r}"
             )
     return number
 
@@ -216,7 +218,7 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
 
 
 def _first_rows(connections: Sequence[Connection]) -> dict[str, int]:
-    """Number of the first constraint row of each connection."""
+    """Index of the first constraint row of each connection, by name."""
     firsts = np.cumsum([0, *(len(c.rows) for c in connections)]).tolist()
     return dict(zip([c.name for c in connections], firsts, strict=False))
 
@@ -243,13 +245,13 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves with the numbers of the inputs that act along them, −1 without one."""
+    """Curves, each with the index of the input whose force acts along it; −1 without such an input."""
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 
 
 def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:
-    """Number of the body that turns with a port; raises ValueError if the section turns relative to it."""
+    """Index of the body of a port; raises ValueError for a point mass, and for a section that turns relative to it."""
     index, port = find_port(turn.port, bodies)
     if port.rotation is None:
         raise ValueError(f"{connection.name}: a point mass cannot roll: take a body with inertia")
@@ -262,7 +264,7 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
 
 
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
-    """Fields of the spring-dampers whose damping is a relation."""
+    """Fields of the kernel arrays for spring-dampers whose damping force is a nonlinear relation of the rate."""
     own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {
         "resisting": indices(i for i, _, _ in own),

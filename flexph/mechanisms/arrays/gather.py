@@ -45,9 +45,10 @@ def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
 
 
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Masses, weights and contracted integrals about the centres of mass, with low-rank terms folded in or separate.
+    """Masses, weights and contracted inertia integrals about the centres of mass, as fields of the kernel arrays.
 
-    The second mapping has the fields whose values differ if the mean shapes are kept separately.
+    If ``folded``, the low-rank terms of the mean shapes are added to the matrices; otherwise they are separate fields.
+    The second mapping has the fields that differ in the separate form.
     """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)
@@ -75,9 +76,9 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
-    """Integrals about the centres of mass, factors (1 if momenta depend on deformation, else 0), and forms by body.
+    """Inertia integrals about the centres of mass, factors (b,), and the forms M, N_a, K_ab by index of the body.
 
-    Momenta that do not depend on it are those at u = 0.
+    The factor of a body is 1 if its momenta depend on the deformation u, and 0 if they are those at u = 0.
     """
     contractions = [b.inertia.once(about_centre) for b in bodies]
     moving = np.array([float(b.momenta == "full") for b in bodies])
@@ -130,7 +131,7 @@ def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
 
 
 def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Right factors (rows over all u) and left factors of the low-rank terms subtracted from the forms."""
+    """Right (rows over all u) and left factors of low-rank terms to be subtracted from the forms M, N_a, K_ab."""
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
     for k, own in forms.items():
         if isinstance(own[0], Bordered):

@@ -22,7 +22,7 @@ from .nodal import Mean
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
-    """Arrays of the points of joints and loads, those of load ports last: their bodies, positions and shapes.
+    """Bodies, positions and shapes of the points of joints and loads; the points of load ports are the last ones.
 
     Points that are means of nodes are listed as ``means`` and do not move in the other arrays. After the points of a
     load that follows several frames come the axes of these frames, d for each point.
@@ -118,7 +118,7 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Number in ``places`` the points of forces and directions that loads follow; return the inputs on load ports."""
+    """Add the points of forces and the axes that loads turn with to ``places``; return the inputs on load ports."""
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
@@ -212,7 +212,10 @@ def _points(
 
 
 def _force_map(forces: list[tuple[int, int, Any]], dim: int, nodes: int, inputs: int) -> Any:
-    """Map (dim · nodes, inputs) of element densities to node forces, from those of the loads between scalars."""
+    """Map (dim · nodes, inputs) of element densities to node forces.
+
+    Each load gives its first input, its first node and its weights (nodes, elements), equal for all components.
+    """
     axes = np.eye(dim)
     blocks = [
         (dim * first, at, axes if weights is None else sparse.kron(weights, axes, format="coo"))

@@ -1,4 +1,4 @@
-"""Assembly of bodies and connections into the flat arrays of the kernels."""
+"""Network: flat kernel arrays of a whole mechanism, gathered from its bodies and connections."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DENSE_LIMIT = 300
 
 @dataclass(frozen=True)
 class Term:
-    """Term of a constraint row: the numbers of row and product."""
+    """Term of a constraint row: the indices of row and product."""
 
     row: int
     product: int
@@ -47,8 +47,8 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``unshifted`` are sparse fields of the arrays without the shift to the centre of mass; ``means`` are points of
-    joints and loads that are means of nodes.
+    ``unshifted`` are the sparse fields of the arrays before the shift to the centre of mass; ``means`` are points of
+    joints and loads that are weighted means of nodes.
     """
 
     arrays: Arrays
@@ -61,10 +61,10 @@ class Network:
 def build_network(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
 ) -> Network:
-    """Build the network: number the vectors of the connections and gather the integrals of the bodies.
+    """Build the network: index the vectors of the connections and gather the integrals of the bodies.
 
-    Arrays are dense with the shift to the centre of mass ``folded`` in, or sparse; by default dense up to DENSE_LIMIT
-    velocities.
+    If ``folded``, arrays are dense and include the shift to the centre of mass, otherwise they are sparse; by default
+    they are dense up to DENSE_LIMIT velocities.
     """
     numbering = Numbering()
     terms = _terms(connections, numbering)
@@ -131,7 +131,7 @@ def _terms(connections: Sequence[Connection], numbering: Numbering) -> list[Term
 
 
 def _products(numbering: Numbering, nodes: int, dim: int, *, is_dense: bool) -> dict[str, Any]:
-    """Vectors as combinations of points, and the vectors of products; matrices are dense or sparse."""
+    """Arrays of the vectors as combinations of points, and of the two vectors of each product; dense or sparse."""
     vectors = list(numbering.vectors)
     incidence = np.zeros((len(vectors), nodes))
     fixed, joins = np.zeros((len(vectors), dim)), np.zeros(len(vectors))

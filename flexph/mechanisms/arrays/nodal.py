@@ -27,14 +27,14 @@ class NodalParts(NamedTuple):
     nodes: dict[str, Any]
     vectors: Any  # (v, places)
     pairs: Array  # (2, p)
-    crossed: Array  # numbers of crossed products
+    crossed: Array  # indices of crossed products
     strains: Strains
     stiffness: Array
     reach: float
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its number, the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a mean of nodes: its index, the first frame, and the weights (N,)."""
 
     place: int
     frame: int
@@ -70,7 +70,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 
 
 def _crossed(e: DirectorStrain) -> Array:
-    """True for the crossed products of strains, (p,)."""
+    """True for the products of strains that are marked as crossed, (p,); all False without such marks."""
     return np.zeros(e.first.size, dtype=bool) if e.crossed is None else e.crossed
 
 
@@ -90,7 +90,7 @@ def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[st
 
 
 def points_of(body: NodalBody) -> Array:
-    """1 for points, 0 for directions among the vectors of a nodal body, (k,)."""
+    """Array (k,) over the vectors of a nodal body: 1 for points, 0 for directions."""
     turning = np.tile(np.append(1.0, np.zeros(body.dim)), body.turning)
     return np.append(turning, np.ones(len(body.frames) - body.turning))
 
@@ -132,7 +132,7 @@ def _stiffness(body: NodalBody) -> Array:
 
 
 def shifted(strains: Strains, products: int) -> Strains:
-    """Strain rows renumbered for products that follow ``products`` others."""
+    """Strain rows whose indices of products are increased by the number ``products`` of preceding ones."""
     product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
     return strains._replace(product=product, first=first, second=second)
 
@@ -170,7 +170,7 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
 
 
 def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
-    """Weights of node points in ``count`` points of joints and loads, sparse (points, count)."""
+    """Weights with which forces at ``count`` points of joints and loads act on node points, sparse (points, count)."""
     points = np.flatnonzero(nodes["node_moves"])
     place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))
     rows = [place_of[m.frame + i] for m in means for i in range(len(m.weights))]
@@ -180,7 +180,7 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 
 
 def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
-    """Flows along bodies of nodes."""
+    """Arrays of the mass flows along rods and cables."""
     flows, first = [], 0
     for k, (name, body) in enumerate(bodies.items()):
         own = body.flow if isinstance(body, NodalBody) else None

@@ -23,8 +23,8 @@ class Rows(NamedTuple):
     """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
 
     A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
-    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose); those of ``ropes``. ``bent``
-    holds the terms of driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
+    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose); the length gradients of
+    ``ropes``. ``bent`` has the terms of driven rotations and of velocity constraints: ``value`` · π_k is added to A_ij.
     """
 
     fixed: Array  # (rows, p)
@@ -72,7 +72,7 @@ class Rows(NamedTuple):
         return first, second, third, values
 
     def _of_ropes(self, product: Array) -> list[tuple[Index, Index, Index, Array]]:
-        """Second derivatives of the lengths of ropes as entries."""
+        """Second derivatives of the lengths of ropes with respect to the products, as entries (i, j, k, value)."""
         if not self.ropes.number:
             return []
         j, k, values = second_entries(self.ropes, product)

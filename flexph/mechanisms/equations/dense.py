@@ -32,7 +32,7 @@ def _frozen(matrix: Array) -> Array:
 
 
 class Matrices:
-    """Matrices at one state; each part is evaluated on first use."""
+    """Matrices of the equations at one state; each is evaluated on first use."""
 
     def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
         self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x
@@ -99,7 +99,7 @@ class Matrices:
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
-        """Derivatives of the vectors (v, d, n_q) from those of the nodes (k, d, n_q) that they join."""
+        """Derivatives of the vectors (v, d, n_q), from the derivatives of the nodes (k, d, n_q) at their ends."""
         vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
         return vectors.reshape(-1, self.a.dim, self.k.positions)
 
@@ -126,7 +126,7 @@ class Matrices:
 
     @cached_property
     def rate(self) -> Array:
-        """Rates of the spring-dampers."""
+        """Rates of the extensions of the spring-dampers."""
         return self.rows[self.f.constraints :] @ self.velocity
 
     @cached_property

@@ -125,7 +125,7 @@ class Slopes:
     def _add_rows(self, out: Array, w: Array) -> None:
         """Add the derivatives ∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
 
-        m holds the multipliers λ of joints and −e − c (rate) of springs.
+        m contains the multipliers λ of joints and −e − c (rate) of springs.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]

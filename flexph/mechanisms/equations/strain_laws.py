@@ -1,4 +1,4 @@
-"""Laws of strains in general equations, whose states are strains where other rows have stresses."""
+"""Strain rows with nonlinear material laws in the general equations: their states are strains instead of stresses."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class StrainLaws:
 
     @cached_property
     def entries(self) -> Index:
-        """Their entries among all stresses."""
+        """Indices of these strain rows among all stresses."""
         rows = [part.rows.ravel() for part in self.a.strains.laws]
         entries: Index = self.stress[np.concatenate([np.zeros(0, dtype=int), *rows])]
         return entries
 
     def sample(self, stresses: Array, product: Array) -> Array:
-        """Stresses (m,) of a state with the strains of these rows in their place."""
+        """Stresses (m,) of a state, with the stresses of these rows replaced by their strains."""
         if not self.a.strains.laws:
             return stresses
         values, own = stresses.copy(), np.zeros(stresses.size)
@@ -34,7 +34,7 @@ class StrainLaws:
         return values
 
     def costate(self, values: Array) -> Array:
-        """Stresses (m,), of these rows by their laws."""
+        """Stresses (m,) of the state ``values``; those of these rows follow from their strains by the laws."""
         stresses = values.copy()
         for part in self.a.strains.laws:
             stresses[self.stress[part.rows]] = part.law.at(part.strain(values[self.stress])).stress
@@ -50,7 +50,7 @@ class StrainLaws:
         return slopes
 
     def energy(self, values: Array) -> float:
-        """Elastic energy ½ σᵀCσ, of these rows Σ volume ψ(ε) [J]."""
+        """Elastic energy [J]: ½ σᵀCσ, and for these rows Σ volume ψ(ε)."""
         plain, stored = values, 0.0
         if self.a.strains.laws:
             plain = values.copy()

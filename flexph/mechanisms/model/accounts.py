@@ -34,7 +34,7 @@ KINDS = ("impact", "arrival", "friction", "settling")
 FLOWS = ("inlet", "outlet", "speed")
 """Works of a flow: at both ends, and by changes of its speed."""
 JOINED = "joints at impacts"
-"""Account of the energy lost when velocities are projected onto the joints before an impact or a settling."""
+"""Account of the energy lost when velocities are projected onto the joints before impacts and contact changes."""
 
 
 def _check_distinct(names: tuple[str, ...]) -> None:
@@ -47,8 +47,8 @@ class AccountRows:
     """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
     ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers``, springs with moving
-    ``references`` and contacts ``carried`` by moving surfaces have accounts. ``row_joint`` is the joint of each
-    constraint row, drives first; ``flow_count`` is the number of works and dissipations.
+    ``references`` and contacts ``carried`` by moving surfaces are the parts with accounts. ``row_joint`` is the joint
+    of each constraint row, drives first; ``flow_count`` is the number of works and dissipations.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -165,14 +165,14 @@ class AccountRows:
         return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
 
     def gap_name(self, number: int) -> str:
-        """Name of a gap by its number: that of its contact, followed by its own if it has one."""
+        """Name of the gap with an index: the name of its contact, followed by the name of the gap if it has one."""
         if number < len(self._gap_names):
             return self._gap_names[number]
         contacts = self.mechanism.network.arrays.contacts
         return self.contact_name(contacts.take(np.array([number])).owner[0])
 
     def contact_name(self, owner: int) -> str:
-        """Name of a contact by its number."""
+        """Name of the contact with an index."""
         return self._contacts[int(owner)]
 
     def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
@@ -183,7 +183,7 @@ class AccountRows:
         return float(of[f"{name}: {way}"] - of.get(f"{name}: {way} at impacts", 0.0)) / length
 
     def impulse(self, by_row: Array, lost: float) -> Array:
-        """Flows of joint impulses, from their work by constraint row and their loss."""
+        """Works and losses (flow_count,) of joint impulses, from their work by constraint row and their total loss."""
         impulses = np.zeros(self.flow_count)
         first = self.first_row
         impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
@@ -209,7 +209,7 @@ class Accounts(AccountRows):
     """Energy accounts of a mechanism, computed from states and steps."""
 
     def energies(self, c: Configuration, d: Derived, time: float) -> Array:
-        """Energy by part at a time [s], on which laws by a schedule depend."""
+        """Energies by part (names,) at a time [s], on which laws with a factor of time depend."""
         e = energies(self.arrays, c, d, time)
         kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
@@ -227,6 +227,6 @@ class Accounts(AccountRows):
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
-        """Sums over the nodes of each body."""
+        """Energies by body, summed over the frames of each body."""
         bodies = len(self.mechanism.bodies)
         return by_frame if bodies == by_frame.size else total(self._owner, by_frame, bodies)

@@ -60,7 +60,7 @@ class Checked(Memo):
 
     @once
     def is_regular(self) -> bool:
-        """True if its constraints are clearly independent."""
+        """True if the constraints are independent by a clear margin."""
         return has_full_rank(self.matrix)
 
 
@@ -214,7 +214,7 @@ class Resolution(NamedTuple):
 def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float | None = None) -> Resolution:
     """Resolution of a run from its states (k + 1, n) and step lengths (k,) [s].
 
-    ``weight`` is that of the first state, if already computed.
+    ``weight`` is :func:`work_of_weights` at the first state, if already computed.
     """
     a = mechanism.network.arrays
     size = larger_coordinate(states[:, : mechanism.layout.position_sizes[0]], mechanism.once(_node_size))

@@ -68,7 +68,7 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
 
 
 def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Extension of every spring-damper: its measure minus the free measure."""
+    """Extension of every spring-damper: its length, component or angle minus the free value."""
     a = mechanism.network.arrays
     if not a.springs.stiffness.size:
         return np.zeros(0)
@@ -99,7 +99,7 @@ def check_laws(mechanism: Model, c: Configuration, table: TimeTable, time: float
 
 
 def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """States of the springs that have one: forces, or extensions where there is an elastic law."""
+    """States of the springs with stiffness: their forces, or their extensions if they have an elastic law."""
     springs = mechanism.network.arrays.springs
     return (springs.gain * spring_extensions(mechanism, c, table, time))[springs.state >= 0]
 
@@ -120,7 +120,7 @@ def rates_at(
 def rates_under(
     mechanism: Model, place: tuple[Configuration, Derived], coefficient: Array, rates: tuple[Array, Array]
 ) -> tuple[Any, Array]:
-    """Matrix G and right-hand side b for given coefficients, and rates of coefficients and offsets."""
+    """Matrix G and right-hand side b of G v = b for given coefficients, and given rates of coefficients and offsets."""
     a, (c, d), (rate_c, rate_o) = mechanism.network.arrays, place, rates
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
@@ -185,7 +185,7 @@ def _inertias(mechanism: Model) -> list[Inertia]:
 
 
 class AngleRows(NamedTuple):
-    """Rows of angles with a prescribed value: their row numbers, their products s and c, and their first terms.
+    """Constraint rows of prescribed angles: indices of the rows, of their products s and c, and of their first terms.
 
     A row s cos θ − c sin θ is the sine of the error of the angle, which also vanishes half a turn away.
     """

@@ -56,7 +56,7 @@ def _values_by_array(function: Callable[[Any], Any], times: Array) -> Array | No
 
 
 def rate_before(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:
-    """Fourth-order time derivative (size,) from five points within the step that ends at the time."""
+    """Time derivative (size,), by fourth-order differences of five points within the step that ends at the time."""
     return _ENDING @ _samples(function, size, time, step) / (3.0 * step)
 
 
@@ -81,7 +81,7 @@ class _Difference(NamedTuple):
 
     @property
     def constant(self) -> Array:
-        """True where all values are equal to round-off."""
+        """True where all values are equal up to round-off."""
         return self.noise >= self.mean
 
     @property
@@ -91,7 +91,7 @@ class _Difference(NamedTuple):
 
     @property
     def agrees(self) -> Array:
-        """True where both steps give the same rate."""
+        """True where the step and its half give the same rate."""
         close = self.apart <= np.maximum(self.noise, AGREEING * np.abs(self.rate))
         return self.constant | (close & ~self.lost)
 
@@ -102,7 +102,7 @@ class _Difference(NamedTuple):
 
 
 def _difference(function: Callable[[float], Any], here: Array, time: float, reach: float) -> _Difference:
-    """Difference rates with a step; NaN if the function has no values there."""
+    """Finite-difference rates with the step ``reach`` [s]; NaN if the function fails at a point of the difference."""
 
     def change(t: float) -> Array:  # the weights add up to zero only to round-off, and a constant must have rate zero
         return np.ravel(function(t)) - here
@@ -166,7 +166,7 @@ def rate_doubt(function: Callable[[float], Any], size: int, time: float) -> Arra
 
 
 def _rates_of_longer_steps(function: Callable[[float], Any], here: Array, time: float, first: _Difference) -> Array:
-    """Rates with longer steps, as long as they agree with half the step and the function has values there."""
+    """Rates with the longest step that agrees with its half and within which the function has values."""
     rates, trial, reach = first.rate.copy(), first, REACH
     coarse = first.coarse
     for _ in range(TRIALS):

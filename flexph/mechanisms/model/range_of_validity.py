@@ -5,11 +5,11 @@ fitted to rods (:func:`fem.rod`) and the elastica under end moments, end forces 
 
     e = ℓ |4/3 Σ|ψ|³/Σβ + 0.45 max|ψ|²/N − N̄/N_c|,
 
-with ψ the rotations of sections that joints hold and β the bends of the frames between sections. The first term comes
-from joints: directions n + ψ × n turn by atan ψ (error ψ²/3), and a moment on them acts as M/(1 + ψ²) (error ψ²). The
-second comes from forces across a frame. The third is the term that linear strain omits, the mean axial force N̄ over
-the buckling load N_c of a frame. The factor ℓ accounts for tension, which straightens a bend: ℓ = tanh(λL)/λL with λ² =
-N̄/EI, and for compression the same function of an imaginary λ, limited to four.
+with ψ the rotations of sections that joints hold and β the angles by which the frames bend between sections. The first
+term comes from joints: directions n + ψ × n turn by atan ψ (error ψ²/3), and a moment on them acts as M/(1 + ψ²) (error
+ψ²). The second comes from forces across a frame. The third is the term that linear strain omits, the mean axial force
+N̄ over the buckling load N_c of a frame. The factor ℓ accounts for tension, which straightens a bend: ℓ = tanh(λL)/λL
+with λ² = N̄/EI, and for compression the same function of an imaginary λ, limited to four.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ class _Frame(NamedTuple):
 def bends(
     bodies: Mapping[str, AnyBody], name: str, states: Array, *, parts: Mapping[str, slice], held: Held
 ) -> Bends | None:
-    """Bends of a body in states (k, size) with these parts; None if no section turns by more than SMALL."""
+    """Deflection errors and rotations of a body in states (k, size); None if no section turns by more than SMALL.
+
+    ``parts`` are the slices of the states by name, ``held`` the sections held by joints.
+    """
     frames = _bent_frames(bodies, name, parts, held)
     if not frames or over_rows(lambda some: _largest(frames, some), states).max() <= SMALL:
         return None
@@ -75,7 +78,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Rotation rows (s, n) of the sections whose directions joints hold, by frame number."""
+    """Rotation rows (s, n) of the sections whose directions joints hold, by index of the frame."""
     laws = (row.law for c in connections for row in c.rows)
     products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
     vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
@@ -217,7 +220,7 @@ def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
-    """Raise ArithmeticError if a rod element turns too far for interpolated directors; ``when`` ends the message."""
+    """Raise ArithmeticError if a rod element turns too far for interpolated directors; the message quotes ``when``."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:
             turned = float(_element_turns(body, state[None, mechanism.layout.parts[f"{name}.rotation"]])[0])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ControlledFactor(NamedTuple):
-    """Factor 1 + u that an input u sets: name, kind and number (see timed_columns), indices of its port and input."""
+    """Factor 1 + u set by an input u: name, kind and index (see timed_columns), indices of its port and input."""
 
     name: str
     kind: int
@@ -49,7 +49,7 @@ class ControlledFactor(NamedTuple):
 class _Function(NamedTuple):
     """Function of time, its name, and the columns of its values at the beginning and at the end of a step.
 
-    For a free measure both columns are that of its change.
+    For a free length or angle both columns are the column of its change over the step.
     """
 
     first: int
@@ -94,7 +94,7 @@ def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
 
 
 def _moving(mechanism: Model) -> list[_Function]:
-    """Free measures of springs that are functions of time."""
+    """Free lengths and angles of springs that are functions of time."""
     pairs = enumerate(measures(mechanism.connections))
     return [_Function(i, i, f"{name}: the reference", m.free) for i, (name, m) in pairs if callable(m.free)]
 
@@ -127,11 +127,11 @@ def _columns(mechanism: Model) -> np.ndarray:
 
 
 class References:
-    """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
+    """Prescribed quantities of a run: free lengths of springs, factors of laws and masses, speeds.
 
-    A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
-    may have factors of time, as those of the strains of rods and cables, and flows speeds. Each step has a row of them,
-    see :func:`flexph.kernels.arrays.timed_columns`.
+    ``anchored`` (springs,) are the constant free lengths and angles, NaN for functions of time. A spring with a moving
+    reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Each step has a row with the
+    values of all these quantities, see :func:`flexph.kernels.arrays.timed_columns`.
 
     Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
     the factor goes from the last value to the new one over the step after the jump.
@@ -152,7 +152,7 @@ class References:
         return bool(self._moving) or self.width > self._still.size
 
     def at(self, time: float) -> Array:
-        """Free measures at a time, (springs,)."""
+        """Free lengths and angles of the springs at a time, (springs,)."""
         if not self._moving:
             return self.anchored
         values = self.anchored.copy()
@@ -173,19 +173,19 @@ class References:
         return factors
 
     def held_at(self, time: float) -> Array:
-        """Row of a step of length zero at a time, before controllers are called there."""
+        """Row of prescribed values of a step of length zero at a time, before controllers are called at that time."""
         row: Array = self._values(np.array([time, time]))[0]
         for first, count in (self._places[kind] for kind in (FACTORS, MASSES)):
             row[first + count : first + 2 * count] = row[first : first + count]
         return row
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row of a step from t0 to t1."""
+        """Row of prescribed values of a step from t0 to t1."""
         row: Array = self.at_times(np.array([t0, t1]))[0]
         return row
 
     def at_times(self, times: Array) -> Array:
-        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
+        """Rows of prescribed values of the k steps between the times, (k, …); one row of zeros if nothing varies."""
         if not self.moves:
             return self._still[None]
         rows = self._values(times)
@@ -231,7 +231,7 @@ class References:
         if forcing is None or not self._controlled:
             return None
         smooth = ~forcing.jumping
-        change = forcing.before(ends) - smooth * forcing.at_times(ends)  # of jumps, and of controllers at the first end
+        change = forcing.before(ends) - smooth * forcing.at_times(ends)  # of jumping inputs; first of controllers, too
         linear = [np.interp(times, ends, column) for column in change.T]
         return smooth * forcing.at_times(times) + np.array(linear).T
 

@@ -33,7 +33,7 @@ class Pose:
     rotations : array
         Rotations (b, d, d) from body to world axes.
     anchors : Anchors
-        Values that joints and springs keep as assembled.
+        Offsets of joints and free lengths of springs, measured in the assembled pose.
     bodies : tuple of str
         Names of the bodies (of their frames), where they are known.
     """
@@ -71,7 +71,7 @@ class State:
     multipliers : array
         Multipliers (g,).
     anchors : Anchors
-        Values that joints and springs keep as assembled.
+        Offsets of joints and free lengths of springs, measured in the assembled pose.
     memory : array
         Mean velocities, multipliers, velocity defects and lengths of the last steps, from which the iteration of the
         next step starts: a run continued from a saved state is then equal to the last bit.
@@ -125,13 +125,13 @@ class State:
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(
-                f"a State has no {name!r}, as it holds no mechanism: use static_solution(mechanism, state) of "
+                f"a State has no {name!r}, as it contains no mechanism: use static_solution(mechanism, state) of "
                 "flexph.results, which has position(port), measured(sensor) and the other methods of a run"
             )
 
 
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
-    """Bodies by their names, or by their number where they have none."""
+    """Text with the names of the bodies, or with their number if no names are known."""
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 
 

@@ -30,7 +30,7 @@ STRETCHED = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Values fixed by the assembled pose, of constraint laws and free measures of springs; NaN if driven."""
+    """Offsets of constraint laws and free lengths of springs fixed by the assembled pose; NaN if driven."""
 
     rows: Array
     springs: Array
@@ -72,9 +72,9 @@ def _law_rows(mechanism: Model) -> LawRows:
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose with products (p,), or of many (p, k): stated values, else the measured ones.
+    """Anchors of a pose with products (p,), or of k poses (p, k): given values, otherwise values measured in the pose.
 
-    Warns of ropes that are far shorter than their way at a single pose.
+    For a single pose, warns of ropes that are far shorter than their path.
     """
     free = _free_measures(mechanism, product)
     if mechanism.network.arrays.springs.ropes.number and product.ndim == 1:
@@ -91,8 +91,8 @@ def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
             law = measure.law
             force = f" with {float(law.force(over)):.3g} N" if isinstance(law, ElasticLaw) else ""
             warn(
-                f"{name} is shorter than its way: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the assembled "
-                f"pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
+                f"{name} is shorter than its path: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the "
+                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
                 ValidityWarning,
             )
 
@@ -139,7 +139,7 @@ class Prescribed(NamedTuple):
 class TimeTable:
     """Coefficients of terms and offsets of rows as functions of time; only those of drives are recomputed.
 
-    ``references`` are the free measures of the springs, and factors that the ``forcing`` of a run may set.
+    ``references`` are the free lengths of the springs, and factors that the ``forcing`` of a run may set.
     """
 
     def __init__(self, mechanism: Model, anchors: Anchors, forcing: Forcing | None = None) -> None:
@@ -268,7 +268,7 @@ class TimeTable:
         try:
             samples = values_at(function, times, size)
         except Exception:
-            samples = np.full((size, times.size), np.nan)  # asked one by one below, which says what is wrong, and when
+            samples = np.full((size, times.size), np.nan)  # evaluated one by one below, for the error
         if not np.all(np.isfinite(samples)):
             for t in times.tolist():
                 self.values(t)
@@ -282,7 +282,7 @@ class TimeTable:
 
 
 class _LastTable:
-    """Cache of the time table of the last anchors, which constant mechanisms need often."""
+    """Cache of the time table of the last anchors, which mechanisms without drives use often."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism

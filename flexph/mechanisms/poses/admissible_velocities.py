@@ -49,7 +49,7 @@ def move_with(
 
 
 def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before the projection, given ones at the centres of mass, others zero; indices of the given ones."""
+    """Velocities before the projection, of the centres of mass and zero unless given; indices of the given ones."""
     cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
@@ -81,8 +81,8 @@ def project(
 ) -> Array:
     """Velocities with G v = b nearest to the wanted ones in kinetic energy, with deformation rates only if needed.
 
-    The ``given`` ones are kept if the constraints allow all of them, and otherwise treated as the others. With
-    ``locks`` L, only velocities with the least ‖L v‖ are admitted.
+    The ``given`` velocities are kept if the constraints allow all of them, and otherwise projected like all others.
+    With ``locks`` L, only velocities with the least ‖L v‖ are admitted.
     """
     a = mechanism.network.arrays
     d = derive(a, c)

@@ -27,7 +27,7 @@ each number is off by at most 5e-9 of itself, and a gap is a difference of two p
 
 
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
-    """See :meth:`flexph.Mechanism.assemble`."""
+    """Implementation of :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
     one_fixed, one_guess = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
     centres, rotations, free = (array[0] for array in places_of(mechanism, one_fixed, one_guess, 1))
@@ -46,7 +46,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
 
 
 def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
-    """Warn of bodies without a given place that no joint, force or contact connects to the ground or a placed body."""
+    """Warn of bodies without a placement that no joint, force or contact connects to the ground or to a placed body."""
     neighbours: dict[str, list[str]] = {name: [] for name in mechanism.bodies}
     held = [name for name in placed if name in neighbours]
     for c in mechanism.connections:
@@ -62,14 +62,14 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
         return
     listed = f"{', '.join(map(repr, lost[:3]))}{f' and {len(lost) - 3} others' if len(lost) > 3 else ''}"
     warn(
-        f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a body with a place, and "
+        f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a placed body, and "
         f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or give a place by "
         f"fixed={{{lost[0]!r}: ...}} or guess={{{lost[0]!r}: ...}}"
     )
 
 
 def _reached(neighbours: Mapping[str, Sequence[str]], starts: Sequence[str]) -> set[str]:
-    """Names that a walk from neighbour to neighbour reaches, with the starts."""
+    """Names connected to the starts through neighbours, the starts included."""
     reached, ahead = set(starts), list(starts)
     while ahead:
         new = [name for name in neighbours[ahead.pop()] if name not in reached]
@@ -98,7 +98,7 @@ def _pose(closure: Closure, at: Placed, size: float) -> Pose:
 def places_of(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that may move each."""
+    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that are not fixed."""
     twice = set(fixed) & set(guess)
     if twice:
         raise ValueError(f"a body is given in fixed= or in guess=, not in both: {sorted(twice)}")

@@ -1,4 +1,6 @@
-"""Closure of the constraints of an undeformed pose by Gauss-Newton steps of least norm, with guides far from it."""
+"""Closure of the constraints of an undeformed pose by Gauss-Newton steps of least norm.
+
+Far from closure, guides (directions to be made parallel) replace rows that do not determine the sense of rotation."""
 
 from __future__ import annotations
 
@@ -94,9 +96,9 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
-    """Write the errors of planar angles into their ``gap``; return coefficients with which their rows measure these.
+    """Write the errors of planar angles into ``gap``; return coefficients for which the rows are their derivatives.
 
-    Newton's method then turns to a prescribed angle by the shorter way, and does not end half a turn away.
+    Newton's method then reaches a prescribed angle by the smaller rotation, and does not end half a turn away.
     """
     if not angles.rows.size:
         return coefficient
@@ -169,7 +171,7 @@ class Closure:
         return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
-        """Largest gap, relative to a size of the mechanism."""
+        """Largest gap, relative to the ``size`` of the mechanism."""
         return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
@@ -214,7 +216,7 @@ class Closure:
         return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], way]), matrix)
 
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
-        """Matrix of the gaps at a pose, and the rigid motions that its columns stand for; None for velocities."""
+        """Derivative of the gaps at a pose, and the rigid motions of its columns; None if these are velocities."""
         directions = None if self.rigid is None else self.rigid.frame_velocities(*here.at)
         columns, rows = size if directions is None else len(directions), self.units(self.length)
         matrix = scale_rows(here.matrix[self.stated][:, :columns], 1.0 / rows)

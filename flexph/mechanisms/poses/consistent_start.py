@@ -48,7 +48,7 @@ def consistent_state(
     joints: str | None,
     time: float,
 ) -> State:
-    """See :meth:`flexph.Mechanism.consistent_state`."""
+    """Implementation of :meth:`flexph.Mechanism.consistent_state`."""
     from ..model.range_of_validity import warn_of_range
     from .quasistatic import deform
 

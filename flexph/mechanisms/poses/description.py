@@ -52,7 +52,7 @@ def rank_at(mechanism: Model, pose: Pose) -> Rank:
 def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
     """Number of redundant constraints at a nearby pose along the freedoms; None if there is no such pose.
 
-    If there are fewer than at the pose itself, that pose is singular.
+    If there are fewer than at the given pose, the given pose is singular.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     directions = rank.basis.toarray()[:rigid]
@@ -94,7 +94,7 @@ MOST = 5
 
 
 def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = False) -> str:
-    """See :meth:`flexph.Mechanism.describe`."""
+    """Implementation of :meth:`flexph.Mechanism.describe`."""
     dim, count = mechanism.layout.dim, len(mechanism.bodies)
     total = sum(body.mass for body in mechanism.bodies.values())
     lines = [f"{'plane' if dim == 2 else 'space'}, {count} bodies, mass {total:.6g} kg", *_bodies(mechanism)]
@@ -135,7 +135,7 @@ def _kind(body: Any) -> str:
 
 
 def _connections(mechanism: Model) -> dict[str, str]:
-    """Joints, forces and external ports by kind."""
+    """Texts that count joints, forces and external ports by kind, by heading."""
     joints = Counter(c.kind for c in mechanism.connections if c.rows)
     forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.is_load)
     listed = [f"{number} {kind}" for kind, number in forces.items()]
@@ -186,8 +186,8 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     if nearby is None:
         return lines
     if nearby < len(rank.redundant):
-        return [*lines, f"  singular: a little way off redundant are {nearby}; motions may branch here"]
-    return [*lines, "  not singular: as many are redundant a little way off"]
+        return [*lines, f"  singular: at a nearby pose {nearby} are redundant; motions may branch here"]
+    return [*lines, "  not singular: equally many are redundant at a nearby pose"]
 
 
 def _details(mechanism: Model) -> list[str]:

@@ -48,10 +48,10 @@ def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solve with K completed by its block M_uu, for right-hand sides that are zero in the rows of u.
+    """Solve K x = rhs, where K lacks its block M_uu, for right-hand sides that are zero in the rows of u.
 
-    M_uu is factored by itself. Its shifts of low rank, which would fill it, are kept in a border with all other
-    unknowns.
+    The sparse part of M_uu is factored separately. Its low-rank shifts, which would make it dense, are border rows
+    together with all other unknowns.
     """
     u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
     rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))
@@ -78,7 +78,7 @@ def impact_at(
     restitution: float | None,
     direction: Array | None,
 ) -> State:
-    """See :meth:`flexph.Mechanism.impact`."""
+    """Implementation of :meth:`flexph.Mechanism.impact`."""
     if (impulse is None) == (restitution is None):
         raise ValueError("an impact needs either impulse=… or restitution=…")
     if direction is not None and restitution is None:

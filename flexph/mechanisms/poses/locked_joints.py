@@ -85,7 +85,7 @@ def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> Velocity
 
 
 def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
-    """Motion of a port; that of the ground is zero."""
+    """Position and velocity rows of a port; the rows of the ground are empty."""
     if not isinstance(port, Ground):
         return port_rates(mechanism, c, port)
     a, none = mechanism.network.arrays, np.zeros(0, dtype=int)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> State:
-    """See :meth:`flexph.Mechanism.consistent_multipliers`."""
+    """Implementation of :meth:`flexph.Mechanism.consistent_multipliers`."""
     refuse_contacts(mechanism.connections, "mechanism.consistent_multipliers")
     refuse_other_laws(mechanism, "mechanism.consistent_multipliers")
     if not isinstance(state, State):
@@ -82,7 +82,7 @@ def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
 
 
 def _products(law: Law, value: Array) -> Array:
-    """Values of the products of a row at which its law is satisfied."""
+    """Values of the products of a constraint row that satisfy its law at a prescribed value."""
     if isinstance(law, Angle):
         return np.array([np.sin(value[0]), np.cos(value[0])])
     if isinstance(law, Alignment):

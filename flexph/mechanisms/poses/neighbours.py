@@ -46,10 +46,10 @@ class Variations(NamedTuple):
 
 
 class FreeMotions(NamedTuple):
-    """Motions that the joints allow, in units of the mechanism: displacements N α, and velocities N β plus a part in α.
+    """Motions that the joints allow: displacements N α, and changes of velocity N β plus a part proportional to α.
 
-    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal in these units; ``faster`` (n_v, k), the
-    velocities that keep the constraint rates satisfied after a displacement.
+    ``sizes`` (n_v,) are the units of displacements; ``basis`` N (n_v, k) is orthonormal in these units; ``faster``
+    (n_v, k) are the velocity changes that satisfy the constraint rates after a displacement; ``pace`` [1/s] scales β.
     """
 
     sizes: Array
@@ -93,7 +93,7 @@ def free_motions(mechanism: Model, table: TimeTable, at: tuple[Configuration, fl
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration moved by a share of rates: on straight lines, and by rotations, which stay orthogonal."""
+    """Configuration plus ``share`` times its rates; rotations are updated by Cayley's map and stay orthogonal."""
     turn = 0.5 * np.einsum("bij,sij->bs", np.einsum("bji,bjk->bik", c.R, rates.R), cross(c.R.shape[-1]))
     lines = Configuration(*(x + share * y for x, y in zip(c, rates, strict=True)))
     return lines._replace(R=c.R @ cayley(0.5 * share * turn, c.R.shape[-1]))
@@ -124,7 +124,7 @@ def between(a: Arrays, first: Configuration, last: Configuration) -> Variations:
 
 
 def turns(rotations: Array) -> tuple[Array, Array]:
-    """Sines of rotations (b, d, d) along their axes, (b, s), and 1 + cos θ, (b,): tan(θ/2) is their quotient."""
+    """Vectors sin θ · axis (b, s) and 1 + cos θ (b,) of rotations (b, d, d); their quotient is tan(θ/2) · axis."""
     dim = rotations.shape[-1]
     cosine = 0.5 * np.trace(rotations, axis1=1, axis2=2) - 0.5 * (dim - 2)
     return 0.5 * np.einsum("bij,sij->bs", rotations, cross(dim)), 1.0 + cosine

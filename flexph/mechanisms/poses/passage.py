@@ -3,7 +3,7 @@
 First the velocities are projected onto the old joints, G v = b, since runs satisfy them in the mean of each step only.
 Then the new joints close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the
 instant, at which g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the
-loss; both momenta stay, as joints between bodies act by opposite forces.
+loss. Momentum and angular momentum are unchanged, as joints between bodies act by opposite forces.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 CLOSED = 1e-9
-"""Gap of a joint that begins to hold, relative to its size, up to which it counts as closed."""
+"""Gap of a joint that becomes active, relative to its size, up to which it counts as closed."""
 AT_REST = 1e-13
 """Velocity after a lock, relative to those before, that counts as zero: round-off of bodies that cannot move."""
 ARRIVAL = "joints at changes"
@@ -75,21 +75,23 @@ def state_after_passage(
 ) -> tuple[State, Booking]:
     """State after the joints of a mechanism are exchanged for those of another one, and the energy balance.
 
-    Losses and work are recorded under the account ``name``. Impulses of joints that begin to hold are recorded if the
-    change ``strikes``; a release has none.
+    Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
+    ``strikes`` is true; a release of joints has no impulses.
 
-    Raises ValueError, naming the joint and its gap, if a joint that begins to hold is not closed at this pose.
+    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if
+    a drive moves what it keeps in place.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
     begun = copied_state(old, new, arrived)
     _refuse_open(old, new, begun, name)
     held, loss, work, impulse = _projected(new, begun, table_of(new, begun.anchors))
+    _refuse_driven(new, held, name)
     started = {c.name for c in new.connections} - {c.name for c in old.connections}
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
     for drive, own in work.items():
         works[drive] = works.get(drive, 0.0) + own
-    ends = _stored(old, arrived), _stored(new, held)  # of springs that came or went, and of elements that broke
+    ends = _stored(old, arrived), _stored(new, held)  # of new, removed and broken elements
     stored = sum(ends[1].get(name, 0.0) - ends[0].get(name, 0.0) for name in dict.fromkeys([*ends[0], *ends[1]]))
     if stored > 0.0:
         works[name] = stored
@@ -135,7 +137,7 @@ def _energy_of(M: Any, v: Array) -> float:
 
 
 def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
-    """Name of the connection and number of each constraint row."""
+    """Name of the connection, and index, of each constraint row."""
     names = [c.name for c in mechanism.connections for _ in c.rows]
     return list(zip(names, range(len(names)), strict=True))
 
@@ -168,7 +170,7 @@ def copied_state(old: Model, new: Model, state: State) -> State:
 
 
 def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
-    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else the fresh ones."""
+    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else ``fresh``."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))
     for name, part in zip(new.constraint_names, law_values(new), strict=True):
@@ -182,7 +184,7 @@ def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
 
 
 def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
-    """Raise ValueError if a joint that begins to hold has a gap at this pose."""
+    """Raise ValueError if a joint that becomes active has a gap at this pose."""
     if not new.layout.multipliers:
         return
     a, c = new.network.arrays, configuration(new, state.x)
@@ -199,6 +201,22 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
         raise ValueError(
             f"{name} at t = {state.time:.6g} s: {new.constraint_names[worst]} is off by {abs(gap[worst]):.3g} {unit}; "
             "lock where the joint is closed: give the instant by when=, or a joint without a stated pose"
+        )
+
+
+def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
+    """Raise ValueError if drives move what the joints hold: no velocities satisfy G v = b."""
+    if not mechanism.layout.multipliers:
+        return
+    c = configuration(mechanism, state.x)
+    table = table_of(mechanism, state.anchors)
+    G, b = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, state.time)
+    v = velocities_of(mechanism, c)
+    if b.any() and np.any(np.abs(G @ v - b) > CLOSED * (abs(G) @ np.abs(v) + np.abs(b).max())):
+        moved = dict.fromkeys(connection for connection, row in _rows_of(mechanism) if b[row])
+        raise ValueError(
+            f"{name} at t = {state.time:.6g} s holds what {', '.join(map(repr, moved))} moves: no velocities satisfy "
+            "both; release the drive before it in the list of changes, or lock at an instant where the drive is at rest"
         )
 
 

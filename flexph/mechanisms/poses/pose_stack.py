@@ -49,7 +49,7 @@ class Poses(Sequence[Pose]):
         return len(self.centres)
 
     def __getitem__(self, i: Any) -> Any:
-        """Pose by its number, or several by a slice."""
+        """Pose at an index, or several poses by a slice."""
         if not isinstance(i, int | np.integer):
             return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
         return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)
@@ -117,7 +117,7 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
 
 
 def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
-    """Raise ValueError if the anchors of a pose, except those of drives, are not what its geometry measures."""
+    """Raise ValueError if the anchors of a pose, except those of drives, differ from its measured geometry."""
     a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
     angle_errors = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
     sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), angle_errors), 1.0)
@@ -131,7 +131,7 @@ def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -
 def assemble_all(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], time: float
 ) -> Poses:
-    """See :meth:`flexph.Mechanism.assemble_all`."""
+    """Implementation of :meth:`flexph.Mechanism.assemble_all`."""
     for name, given in (*fixed.items(), *guess.items()):
         if isinstance(given, tuple) and not any(map(np.ndim, given)):
             raise ValueError(

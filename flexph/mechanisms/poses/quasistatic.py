@@ -158,7 +158,7 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
 
 
 def _mean(mechanism: Model) -> Any:
-    """Mean motions (k, n) of the bodies if mass integrals keep them as a separate border; otherwise no rows."""
+    """Border rows (k, n) of the mass integrals, such as mean motions of the bodies; no rows if they are folded in."""
     a = mechanism.network.arrays
     return np.zeros((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 

@@ -57,7 +57,7 @@ class Motion(NamedTuple):
 
 
 def motion_before(mechanism: Model, times: Array, back: Array, states: Array) -> Motion:
-    """Motion at ``times`` (k,), which are ``back`` (k,) [s] before flat states (k, n), by their velocities."""
+    """Motion at ``times`` (k,), extrapolated by ``back`` (k,) [s] backwards from flat states (k, n)."""
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(states)
     dim, shape = layout.dim, (count, layout.frames)
     r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
@@ -70,7 +70,7 @@ def motion_before(mechanism: Model, times: Array, back: Array, states: Array) ->
 
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
-    """See :meth:`flexph.Mechanism.reaction`."""
+    """Implementation of :meth:`flexph.Mechanism.reaction`."""
     _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
@@ -84,7 +84,7 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
 
 
 def position_of(mechanism: Model, state: State, port: str) -> Array:
-    """See :meth:`flexph.Mechanism.position`."""
+    """Implementation of :meth:`flexph.Mechanism.position`."""
     return _BodyVectors(mechanism, _instant(mechanism, state)).point(BodyVector(port))[0]
 
 
@@ -147,7 +147,7 @@ def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
 
 
 def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
-    """Spin terms in the rows of a joint, with the row numbers."""
+    """Spin terms in the rows of a joint, each with its row index."""
     _, row = _first_row(mechanism, connection)
     return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
 
@@ -203,7 +203,7 @@ class _BodyVectors:
         return self._motion.times
 
     def body(self, port: PortName | None) -> int:
-        """Number of the body of a port; −1 for the ground."""
+        """Index of the body of a port; −1 for the ground."""
         return -1 if port is None or isinstance(port, Ground) else find_port(port, self._m.bodies)[0]
 
     def ends(self, vector: Vector) -> list[tuple[BodyVector | None, float]]:
@@ -218,7 +218,7 @@ class _BodyVectors:
         return ends
 
     def arm(self, place: BodyVector) -> Array:
-        """World vector R (x − centre) of a point, or world direction, (k, d); of a cable its slope."""
+        """World vector R (x − centre) of a point, or world direction, (k, d); for a direction of a cable its slope."""
         if place.direction is not None:
             slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
             if slope is not None:
@@ -242,7 +242,7 @@ class _BodyVectors:
         return self._motion.r[:, first] + self.arm(place)
 
     def _mean(self, first: int, weights: Array) -> Array:
-        """Weighted sum of the places of nodes from a first one on, (k, d)."""
+        """Weighted sum of the positions of nodes, from the node ``first`` on, (k, d)."""
         return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
 
     def vector(self, vector: Vector) -> Array:

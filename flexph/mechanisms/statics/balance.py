@@ -60,7 +60,7 @@ class Problem(NamedTuple):
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def pushed(self, share: float) -> Problem:
-        """Problem with a share of the inputs alone."""
+        """Problem with a share of the inputs, and full weight and centrifugal forces."""
         return self._replace(applied=share * self.applied)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
@@ -116,8 +116,8 @@ def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configurati
 def newton_step(given: Problem, c: Configuration) -> Array:
     """Newton step ξ towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g, with unbalanced forces ρ and gaps g.
 
-    Strain rows use the mixed form: forces from their strains, the stiffness from their stresses σ, which are updated to
-    first order by each correction.
+    Strain rows use the mixed form: forces follow from the strains, the stiffness from the stresses σ, which each
+    correction updates to first order.
     """
     j = joint_forces(given, c)
     K = stiffness_at(given, c, j.arrays, j.multipliers)
@@ -131,9 +131,9 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 class JointForces(NamedTuple):
     """Joint forces with the best balance at a configuration, in terms of displacements ξ' with ξ = T ξ'.
 
-    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers, and ``spread`` (g, r) the
-    map from these to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the mass
-    matrix.
+    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers (r,), and ``spread`` (g, r)
+    the map from ``own`` to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the
+    mass matrix.
     """
 
     arrays: Arrays
@@ -178,7 +178,7 @@ def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any
 def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
     """Independent combinations of the constraints as rows of ξ' (ξ = T ξ').
 
-    The second map is from their multipliers to all.
+    The second result maps their multipliers to all multipliers.
     """
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
@@ -205,7 +205,7 @@ def solve_saddle_point(a: Arrays, block: Any, G: Any, rhs: Array, *, least: floa
     """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
-    The rows of constraints have at least the size ``least``, so that the rank takes a smaller block for round-off.
+    The rows of constraints have at least the size ``least``, so that a smaller block counts as round-off in the rank.
     """
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]

@@ -31,7 +31,7 @@ TURNS = 0.1
 class Balance(NamedTuple):
     """Configuration with springs and stresses, and the joint forces (g,) that balance it best.
 
-    ``force`` (n_v,) is the force without joints, ``left`` what remains unbalanced with them.
+    ``force`` (n_v,) is the unbalanced force without joint forces, ``left`` (n_v,) the force that these do not balance.
     """
 
     c: Configuration

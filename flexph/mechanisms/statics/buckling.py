@@ -85,13 +85,13 @@ class EquilibriumPoint(NamedTuple):
 
 
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
-    """See :meth:`flexph.Mechanism.buckling`."""
+    """Implementation of :meth:`flexph.Mechanism.buckling`."""
     point, is_limit = buckling_point(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
     return Buckling(point.factor, point.shape, is_limit, shape_parts(mechanism))
 
 
 def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Problem:
-    """Equilibrium problem of a state at rest; ValueError for parts that buckling loads do not take."""
+    """Equilibrium problem of a state at rest; ValueError for contacts and laws for which buckling is not available."""
     refuse_contacts(mechanism.connections, "mechanism.buckling")
     refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
@@ -112,9 +112,10 @@ def buckling_point(given: Problem, c: Configuration) -> tuple[EquilibriumPoint, 
 
 
 def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[float, Configuration, bool]:
-    """Factor of the inputs, from zero on, at which an equilibrium from a configuration loses its stability.
+    """Factor of the inputs, increased from zero, at which the equilibrium near a configuration loses its stability.
 
-    Also the last stable configuration, and True at a limit point, False at a bifurcation. Weights keep their size.
+    Returns this factor, the configuration there, and True at a limit point, False at a bifurcation. Weights are not
+    scaled.
     Raises ArithmeticError if there is no such factor up to the ``largest``, ValueError without a stable equilibrium.
     """
     start = equilibrium_point(given.pushed(0.0), 0.0, c)
@@ -150,7 +151,7 @@ def _lost(under: Callable[[float], Problem], last: EquilibriumPoint, largest: fl
 
 
 def _between(under: Callable[[float], Problem], below: EquilibriumPoint, above: EquilibriumPoint) -> EquilibriumPoint:
-    """Point between a stable and an unstable one at which the least ω² vanishes."""
+    """Equilibrium point, between a stable and an unstable one, at which the least ω² vanishes."""
 
     ends = {point.factor: point for point in (below, above)}
 

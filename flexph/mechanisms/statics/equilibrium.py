@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Unheld(ArithmeticError):
-    """Error for a mechanism without an equilibrium, as nothing holds it."""
+    """Error for a mechanism that has no equilibrium because no joint, spring or weight opposes its motion."""
 
 
 FADES = "; dampers and friction to the ground stop a rotation unless a drive of that rate keeps it up"
@@ -43,7 +43,7 @@ def equilibrium(
     time: float,
     redundant: str,
 ) -> State:
-    """See :meth:`flexph.Mechanism.equilibrium`."""
+    """Implementation of :meth:`flexph.Mechanism.equilibrium`."""
     refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
     refuse_hysteresis(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)

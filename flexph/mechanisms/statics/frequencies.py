@@ -55,7 +55,7 @@ ZERO, CERTAIN = 1e-13, 1e-6
 
 
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
-    """See :meth:`flexph.Mechanism.eigenfrequencies`."""
+    """Implementation of :meth:`flexph.Mechanism.eigenfrequencies`."""
     refuse_contacts(mechanism.connections, "mechanism.eigenfrequencies", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.eigenfrequencies")
     count = check.count("count", count)
@@ -77,7 +77,7 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
 
 
 def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count: int, name: str, follow: bool) -> Sweep:
-    """See :meth:`flexph.Mechanism.sweep`."""
+    """Implementation of :meth:`flexph.Mechanism.sweep`."""
     refuse_contacts(mechanism.connections, "mechanism.sweep", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.sweep")
     count = check.count("count", count)
@@ -218,7 +218,10 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
 
 
 def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
-    """Orthonormal basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it."""
+    """Basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it.
+
+    The basis vectors are returned after multiplication by 1 − QQᵀ.
+    """
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
     space = np.broadcast_to(np.eye(n), (len(Q), n, n))

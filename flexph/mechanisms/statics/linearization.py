@@ -172,7 +172,10 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Bodies with velocities, the first column of each among the states (k,); rows and columns of unrotated entries."""
+    """Bodies with velocities, index of the first velocity of each among the states (k,), and unrotated entries.
+
+    ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.
+    """
 
     bodies: Array
     columns: Array
@@ -227,8 +230,8 @@ def _with_springs(
 ) -> tuple[dict[str, Any], dict[str, slice]]:
     """E, J, R extended by spring forces (compliance 1/k), stresses of strain rows, and dampers.
 
-    The second value has the slices of the additional states by name. Springs of stiffness zero in the pose, of
-    ``slopes`` (springs,), have none.
+    The second value has the slices of the additional states by name. Springs whose stiffness
+    ``slopes`` (springs,) in the pose is zero have no state.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress

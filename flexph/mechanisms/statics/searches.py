@@ -66,7 +66,7 @@ Found = Corrected[Configuration]
 
 
 class Followed(NamedTuple):
-    """End of the load steps, and the share of the loads reached."""
+    """Result of the search by load steps, and the share of the loads reached."""
 
     end: Found
     share: float
@@ -74,7 +74,7 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of corrections in succession over which nothing holds the mechanism; each doubles the next."""
+    """Number of successive corrections without stored energy (nothing holds the mechanism); each doubles the next."""
 
     doublings: int = 0
 
@@ -96,7 +96,7 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start, with corrections that shrink from the first one on."""
+        """Result of Newton's method from the start; it fails unless each correction is smaller than the one before."""
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
@@ -187,7 +187,7 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
+        """Configuration after a correction, halved until all spring laws have values; size of the full correction."""
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
@@ -232,7 +232,7 @@ class Searches:
 
         ρ are the unbalanced forces and g the gaps. μ is the acceleration divided by the size, zero at balance. It is
         increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum, and halved
-        with each step in a flight over which no energy is stored.
+        with each successive step in which no energy is stored (``flight``).
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays

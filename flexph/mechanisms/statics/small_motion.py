@@ -61,7 +61,7 @@ class Spectrum(Labelled):
         they differ from ``values`` by ±iΩ, depending on the sense in which the larger part of the motion whirls, and
         are equal for motions along or about the axis.
     symmetries : tuple of str
-        Directions in which a steady motion with relative motion, such as steady rolling, is merely moved: translations,
+        Symmetries of a steady motion with relative motion, such as steady rolling, which only shift it: translations,
         rotations, turns of wheels. Their exponents are not among the ``values``.
     """
 
@@ -79,7 +79,7 @@ class Spectrum(Labelled):
         return f"<Spectrum about {self.about}: {len(self.values)} values{band}>"
 
     def _repr_html_(self) -> str:
-        """Its message, and the values with their frequencies, as notebooks show them."""
+        """HTML for notebooks: the message, and a table of the exponents with their frequencies."""
         upper = [s for s in self.values if s.imag >= 0.0]  # the others are conjugate to these
         rows = [(_exponent(s), float(s.imag), float(-s.real / abs(s) if s else 0.0) + 0.0) for s in upper]
         head = ("s [1/s]", "frequency [rad/s]", "damping ratio")
@@ -93,7 +93,7 @@ class Spectrum(Labelled):
         }
         variables = {
             "values": Variable(("motion",), self.values, "1/s", "exponent s of e^(st)"),
-            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent as it is seen in the world"),
+            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent in the fixed frame"),
             "frequency": Variable(("motion",), np.abs(self.values.imag), "rad/s", "frequency |Im s|"),
             "shapes": Variable(("motion", "displacement"), self.shapes.T, "", "shape of the motion, largest entry 1"),
         }
@@ -117,7 +117,7 @@ def _exponent(s: complex) -> str:
 class AtRest(NamedTuple):
     """Small motions ξ = P η of a mechanism on the null space of its constraints, about rest or steady rotation; dense.
 
-    ``later`` describes the motion at later angles, None at rest.
+    ``later`` gives the steady motion at later times; None at rest.
     """
 
     c: Configuration
@@ -161,7 +161,7 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
 
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
-    """See :meth:`flexph.Mechanism.spectrum`."""
+    """Implementation of :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.spectrum", takes_flows=True)
     small = small_motion(mechanism, state, inputs)
@@ -198,7 +198,7 @@ def _periodic(small: AtRest) -> Solution:
 
 
 def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
-    verdict = "no growing motion" + (f" above {solution.untold:.1g} 1/s" if solution.untold else "")
+    verdict = "no growing motion" + (f" above {solution.uncertain:.1g} 1/s" if solution.uncertain else "")
     if solution.growth:
         verdict = f"unstable: grows with {solution.growth:.4g} 1/s"
     if not np.any(steady.spin):

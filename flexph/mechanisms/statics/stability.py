@@ -37,7 +37,7 @@ MANY = 1000
 """Number of velocities up to which stability is tested, by dense algebra; above, it is not tested along load steps."""
 
 FEW = 300
-"""Number of velocities up to which stability is tested after each search, where the test is cheap beside this."""
+"""Number of velocities up to which stability is tested after each search, as it is cheap compared with the search."""
 ASKEW = 1e-8
 """Skew part of a stiffness, relative to its largest entry, up to which forces have a potential."""
 
@@ -99,7 +99,7 @@ def _free_basis(joints: JointForces) -> Array:
 def unstable_motions(given: Problem, c: Configuration) -> int:
     """Number of negative eigenvalues of the tangent stiffness beyond its error, at an equilibrium at rest.
 
-    None are counted of forces without a potential, whose stiffness is not symmetric.
+    Returns 0 for forces without a potential, whose stiffness is not symmetric.
     """
     free = _free_motions(given, c)
     whole = free.stiffness
@@ -118,20 +118,21 @@ def unstable_motions(given: Problem, c: Configuration) -> int:
 
 
 def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> None:
-    """Warn of an equilibrium at rest that is not stable; large mechanisms and those without a potential are not tested.
+    """Warn of an equilibrium at rest that is not stable.
 
-    In the plane of constraints on velocities an equilibrium has no energy to be least, either.
+    Large mechanisms, forces without a potential and nonholonomic constraints are not tested: for these two, stability
+    does not follow from a minimum of the energy.
     """
     springs, flows = mechanism.network.arrays.springs, mechanism.network.arrays.flows
     if mechanism.layout.velocities > FEW or springs.force_laws or any(law.of_rates for law in laws(mechanism)):
         return
-    if flows:  # which are of no potential
+    if flows:  # which have no potential
         return
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady_motion(mechanism, state))
     if number := unstable_motions(given, configuration(mechanism, state.x)):
         warn(
             f"the equilibrium is unstable: its stiffness has {number} negative eigenvalue{'s' * (number > 1)}, as "
-            "beyond a buckling load or upside down; from a pose beside it equilibrium comes to a stable one, and "
+            "beyond a buckling load or upside down; from a nearby pose, equilibrium finds a stable one, and "
             "mechanism.buckling gives the load at which stability is lost",
             ValidityWarning,
         )
@@ -140,7 +141,7 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
 def softest_motions(given: Problem, c: Configuration, count: int) -> tuple[Array, Array, Array]:
     """Least values of ω² of the small motions, ascending, their errors, and their shapes (n_v, count) with vᵀM v = 1.
 
-    See :func:`softest_motion`; fewer where the mechanism has fewer motions.
+    Fewer than ``count`` if the mechanism has fewer free motions. See :func:`softest_motion`.
     """
     free = _free_motions(given, c)
     reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass

@@ -54,7 +54,7 @@ def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
 def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> None:
     """Raise ValueError, naming the joint, if a joint to the ground does not allow the rotation.
 
-    G v are the rates of the constraints (g,) at the velocities v of the configuration, those of the rotation.
+    G v are the rates of the constraints (g,); the configuration has the velocities v of the rotation.
     """
     if not np.any(spin):
         return

@@ -70,7 +70,7 @@ def motion_after(given: Problem, c: Configuration, after: float) -> Later:
 
 
 def refuse_unsteady(given: Problem, c: Configuration) -> None:
-    """Raise ValueError, naming it, if a load, spring, damper or joint does not move along with a steady motion."""
+    """Raise ValueError, naming the element, if a load, spring, damper or joint does not follow a steady motion."""
     if not (np.any(given.steady.spin) or np.any(given.steady.velocity)):
         return
     _refuse_slips(given, c)

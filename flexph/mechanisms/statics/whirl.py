@@ -41,10 +41,10 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
 
 
 def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values: Array, shapes: Array) -> Array:
-    """Shapes (n_v, m) of the exponents (m,), of which those of equal ones whirl in different senses.
+    """Shapes (n_v, m) of the exponents (m,); those of equal exponents are combined so that each has one sense of whirl.
 
-    Motions of one exponent are a space, of which an eigenvalue solver gives any basis, mixed by round-off. This one
-    makes the difference of both circles of :func:`whirl`, relative to the motion, stationary.
+    Motions of one exponent are a space, of which an eigenvalue solver returns any basis, mixed by round-off. The basis
+    returned here makes the difference of both circles of :func:`whirl`, relative to the motion, stationary.
     """
     frame, speed = _frame(spin)
     shapes = np.array(shapes, dtype=complex)

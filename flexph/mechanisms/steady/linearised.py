@@ -132,7 +132,7 @@ def _allowed_displacements(rows: Array) -> Array:
 
 
 def system_of(motion: Moving) -> Reduced:
-    """System ż = A z of a steady motion; raises ValueError, naming it, if a part does not take part in the motion."""
+    """System ż = A z of a steady motion; raises ValueError, naming the part, if one does not follow the motion."""
     sizes = np.diag(motion.sizes)
     system = reduced(equations(motion).in_axes(sizes))
     for i in range(1, SAMPLES + 1):

@@ -1,8 +1,8 @@
 """Spectrum of small motions about a steady motion with relative motion, such as steady rolling, without its symmetries.
 
-A symmetry moves all of the motion: a translation or rotation in the world, or the turn of a wheel about its axis. It
-moves a state z₀ along g with A g again along symmetries. Along these, small motions neither grow nor oscillate relative
-to a motion that was moved, and their exponents are left out of a spectrum by name.
+A symmetry shifts the whole motion: a translation or rotation in the world, or the turn of a wheel about its axis. Its
+directions g in state space are an invariant subspace of A (A g is a combination of such directions). Small motions
+within it lead to a shifted steady motion; the spectrum names them and omits their exponents.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ NEUTRAL = 1e-15
 
 
 def has_relative_motion(mechanism: Model, state: State) -> bool:
-    """True if a state moves and has rows of rates, slipping wheels, or bodies that do not move as one rigid body."""
+    """True if a state moves and has rate constraints, slipping wheels, or bodies that do not move as one rigid body."""
     c = configuration(mechanism, state.x)
     if not np.any(velocities_of(mechanism, c)):
         return False
@@ -160,14 +160,14 @@ def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input])
 def _message(names: tuple[str, ...], growth: float, *, neutral: int) -> str:
     verdict = f"unstable: grows with {growth:.4g} 1/s" if growth else "no growing motion"
     left = f"; without its symmetries ({', '.join(names)})" if names else ""
-    others = f"; {neutral} of value zero lead to other steady motions, as another speed" if neutral else ""
+    others = f"; {neutral} of value zero lead to other steady motions, such as another speed" if neutral else ""
     return f"small motions about a steady motion, in the frame that moves with it ({verdict}){left}{others}"
 
 
 def _modes(matrix: Array, symmetric: Array) -> _Modes:
-    """Eigenvalues without those of an invariant subspace (basis ``symmetric``).
+    """Eigenvalues of a matrix, except those on an invariant subspace with the basis ``symmetric``.
 
-    Those of a singular remainder are exactly zero.
+    If the matrix on the complement is singular, its zero eigenvalues are returned as exact zeros.
     """
     others = null_space(symmetric.T) if symmetric.shape[1] else np.eye(len(matrix))
     rest = others.T @ matrix @ others

@@ -58,7 +58,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
     points = np.array([_at(gmsh, tag, uv) for uv in places])
     normals = np.array([_normal(gmsh, tag, uv) for uv in places])
     if np.abs(normals - normals[0]).max() < 1e-6:
-        outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
         form = {
             "normal": (outward * normals[0]).tolist(),
             "at": points[0].tolist(),
@@ -82,7 +82,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
     turned = np.sort(np.unique(np.round(np.arctan2(n[:, 1], n[:, 0]), 6)))
     gaps = np.diff(np.append(turned, turned[0] + 2.0 * np.pi))
     angle = 2.0 * np.pi if gaps.max() < 1.5 * np.median(gaps) else 2.0 * np.pi - gaps.max() + np.median(gaps)
-    outward = _outward(gmsh, solid, points[0], normals[0], 1e-4 * abs(signed))
+    outward = _outward(gmsh, solid, tag, places, 1e-4 * abs(signed))
     on_axis = np.array([cx, cy]) @ across
     ends = [(on_axis + s * axis).tolist() for s in (along.min(), along.max())]
     return {
@@ -129,7 +129,7 @@ def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, 
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     if kind == "Plane":
-        outward = _outward(gmsh, solid, at, normal, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * np.sqrt(gmsh.model.occ.getMass(2, tag)))
         points = [_at(gmsh, tag, place) for place in places]
         return {
             "normal": (outward * normal).tolist(),
@@ -141,11 +141,11 @@ def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, 
     far, far_normal = _at(gmsh, tag, other), _normal(gmsh, tag, other)
     if kind == "Sphere":
         radius = float(np.dot(at - far, normal - far_normal) / np.dot(normal - far_normal, normal - far_normal))
-        outward = _outward(gmsh, solid, at, normal, 1e-4 * abs(radius))
+        outward = _outward(gmsh, solid, tag, places, 1e-4 * abs(radius))
         return {"radius": abs(radius), "middle": (at - radius * normal).tolist(), "concave": outward * radius < 0.0}
     radius, axis = float(np.linalg.norm(slopes[0])), slopes[1] / np.linalg.norm(slopes[1])
     sign = _sign_of_radius(axis, radius, (at, normal), (far, far_normal))
-    outward = _outward(gmsh, solid, at, normal, 1e-4 * radius)
+    outward = _outward(gmsh, solid, tag, places, 1e-4 * radius)
     on_axis = at - sign * radius * normal
     reach = (np.array([low[1], high[1]]) - uv[1]) * np.linalg.norm(slopes[1])
     ends = [(on_axis + s * axis).tolist() for s in reach]
@@ -172,9 +172,19 @@ def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
     return 1.0 if misses[0] <= misses[1] else -1.0
 
 
-def _outward(gmsh: Any, solid: int, at: Any, normal: Any, step: float) -> float:
-    """Sign of a normal that makes it point out of the solid."""
-    return -1.0 if gmsh.model.isInside(3, solid, list(at + step * normal)) else 1.0
+def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float:
+    """Sign of the normals of a face that makes them point out of the solid, by a place on it.
+
+    A place on the rim of a shoulder has the solid on both sides; then the next one decides.
+    """
+    half = len(places) // 2
+    for uv in (*places[half:], *places[:half]):
+        at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
+        if not gmsh.model.isInside(3, solid, list(at + step * normal)):
+            return 1.0
+        if not gmsh.model.isInside(3, solid, list(at - step * normal)):
+            return -1.0
+    return 1.0
 
 
 def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:

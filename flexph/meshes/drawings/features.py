@@ -2,8 +2,8 @@
 
 Names depend only on the drawing, not on the size of cells.
 
-Cylindrical faces of one axis and radius that meet are one feature. A bore or pin is a full turn: fillets and the ends
-of slots are left out.
+Cylindrical faces of one axis and radius that meet are one feature. A bore or pin is a full turn, but for a keyway or a
+flat: fillets and the ends of slots are left out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..contents import ProposedPort
 
 NEAR = 1e-4
 """Distance of axes, relative to the radius, up to which faces are coaxial."""
-ROUND = 0.95
-"""Share of a full turn from which faces of a cylinder are a bore or pin."""
+ROUND = 0.7
+"""Share of a full turn from which faces of a cylinder are a bore or pin: 0.9 without a keyway, 0.5 at a slot end."""
 WHOLE_SPHERE = 0.2
 """Share of a sphere from which its face is a ball or socket."""
 

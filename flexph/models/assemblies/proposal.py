@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...meshes.drawings.drawing import Drawing
 from .freedoms import Pair, pair_of
+from .gears import Gears, Hinged, meshings, proposed_gears
 from .touching import Touch, contacts
 
 GROUND_WORDS = re.compile(
@@ -34,7 +34,10 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Proposed mechanism: ground part and the reason for it, joints, omitted joints, free parts, overlaps [m³]."""
+    """Proposed mechanism: ground part and reason, joints, omitted contacts, free parts, overlaps of two parts [m³].
+
+    ``gears``: gear pairs, and wheels without one.
+    """
 
     ground: str
     reason: str
@@ -42,24 +45,32 @@ class Proposal:
     left_out: tuple[ProposedJoint, ...]
     free: tuple[str, ...]
     overlaps: tuple[tuple[str, str, float], ...] = ()
+    gears: Gears = field(default_factory=Gears)
 
 
 def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     """Propose a mechanism for a drawing; ``ground`` names the fixed part.
 
-    A pin that can rotate in all of its bores is welded to one of the parts. Two parts in contact at a single plane are
-    welded if one of them has no other joint; otherwise this contact is omitted. Raises ValueError for fewer than two
-    parts or an unknown ground.
+    Parts that their contacts weld are one body to the others, so that a shaft in two bearings has one joint. A pin that
+    turns in all of its bores is welded to the gear wheels that it carries, or to one of the parts. Two parts that share
+    a single plane are welded if one of them has no other joint; otherwise the plane is omitted. Raises ValueError for
+    fewer than two parts or an unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
     touches = contacts(drawing)
     names = [part.name for part in drawing.parts]
     ground, reason = _ground(drawing, touches, ground)
+    meshes, alone = meshings(drawing, touches)
+    wheels = {name for m in meshes for name in (m.first, m.second)}
     groups = {name: name for name in names}
-    welds = [_loose_pin(name, group, groups) for name, group in _pins(names, ground, touches)]
-    joints, left_out = _between(names, groups, touches)
-    held = {name for joint in (*welds, *joints) for name in (joint.first, joint.second)}
+    pins = _loose_pins(names, {ground, *wheels}, touches)
+    pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels)]
+    order = {name: names.index(group) for name, group in groups.items()}
+    welds = _rigid(groups, touches)
+    moving, left_out = _between(groups, touches)
+    joints = sorted([*welds, *moving], key=lambda j: sorted((order[j.first], order[j.second])))
+    held = {name for joint in (*pinned, *joints) for name in (joint.first, joint.second)}
     for joint in [j for j in left_out if j.pair.kind == "planar"]:
         bare = [name for name in (joint.first, joint.second) if name not in held]
         if bare:
@@ -67,8 +78,11 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
             joints.append(ProposedJoint(joint.first, joint.second, _weld(joint.pair), joint.touches, (remark,)))
             left_out.remove(joint)
             held |= {joint.first, joint.second}
+            _join(groups, joint.first, joint.second)
     free = tuple(name for name in names if name not in held and name != ground)
-    return Proposal(ground, reason, (*welds, *joints), tuple(left_out), free, drawing.overlaps)
+    hinged = [Hinged((groups[j.first], groups[j.second]), j.pair) for j in joints]
+    gears = proposed_gears(meshes, alone, groups, hinged, ground)
+    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, drawing.overlaps, gears)
 
 
 def _weld(pair: Pair) -> Pair:
@@ -91,18 +105,34 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
     return best, "a guess: it touches the most parts and is the largest of those; --ground names another"
 
 
-def _pins(names: Sequence[str], ground: str, touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
-    """Loose pins with their contacts: parts that are pins in two or more other parts and can rotate in each of them."""
-    pins = []
+def _loose_pins(names: Sequence[str], others: set[str], touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
+    """Pins, on one line, in two or more rigid groups of other parts, and free to turn in each; ``others`` are none."""
+    pins = {}
     for name in names:
         own = [t for t in touches if name in (t.first, t.second)]
         round_ones = [t for t in own if t.kind == "pin"]
-        others = {t.second if t.first == name else t.first for t in round_ones}
-        if name == ground or len(others) < 2:
+        if name in others or len(_others(name, round_ones)) < 2:
             continue
         if pair_of(own).kind in ("hinge", "cylindrical") and _is_pin(name, round_ones):
-            pins.append((name, round_ones))
-    return pins
+            pins[name] = round_ones
+    loose = []
+    for name, own in pins.items():
+        groups = {other: other for other in names}
+        for other, its in pins.items():
+            if other != name:
+                _join(groups, _other(other, its[0]), other)
+        _rigid(groups, [t for t in touches if name not in (t.first, t.second)])
+        if len({groups[other] for other in _others(name, own)}) > 1:  # otherwise a shaft in bearings of one body
+            loose.append((name, own))
+    return loose
+
+
+def _other(name: str, touch: Touch) -> str:
+    return touch.second if touch.first == name else touch.first
+
+
+def _others(name: str, touches: Sequence[Touch]) -> set[str]:
+    return {_other(name, t) for t in touches}
 
 
 def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
@@ -110,29 +140,59 @@ def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
-def _loose_pin(name: str, touches: Sequence[Touch], groups: dict[str, str]) -> ProposedJoint:
-    """Weld of a loose pin to the part of its first contact, which it joins in ``groups``."""
-    host = touches[0]
-    other = host.second if host.first == name else host.first
-    groups[name] = groups[other]
-    remark = f"{name} turns in all of its bores: it is held in {other} here"
-    return ProposedJoint(other, name, Pair("weld", host.at, host.axis, 0), (host,), (remark,))
+def _held_pins(name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str]) -> list[ProposedJoint]:
+    """Welds of a pin to the gear wheels that it carries, or to the first part that it is in."""
+    carried = {_other(name, t): t for t in reversed(touches) if _other(name, t) in wheels}
+    why = " with its gear wheel" if carried else " here"
+    welds = []
+    for host in list(carried.values())[::-1] or touches[:1]:
+        other = _other(name, host)
+        _join(groups, other, name)
+        remark = f"{name} turns in all of its bores: it is held in {other}{why}"
+        welds.append(ProposedJoint(other, name, Pair("weld", host.at, host.axis, 0), (host,), (remark,)))
+    return welds
 
 
-def _between(
-    names: Sequence[str], groups: dict[str, str], touches: Sequence[Touch]
-) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups of parts; and omitted joints: of unknown kind, or of contact at a single plane."""
-    joints: list[ProposedJoint] = []
-    left_out: list[ProposedJoint] = []
-    for one, two in combinations(dict.fromkeys(groups[name] for name in names), 2):
-        own = [t for t in touches if {groups[t.first], groups[t.second]} == {one, two}]
-        if not own:
-            continue
+def _join(groups: dict[str, str], one: str, two: str) -> None:
+    """Make one group of those of two parts, with the name of the first in the order of the parts."""
+    names = list(groups)
+    kept, gone = sorted((groups[one], groups[two]), key=names.index)
+    for name, group in groups.items():
+        if group == gone:
+            groups[name] = kept
+
+
+def _rigid(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
+    """Join the groups that their contacts weld, until no more are; return the welds."""
+    welds: list[ProposedJoint] = []
+    while True:
+        found = next((joint for joint in _pairs(groups, touches) if joint.pair.kind == "weld"), None)
+        if found is None:
+            return welds
+        welds.append(found)
+        _join(groups, found.first, found.second)
+
+
+def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[ProposedJoint]:
+    """Joint of each two groups in contact."""
+    between: dict[tuple[str, str], list[Touch]] = {}
+    order = {name: k for k, name in enumerate(groups)}
+    for touch in touches:
+        one, two = sorted((groups[touch.first], groups[touch.second]), key=order.__getitem__)
+        if one != two:
+            between.setdefault((one, two), []).append(touch)
+    for _, own in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
         pair = pair_of(own)
         main = min(own, key=lambda t: ("slot", "ball", "pin", "bores", "plane").index(t.kind))
-        joint = ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
-        (left_out if pair.kind in ("other", "planar") else joints).append(joint)
+        yield ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
+
+
+def _between(groups: Mapping[str, str], touches: Sequence[Touch]) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
+    """Joints between groups; second, the pairs left out: of unknown kind, or in contact at a single plane."""
+    joints: list[ProposedJoint] = []
+    left_out: list[ProposedJoint] = []
+    for joint in _pairs(groups, touches):
+        (left_out if joint.pair.kind in ("other", "planar") else joints).append(joint)
     return joints, left_out
 
 
@@ -143,7 +203,9 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
     if pair.kind == "slot":
         remarks.append("the slider leaves all turns free: other joints must keep the parts parallel")
     if pair.kind == "cylindrical":
-        remarks.append("nothing in the drawing holds it along its axis: a hinge if something does")
+        remarks.append(
+            "nothing in the drawing holds it along its axis: a hinge if something does, a screw if it has a thread"
+        )
     if pair.kind == "weld" and not any(t.kind == "bores" for t in touches):
         remarks.append("their surfaces leave no motion")
     return remarks

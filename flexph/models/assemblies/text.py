@@ -15,6 +15,7 @@ from ...meshes.drawings.drawing import CELLS_ALONG, Drawing, Part
 from ...meshes.drawings.flat_parts import THIN, flat_part
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from .gears import ProposedGear
 from .proposal import Proposal, ProposedJoint, direction, loops
 from .touching import SURE
 
@@ -52,6 +53,12 @@ class _Ports:
         self.regions.setdefault(body, {})[name] = region
         return f"{body}.{name}"
 
+    def turning(self, body: str, at: Array) -> str:
+        """Name of a port that turns with a body: a new one at the place, or of a flexible body the first one."""
+        if body in self.flexible and body in self.places:
+            return f"{body}.{next(iter(self.places[body]))}"
+        return self.add(body, "wheel", at, "")
+
 
 def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder: Path, name: str) -> str:
     """Text of the model file ``name`` in a folder, for :func:`flexph.models.load_model`.
@@ -69,7 +76,8 @@ def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder
     _refuse_light([part for part in drawing.parts if part.name != proposal.ground], choices)
     ports = _Ports(choices.flexible)
     joints = [line for joint in proposal.joints for line in _joint(joint, proposal, ports)]
-    joints = [*_weld_to_ground(known[proposal.ground], proposal, ports), *joints]
+    gears = [line for gear in proposal.gears.pairs for line in _gear(gear, proposal, ports)]
+    joints = [*_weld_to_ground(known[proposal.ground], proposal, ports), *joints, *gears]
     mesh = _mesh(drawing, choices, folder)
     bodies = [line for part in drawing.parts for line in _body(part, ports, choices, mesh=mesh, proposal=proposal)]
     return "\n".join(
@@ -221,6 +229,21 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
     yield f"  - {{kind: {WRITTEN.get(kind, kind)}, {one}: {_text(start)}, {two}: {end}{along}}}"
 
 
+def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
+    """Connection of a gear pair; a carrier that stands still is left out."""
+    meshing = gear.meshing
+    ends = [ports.turning(body, at) for body, at in zip((meshing.first, meshing.second), meshing.places, strict=True)]
+    along = f"ratio: {meshing.ratio:.12g}, axis: {_list(direction(meshing.axis))}"
+    if gear.carrier != proposal.ground:
+        along += f", carrier: {_text(ports.turning(gear.carrier, meshing.places[0]))}"
+    yield f"  # {_gear_sureness(gear)}: {meshing.words}"
+    yield f"  - {{kind: gear, first: {_text(ends[0])}, second: {_text(ends[1])}, {along}}}"
+
+
+def _gear_sureness(gear: ProposedGear) -> str:
+    return "sure" if gear.meshing.toothed else "likely"
+
+
 def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
     """Lines of the weld of the fixed part to the ground."""
     port = ports.add(part.name, "ground", part.centre, "")
@@ -248,6 +271,7 @@ def _left_out(proposal: Proposal) -> list[str]:
         planar, count = joint.pair.kind == "planar", joint.pair.freedoms
         why = "others hold them already" if planar else f"no joint here has these {count} freedoms"
         lines.append(f"  # left out: {what} ({why})")
+    lines += [f"  # left out: {words}" for words in proposal.gears.left_out]
     lines += [f"  # nothing holds {name}: it is free" for name in proposal.free]
     lines += [f"  # {words}" for words in _overlaps(proposal)]
     return lines
@@ -283,11 +307,18 @@ def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"
 
 
+def _gear_words(gear: ProposedGear) -> str:
+    own = gear.meshing
+    return f"{_gear_sureness(gear)}: gear pair of {own.first} and {own.second} with ratio {own.ratio:.6g}"
+
+
 def summary(proposal: Proposal) -> list[str]:
-    """Lines on the ground, each joint and the free parts."""
+    """Ground, joints, gears and free parts, a line each."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
         *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),
+        *(_gear_words(gear) for gear in proposal.gears.pairs),
+        *(f"left out: {words}" for words in proposal.gears.left_out),
         *(f"nothing holds {name}" for name in proposal.free),
         *_overlaps(proposal),
     ]

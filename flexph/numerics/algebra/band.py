@@ -1,9 +1,9 @@
 """Banded LU factorisation with pivoting, in compiled loops.
 
 Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, with entry (i, j) at ``j − i + w``. The
-following entries hold fill from row exchanges and pad the row to a whole lane. The last two hold the extents of the
-factors below and to the right of the diagonal, as many rows of a border have few entries. LAPACK's ``dgbtrf`` spends
-most of its time in calls for matrices as narrow as these.
+following entries hold fill from row exchanges and pad the row to a multiple of LANES entries, which vector instructions
+process together. The last two hold the extents of the factors below and to the right of the diagonal, as many rows of a
+border have few entries. LAPACK's ``dgbtrf`` spends most of its time in calls for matrices as narrow as these.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def backward(A: Array, w: int, x: Array, count: int) -> None:
 
 
 def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
-    """Solve A X = B in place, X (n, k) with k a multiple of a lane."""
+    """Solve A X = B in place, X (n, k) with k a multiple of LANES."""
     held1 = cython.declare(Number)
     n = A.shape[0]
     width = A.shape[1]

@@ -22,10 +22,11 @@ BLOCK = cython.declare(cython.Py_ssize_t, 32)
 
 
 def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array) -> int:
-    """Write orthonormal rows with out A = 0 to ``out``, overwriting A (k, c); returns their number, −1 if undecided.
+    """Write an orthonormal basis of the left null space, out A = 0, to the rows of ``out``; returns their number.
 
-    A column whose remainder is below ``limit`` times the largest one depends on those before it. ``gain`` (k,) and
-    ``space`` (c,) are work space.
+    A column counts as dependent on those before it if its remainder is below ``limit`` times the largest column.
+    Returns −1 if a remainder is too near to this limit. A (k, c) is overwritten; ``gain`` (k,) and ``space`` (c,) are
+    work space.
     """
     held1 = cython.declare(cython.double)
     rank = cython.declare(cython.Py_ssize_t)
@@ -61,7 +62,7 @@ def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array)
 
 
 def _longest(A: Array, j: int) -> tuple[int, float]:
-    """Longest column from column j on, in the rows from j on, and its length."""
+    """Index and length of the longest of the columns from j on, over the rows from j on."""
     longest = j
     largest = 0.0
     for c in range(j, A.shape[1]):
@@ -95,7 +96,7 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
 
 
 def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
-    """Minimise |B x − b| by Householder QR, A = [B b] with n + 1 columns, which it overwrites; B is of full rank n.
+    """Minimise |B x − b| by Householder QR for B of full rank n; A = [B b] with n + 1 columns is overwritten.
 
     ``gain`` (n,) and ``space`` (n + 1,) are work space.
     """
@@ -116,7 +117,7 @@ def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
 def factor(A: Array, pivot: Array) -> None:
     """Factor a matrix in place, with row exchanges; zero pivots give NaN or infinity.
 
-    Columns are eliminated in blocks; each entry takes its products in the order of elimination by single columns.
+    Columns are eliminated in blocks, with the operations on each entry in the same order as column by column.
     """
     n = A.shape[0]
     for number in range((n + BLOCK - 1) // BLOCK):
@@ -155,7 +156,7 @@ def _factor_columns(A: Array, pivot: Array, first: int, last: int) -> None:
 
 
 def solve(A: Array, pivot: Array, x: Array) -> None:
-    """Solve for one right-hand side in place, with the leading part of A of its size."""
+    """Solve for one right-hand side x (n,) in place by the factors in the leading (n, n) part of A."""
     held1 = cython.declare(cython.double)
     n = x.size
     for k in range(n):
@@ -206,7 +207,7 @@ def solve_many(A: Array, pivot: Array, X: Array) -> None:
 
 
 def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
-    """Product of A without its first ``skipped`` columns and B, written to the first columns of ``out``."""
+    """Write the product A[:, skipped:] B to the first columns of ``out``."""
     for i in range(A.shape[0]):
         for j in range(B.shape[1]):
             out[i][j] = 0.0
@@ -214,7 +215,7 @@ def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
 
 
 def add_rows(col: Array, first: int, val: Array, B: Array, row: int, out: Array) -> None:
-    """Add val_e times a row of B to the row col_e − ``first`` of ``out``, for all entries e of a sparse row."""
+    """Add val_e times row ``row`` of B to row col_e − ``first`` of ``out``, for all entries e of a sparse row."""
     columns = B.shape[1]
     for e in range(col.size):
         add_row(out, (col[e] - first) * columns, val[e], B, row * columns, columns)

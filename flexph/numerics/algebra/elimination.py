@@ -23,7 +23,8 @@ KEPT = cython.declare(cython.double, 0.1)
 def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     """Factor the leading (n, n) part of a matrix in place, with row exchanges; returns False if it is singular.
 
-    Rows must extend to a whole lane. In a matrix with few nonzeros, zeros are skipped; ``entries`` is work space.
+    Rows must be padded to a multiple of LANE entries. In a matrix with few nonzeros, zeros are skipped; ``entries``
+    is work space.
     """
     count = cython.declare(cython.Py_ssize_t)
     count = 0
@@ -72,7 +73,7 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
-    """Factor A in place, by groups of LANE columns; ``pivot`` gets the rows exchanged. False if A is singular."""
+    """Factor A in place by groups of LANE columns, writing the exchanged rows to ``pivot``; False if A is singular."""
     first = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     first = 0

@@ -8,7 +8,7 @@ from ..arrays import Array
 
 
 class End(NamedTuple):
-    """Rows of the unknowns that are eliminated, and of those in the middle, from an end of the matrix on."""
+    """Rows of a banded matrix from one end on: of the eliminated unknowns, then of those in the middle."""
 
     matrix: Array  # (eliminated + half, width), see band
     pivot: Array  # (eliminated + half,); entry ``eliminated`` is 1 if the elimination succeeded

@@ -1,15 +1,16 @@
 """Banded LU factorisation from both ends of the matrix, in two threads where it is large.
 
-Of N unknowns with half bandwidth w the first ones, T, and the last ones, B, are coupled through w in the middle, S:
+Of N unknowns with half bandwidth w the first ones (T) and the last ones (B) are coupled only through w unknowns in the
+middle (S):
 
     A = [[T, T_S, 0], [S_T, S, S_B], [0, B_S, B]].
 
 T is eliminated downwards and B upwards, with exchanges among their own rows; then S − S_T T⁻¹ T_S − S_B B⁻¹ B_S is
-factored. Both halves write to memory of their own, so that one thread and two give the same bits (van der Vorst,
+factored. The two halves write to separate memory, so that one thread and two give the same bits (van der Vorst,
 Parallel Computing 5 (1987) 45). T and B must be regular.
 
-The rows of T and S are stored as in :mod:`.band`; after them stand those of B from the last one on, and then w rows for
-what B adds to S, in the same order.
+The rows of T and S are stored as in :mod:`.band`. They are followed by the rows of B from the last one upwards, and by
+w rows for the contribution of B to S, also upwards.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ LEAST_SOLVED = cython.declare(cython.Py_ssize_t, 50_000)
 
 
 def has_halves(N: int, w: int) -> bool:
-    """True for a matrix that is factored from both ends."""
+    """True if a matrix of N rows and half bandwidth w is factored from both ends."""
     return 0 < 4 * w <= N and N * w * w >= LEAST_WORK
 
 
 def rows_of_halves(N: int, w: int) -> int:
-    """Number of rows that store a matrix."""
+    """Number of stored rows of a matrix with N rows and half bandwidth w."""
     return N + w if has_halves(N, w) else N
 
 
@@ -51,7 +52,7 @@ def is_of_second(N: int, w: int, i: int, j: int) -> bool:
 
 
 def rows_of_first(N: int, w: int) -> int:
-    """Number of rows before those of B."""
+    """Number of stored rows of T and S, which precede those of B."""
     return _first(N, w) + w
 
 
@@ -70,7 +71,7 @@ def _first_end(A: Array, pivot: Array, w: int, x: Array) -> End:
 
 
 def _second_end(A: Array, pivot: Array, w: int, other: Array) -> End:
-    """Rows of B and of its part of S, with their right-hand side ``other``."""
+    """Rows of B and of its contribution to S, with their right-hand side ``other``."""
     end = rows_of_first(A.shape[0] - w, w)
     rows = A.shape[0]
     return End(part(A, end, rows), part(pivot, end, rows), w, rows - w - end, part(other, 0, rows - end))

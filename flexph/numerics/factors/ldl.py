@@ -66,10 +66,7 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
 
 
 def _terms(matrix: Any, basis: Any) -> Array:
-    """Diagonal of |T|ᵀ|V
-
-    T|, the size of the terms of TᵀVT: ``matrix`` is V, ``basis`` is T, (k,).
-    """
+    """Diagonal (k,) of |T|ᵀ|V||T|, the size of the terms of TᵀVT, with V = ``matrix`` and T = ``basis``."""
     own = abs(basis)
     image = abs(matrix) @ own
     products = own.multiply(image) if sparse.issparse(own) else own * image
@@ -77,7 +74,7 @@ def _terms(matrix: Any, basis: Any) -> Array:
 
 
 def _semi_definite(name: str, product: Array, size: Array) -> Array:
-    """Semi-definite matrix nearest to a product with terms of a size; a definite product is unchanged."""
+    """Semi-definite matrix nearest to a product whose terms have the ``size`` (k,); a definite product is unchanged."""
     unit, noise = product / np.outer(size, size), NOISE * len(size)
     try:
         np.linalg.cholesky(unit - noise * np.eye(len(size)))

@@ -84,7 +84,7 @@ def some_rows(matrix: Any, rows: Any) -> Any:
 
 
 def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """Sparse matrix with a dense block at a corner."""
+    """Sparse matrix of a ``shape`` with a dense block whose first entry is at the row and column ``corner``."""
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()
@@ -107,7 +107,7 @@ def without_product(solve: Callable[[Array], Array], left: Array, right: Any) ->
 
 
 def inverse_by_blocks(matrix: Any) -> Any:
-    """Inverse of a symmetric positive definite sparse matrix by its connected blocks, those of one size together."""
+    """Inverse of a symmetric positive definite sparse matrix, block by connected block; equal sizes in one call."""
     a = sparse.csr_array(matrix)
     _, label = sparse.csgraph.connected_components(a, directed=False)
     sizes = np.bincount(label)

@@ -61,7 +61,7 @@ class _Elimination:
         self._turn = dict.fromkeys(self.rows, 0)
 
     def run(self) -> None:
-        """Eliminate until no row is open."""
+        """Eliminate until every row has a pivot or is dropped as dependent."""
         for i in list(self.rows):
             self._rank(i)
         while self._queue:
@@ -84,7 +84,7 @@ class _Elimination:
         heapq.heappush(self._queue, ((count - 1) * (len(row) - 1), len(row), i, self._turn[i], j))
 
     def _take(self, i: int, j: int) -> None:
-        """Make entry (i, j) a pivot and eliminate its column from all other rows."""
+        """Pivot on entry (i, j): eliminate column j from all other rows."""
         pivot = self.rows[i].pop(j)
         self.rows[i] = rest = {k: v / pivot for k, v in self.rows[i].items()}
         self.pivots[i] = j

@@ -132,7 +132,7 @@ class Part(Loader):
     """Import loader of a module of loops x, from the names ``x__f`` in the extension module of its folder."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Use Python's default."""
+        """Return None, so that Python creates the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Copy the functions that Python may call into the module."""

@@ -66,7 +66,7 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _as_arrays(value: Any) -> Any:
-    """Replace numbers in nested tuples by arrays of one."""
+    """Copy of nested tuples with each number replaced by an array of length one."""
     if isinstance(value, tuple):
         inner = [_as_arrays(own) for own in value]
         return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)

@@ -19,6 +19,6 @@ def allowed_threads() -> int:
 
 
 def run_both(task: Callable[[Any], None], first: Any, second: Any, apart: bool) -> None:
-    """Run a task on two parts, one after the other."""
+    """Run a task on two parts, in uncompiled loops one after the other; compiled ones use two threads if ``apart``."""
     task(first)
     task(second)

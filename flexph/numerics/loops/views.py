@@ -127,7 +127,7 @@ def magnitude(x: complex) -> float:
 
 
 def padded(count: Any) -> Any:
-    """Next multiple of a lane."""
+    """Smallest multiple of LANES that is at least ``count``."""
     return -(-count // LANES) * LANES
 
 
@@ -137,7 +137,7 @@ def stored(w: Any) -> Any:
 
 
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
-    """Compute A[i:] −= factor · B[j:] for ``count`` entries, rounded up to a whole lane."""
+    """Compute A[i:] −= factor · B[j:] for ``count`` entries, rounded up to a multiple of LANES."""
     count = min(padded(count), A.size - i, B.size - j)  # a view may end within a lane
     A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
 
@@ -153,14 +153,14 @@ def _times(factor: complex, values: Any) -> Any:
 
 
 def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
-    """Compute A[i:] −= Σ_k A[f + k] A[j + k step:], k in a lane, for ``count`` entries rounded up to a lane."""
+    """Compute A[i:] −= Σ_k A[f + k] A[j + k step:], k < LANES, for ``count`` entries, rounded up likewise."""
     factors = [get(A, f + k) for k in range(LANES)]
     for k, factor in enumerate(factors):
         take(A, i, A, j + k * step, factor, count)
 
 
 def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:
-    """Compute out[i:] = x A[i:] + y B[i:] for ``count`` entries, rounded up to a whole lane."""
+    """Compute out[i:] = x A[i:] + y B[i:] for ``count`` entries, rounded up to a multiple of LANES."""
     o, a, b = (v.reshape(-1)[i : i + padded(count)] for v in (out, A, B))
     o[...] = _times(x, a) + _times(y, b)
 

@@ -459,6 +459,18 @@ def test_changes_check_themselves(arguments, message):
             make("hinge", **arguments)
 
 
+def test_a_lock_of_what_a_drive_moves_is_refused_with_the_run_before_it():
+    joints = [hinge("bar.root", GROUND, name="root"), drive("bar.root", angle=lambda t: 0.3 * t, name="motor")]
+    driven = connect({"bar": rigid.bar(1.0, 2.0)}, joints)
+    start, times = driven.consistent_state(driven.assemble({"bar": 0.0})), np.linspace(0.0, 1.0, 11)
+    with pytest.raises(InputError, match=r"'motor'.*release") as error:
+        integrate(driven, start, times, changes=[lock("root", at=0.5)])
+    assert error.value.solution.times[-1] == 0.5
+    run = integrate(driven, start, times, changes=[release("motor", at=0.5), lock("root", at=0.5)])
+    assert run.measured(joint_angle("bar.root", GROUND))[[5, -1]] == pytest.approx(0.15, abs=ROUND_OFF)
+    assert run.energy_drift() < ROUND_OFF
+
+
 def test_a_joint_that_an_earlier_run_locked_is_released_by_its_own_mechanism():
     """The mechanism at the end of that run has the lock in place of the joint, whose release would drop both."""
     arm = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND, name="pivot")])

@@ -386,7 +386,7 @@ def test_a_transformer_may_short_sources_too():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: capacitor("a", "a", 1.0), "must stand between two nodes, got 'a' twice"),
+        (lambda: capacitor("a", "a", 1.0), "must connect two different nodes, got 'a' twice"),
         (lambda: capacitor("a", 3, 1.0), "minus must be a text, got 3"),
         (lambda: capacitor("a", "b", -1.0), "capacitance must be positive, got -1.0 F"),
         (lambda: inductor("a", "b", 0.0), "inductance must be positive, got 0.0 H"),
@@ -403,7 +403,7 @@ def test_a_transformer_may_short_sources_too():
         (lambda: low_pass().voltages(np.zeros(5)), "states must have shape (..., 2), got (5,)"),
         (lambda: low_pass().voltages(np.zeros(2), {"W": 1.0}), "no source 'W': there are 'V', 'out'"),
         (lambda: low_pass().phdae("loop"), "form must be one of 'tree', 'nodal'"),
-        (lambda: bent().linear(), "not linear: 'L', 'C1', 'R0'"),
+        (lambda: bent().linear(), "nonlinear: 'L', 'C1', 'R0'"),
         (
             lambda: low_pass(C=capacitor("out", "gnd", Energy(lambda q: np.logaddexp(q, -q), np.tanh))).state(
                 {"C": 2.0}

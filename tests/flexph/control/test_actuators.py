@@ -48,7 +48,7 @@ def test_limits_of_answers_and_of_their_rates():
 @pytest.mark.parametrize(("around", "name"), [(saturated, "limits"), (rate_limited, "rates")])
 def test_ports_that_are_not_answered_for_are_named(around, name):
     controller = around(counting(), {"mtr": 5.0})
-    with pytest.raises(ValueError, match=f"has {name} for 'mtr', and answers for 'motor'"):
+    with pytest.raises(ValueError, match=f"has {name} for 'mtr', but returns inputs for 'motor' only"):
         controller.function(0.0, {}, controller.memory)
 
 

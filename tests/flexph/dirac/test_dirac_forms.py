@@ -99,7 +99,7 @@ def test_hybrid_form_by_ports():
         for name in flows:
             mask[D.ports[name]] = True
         if (mask.sum() - D.graph.flow_inputs.sum()) % 2:
-            with pytest.raises(ValueError, match="no such form: of J the block of the"):
+            with pytest.raises(ValueError, match="cannot be inputs together: the block of J"):
                 D.hybrid(flows)
             continue
         J = D.hybrid(flows)

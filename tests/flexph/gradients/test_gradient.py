@@ -18,6 +18,7 @@ from flexph import (
 )
 from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
+from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.laws import gas_spring, potential, resistive
 from flexph.methods import Exact, Exact4
 from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
@@ -133,6 +134,19 @@ def test_checkpoints_give_the_same_bits(make, parameters, functional):
     assert (whole.value, whole.by, whole.defect) == (parts.value, parts.by, parts.defect)
     for port, own in whole.by_input.items():
         assert np.array_equal(own, parts.by_input[port])
+
+
+def test_checkpoints_take_each_segment_once_more_but_for_the_last(monkeypatch):
+    """Of 80 steps segments of 27, 27 and 26; the last one is held when the sweep begins there."""
+    taken, segment = [], BlockStepper.segment
+
+    def counted(blocks, start, table):
+        taken.append(len(table.times) - 1)
+        return segment(blocks, start, table)
+
+    monkeypatch.setattr(BlockStepper, "segment", counted)
+    gradient(pendulum, {"speed": 2.0}, TIMES[:81], Last(position("b.tip"), 1), checkpoints=True)
+    assert taken == [27, 27, 26, 27, 27]
 
 
 def test_checkpoints_are_refused_where_all_states_are_needed():

@@ -106,7 +106,7 @@ def test_a_revolute_joint_speaks_of_itself():
         connect({"b": BAR}, [hinge("b.root", GROUND.at(0.0, 0.0), axis=Z)])
 
 
-LOST = r"connected to neither the ground nor a body with a place, and starts? at the origin, free to move: add a joint"
+LOST = r"connected to neither the ground nor a placed body, and starts? at the origin, free to move: add a joint"
 
 
 @pytest.mark.parametrize(

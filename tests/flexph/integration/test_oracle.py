@@ -51,18 +51,18 @@ RESIDUAL = 1e-13
 JACOBIAN = 1e-10
 """Round-off of solutions by a factored Jacobian, whose condition is up to 1e5 here."""
 DIRECTIONS = 4
-"""Number of random vectors with which exact Jacobians are compared; a wrong entry shows along each of them.
-
-Of simplified ones so many columns are: which share of a correction they leave is a statement about columns.
-"""
-NEARLY = 0.2
-"""What simplified Jacobians may leave of a correction: with it Newton's method still comes to the solution."""
+"""Number of random vectors with which exact Jacobians are compared; a wrong entry shows along each of them."""
+RATE = 0.5
+"""Linear rate of Newton's method with simplified Jacobians J, the spectral radius of J⁻¹J_exact − I."""
 CASES = [pytest.param(2, make, id=f"plane: {name}") for name, make in PLANE.items()]
 CASES += [pytest.param(3, make, id=f"space: {name}") for name, make in SPACE.items()]
 
 
-def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, whole=False, seed=0, **kinds):
-    """The loops come from a random iterate to the residual, the end and the Jacobian of the oracle."""
+def agree(mechanism, *, residual=RESIDUAL, rate=0.0, size=0.1, radius=1.0, whole=False, seed=0, **kinds):
+    """The loops come from a random iterate to the residual, the end and the Jacobian of the oracle.
+
+    With a ``rate`` the Jacobian is a simplified one, with which Newton's method converges by that factor at least.
+    """
     own, y = random_step(mechanism, size=size, radius=radius, seed=seed)
     loops = StepOfLoops(mechanism, own.start, own.given, **kinds)
     missed, end = own.residual(y), own.end(y)
@@ -70,34 +70,22 @@ def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1
     for name, value, expected in zip(end._fields, loops.end(), end, strict=True):
         largest = max(1.0, np.abs(expected).max(initial=0.0))
         np.testing.assert_allclose(value, expected, rtol=0, atol=residual * largest, err_msg=name)
-    along, rng = np.eye(y.size), np.random.default_rng(1)
+    identity = np.eye(y.size)
+    if rate:
+        left = loops.solved(own.jacobian(y, identity)) - identity
+        assert np.abs(np.linalg.eigvals(left)).max() < rate
+        return
+    along, atol = identity, JACOBIAN
     if y.size > DIRECTIONS and not whole:
-        if jacobian == JACOBIAN:
-            along = rng.standard_normal((y.size, DIRECTIONS))
-            jacobian *= np.sqrt(y.size)  # each entry is a sum over the columns, of independent round-off
-        else:
-            along = along[:, rng.choice(y.size, DIRECTIONS, replace=False)]
-    np.testing.assert_allclose(loops.solved(own.jacobian(y, along)), along, rtol=0, atol=jacobian)
+        along = np.random.default_rng(1).standard_normal((y.size, DIRECTIONS))
+        atol *= np.sqrt(y.size)  # each entry is a sum over the columns, of independent round-off
+    np.testing.assert_allclose(loops.solved(own.jacobian(y, along)), along, rtol=0, atol=atol)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dim, connections", CASES)
 def test_exact_jacobians_agree_in_every_column(dim, connections):
     agree(joined(dim, *connections()), whole=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", ROUGH)
-@pytest.mark.parametrize("shapes", RIGID_SHAPES)
-def test_simplified_jacobians_of_contacts_agree_in_every_column(shapes, law):
-    dim, own = RIGID_SHAPES[shapes]
-    agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1, whole=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dim, connections", RELATIONS.values(), ids=RELATIONS)
-def test_simplified_jacobians_of_joints_agree_in_every_column(dim, connections):
-    agree(joined(dim, *connections()), jacobian=NEARLY, friction=1, whole=True)
 
 
 @pytest.mark.parametrize("dim, connections", CASES)
@@ -122,9 +110,9 @@ def test_loops_and_oracle_agree_on_contacts(shapes, law):
 @pytest.mark.parametrize("law", ROUGH)
 @pytest.mark.parametrize("shapes", RIGID_SHAPES)
 def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
-    """The Jacobian of the loops holds the tangents and the levers of friction."""
+    """The Jacobian of the loops contains the tangents and the levers of friction, but not their changes."""
     dim, own = RIGID_SHAPES[shapes]
-    agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
+    agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), rate=RATE, contact=1)
 
 
 @pytest.mark.covering
@@ -133,7 +121,7 @@ def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
 def test_loops_and_oracle_agree_on_skins(dim, own, seed, law):
     """Balls also pass from face to face, which share the force over this step."""
     mechanism = joined(dim, *touching(own, (SLIPPERY | ROUGH)[law]), c=block(dim), d=block(dim))
-    agree(mechanism, jacobian=NEARLY if law in ROUGH else JACOBIAN, seed=seed, contact=1)
+    agree(mechanism, rate=RATE if law in ROUGH else 0.0, seed=seed, contact=1)
 
 
 @pytest.mark.parametrize("dim, make", SOFT_GROUND.values(), ids=SOFT_GROUND)
@@ -148,7 +136,7 @@ def test_wheels_on_compliant_contacts(dim, make):
 @pytest.mark.parametrize("dim, body, shapes", NODAL.values(), ids=NODAL)
 def test_contacts_of_bodies_of_nodes(dim, body, shapes, law):
     connections = touching(shapes, (SLIPPERY | ROUGH)[law])
-    agree(joined(dim, *connections, a=body()), jacobian=NEARLY if law in ROUGH else JACOBIAN, size=0.05, contact=1)
+    agree(joined(dim, *connections, a=body()), rate=RATE if law in ROUGH else 0.0, size=0.05, contact=1)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -159,7 +147,7 @@ def test_loops_and_oracle_agree_on_groups_of_balls(dim, law):
     ports = {"centre": (0.0,) * dim}
     balls = dict.fromkeys(names, rigid.body(1.0, inertia=0.1 if dim == 2 else (0.1, 0.2, 0.2), ports=ports))
     group = mutual_contact([Sphere(f"{name}.centre", 0.05 * i) for i, name in enumerate(names)], law)
-    agree(connect(balls, [group]), jacobian=NEARLY if law.friction else JACOBIAN, contact=1)
+    agree(connect(balls, [group]), rate=RATE if law.friction else 0.0, contact=1)
 
 
 @pytest.mark.parametrize("dim, limits", STOPS.values(), ids=STOPS)
@@ -167,13 +155,13 @@ def test_loops_and_oracle_agree_on_stops(dim, limits):
     """The Jacobian of the loops holds the gradients of angles."""
     law, by_offset = KelvinVoigt(20.0, damping=0.4), "along_axis" in limits(1.0)
     stops = [stop(A, B, law, **limits(q), name=f"stop {q}") for q in RADII]
-    agree(joined(dim, *stops), jacobian=JACOBIAN if by_offset else NEARLY, contact=1)
+    agree(joined(dim, *stops), rate=0.0 if by_offset else RATE, contact=1)
 
 
 @pytest.mark.parametrize("dim, connections", RELATIONS.values(), ids=RELATIONS)
 def test_dry_friction_of_joints(dim, connections):
     """Of given forces, whose law is not of the residual; the Jacobian holds the measures along which they act."""
-    agree(joined(dim, *connections()), jacobian=NEARLY, friction=1)
+    agree(joined(dim, *connections()), rate=RATE, friction=1)
 
 
 LARGE = {

@@ -119,6 +119,7 @@ def test_dry_friction_of_joints():
 
 COLLOCATED = ("collocation", 3), ("collocation in space", 2), ("loads in space", 2), ("plane", 1), ("plane", 4)
 COLLOCATED += ("collocation in space", 5), ("laws of springs by collocation", 3), ("laws of springs by collocation", 2)
+COLLOCATED += ("ropes by collocation", 1), ("ropes by collocation", 2), ("ropes by collocation", 3)
 
 
 def changing():

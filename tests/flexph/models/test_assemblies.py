@@ -5,12 +5,12 @@ Some ten seconds, as gmsh reads each drawing in a process of its own; without it
 
 import numpy as np
 import pytest
+from assemblies import by_hand, drawn, started, together
 from click.testing import CliRunner
 from drawings import Sheet, link
 from scipy.spatial.transform import Rotation
 
-import rigid
-from flexph import GROUND, connect, eliminate, hinge, integrate, poles, prismatic
+from flexph import GROUND, eliminate, hinge, integrate, poles, prismatic
 from flexph.cli import main
 from flexph.methods import Exact
 from flexph.models import load_model
@@ -92,25 +92,6 @@ def four_bar(tmp_path_factory):
     return path, properties
 
 
-def by_hand(properties, ports, connections, gravity):
-    """The mechanism of rigid bodies of density 7850 with ports in millimetres."""
-    bodies = {}
-    for name, places in ports.items():
-        volume, centre, inertia = properties[name]
-        given = {key: 1e-3 * np.array(at, dtype=float) for key, at in places.items()}
-        bodies[name] = rigid.body(7.85e-6 * volume, inertia=7.85e-12 * inertia, ports=given, centre=1e-3 * centre)
-    return connect(bodies, connections, gravity=gravity)
-
-
-def drawn(mechanism):
-    """The pose of the drawing."""
-    return mechanism.assemble(guess={name: (O, np.eye(3)) for name in mechanism.bodies})
-
-
-def started(mechanism):
-    return mechanism.consistent_state(drawn(mechanism))
-
-
 def test_a_four_bar_comes_back_as_it_was(four_bar, tmp_path):
     path, properties = four_bar
     result = CliRunner().invoke(main, ["new", str(tmp_path / "four"), "--from", str(path), "--density", "7850"])
@@ -174,17 +155,11 @@ def test_a_crank_slider_with_a_loose_bolt_comes_back_as_it_was(crank_slider, tmp
     ]
     assert "bolt turns in all of its bores: it is held in crank here" in (tmp_path / "slider.yaml").read_text()
     model = load_model(tmp_path / "slider.yaml")
-    volume = sum(properties[n][0] for n in ("crank", "bolt"))
-    centre = sum(properties[n][0] * properties[n][1] for n in ("crank", "bolt")) / volume
-    inertia = 0.0
-    for name in ("crank", "bolt"):  # Steiner
-        own, d = properties[name], properties[name][1] - centre
-        inertia = inertia + own[2] + own[0] * (d @ d * np.eye(3) - np.outer(d, d))
     ends = {"crank": {"O": (0, 0, 4), "A": (18, 24, 4)}, "rod": {"A": (18, 24, 4), "B": (120, 0, 4)}}
     ends["block"] = {"B": (120, 0, 4)}
     joints = [hinge("crank.O", GROUND.at(0.0, 0.0, 0.004), axis=Z), hinge("crank.A", "rod.A", axis=Z)]
     joints += [hinge("rod.B", "block.B", axis=Z), prismatic("block.B", GROUND.at(0.12, 0.0, 0.004), direction=X)]
-    hand = by_hand({**properties, "crank": (volume, centre, inertia)}, ends, joints, (0.0, -9.81, 0.0))
+    hand = by_hand({**properties, "crank": together(properties, "crank", "bolt")}, ends, joints, (0.0, -9.81, 0.0))
     method, times = Exact(redundant="least_norm"), np.linspace(0.0, 0.2, 101)
     runs = [integrate(m, started(m), times, method=method) for m in (model.mechanism, hand)]
     ways = [run.position(port)[:, 0] for run, port in zip(runs, ("block.rod", "block.B"), strict=True)]

@@ -293,7 +293,7 @@ def test_what_stands_between_a_law_and_its_port_is_that_of_python(tmp_path):
     assert run_of(tmp_path, own, trust=True).solution.controls["motor"].max() == 1.0
     for wrong, told in (
         ("delay: -1", "at least 0"),
-        ("limits: {moter: 1}", "has limits for 'moter', and answers for 'motor'"),
+        ("limits: {moter: 1}", "has limits for 'moter', but returns inputs for 'motor' only"),
     ):
         with pytest.raises((ModelError, ValueError), match=told):
             run_of(tmp_path, own.replace(late, wrong), trust=True)

@@ -20,7 +20,7 @@ from .elasticity import strain_operator
 from .inertia import inertial_force, mass_matrix, momenta
 from .kinematics import Ends, State, arms, node_rates, product_rates, products, spin_rates, split, vectors
 from .loads import load_forces
-from .numbers import add_up, cross, dot, skew
+from .numbers import add_up, cross, dot, skew, turn
 
 
 class Tableau(NamedTuple):
@@ -158,7 +158,10 @@ def term_sums(system, coefficient, product):
 
 
 def spring_rates(springs, tableau, h, at_start, at_nodes):
-    """Rates of the measures at the nodes (s, springs), and their gradients (s, springs, p): ℓ̇ = Π̇/2ℓ, α̇ by (s, c)."""
+    """Rates of the measures at the nodes (s, springs), and their gradients (s, springs, p): ℓ̇ = Π̇/2ℓ, α̇ by (s, c).
+
+    Ropes have the sums of the rates of their spans and angles.
+    """
     product, rate = at_nodes
     gradient = np.zeros((len(product), springs.stiffness.size, at_start.size), dtype=product.dtype)
     length = np.sqrt(product[:, springs.length_product])
@@ -168,12 +171,41 @@ def spring_rates(springs, tableau, h, at_start, at_nodes):
         )
     rows = np.arange(springs.stiffness.size)
     first, second = length.shape[1], length.shape[1] + springs.component_product.size
+    last = second + springs.sine_product.size
     sine, cosine = product[:, springs.sine_product], product[:, springs.cosine_product]
     gradient[:, rows[:first], springs.length_product] = 0.5 / length
     gradient[:, rows[first:second], springs.component_product] = 1.0
-    gradient[:, rows[second:], springs.sine_product] = cosine / (sine**2 + cosine**2)
-    gradient[:, rows[second:], springs.cosine_product] = -sine / (sine**2 + cosine**2)
+    gradient[:, rows[second:last], springs.sine_product] = cosine / (sine**2 + cosine**2)
+    gradient[:, rows[second:last], springs.cosine_product] = -sine / (sine**2 + cosine**2)
+    add_ropes(springs.ropes, h * tableau.b, at_start, at_nodes, gradient[:, last:])
     return np.einsum("smp,sp->sm", gradient, rate), gradient
+
+
+def add_ropes(ropes, weights, at_start, at_nodes, gradient):
+    """Add the gradients (s, ropes, p) of ropes (in place): ½ℓ/Π of spans, ±ρ(c, −s)/(s² + c²) of angles.
+
+    Each is multiplied by 1 + αẏ, with α such that the sum of the rates ẏ is the change over the step.
+    """
+    product, rate = at_nodes
+    after = at_start + weights @ rate
+    for rope, p, offset in zip(ropes.span_rope, ropes.square, ropes.offset, strict=True):
+        slope = 0.5 * np.sqrt(product[:, p] - offset**2) / product[:, p]
+        lengths = [np.sqrt(at[p] - offset**2) for at in (at_start, after)]
+        first, last = (length + offset * np.arctan(offset / length) for length in lengths)
+        gradient[:, rope, p] += slope * exact_rates(weights, slope * rate[:, p], last - first)
+    for rope, i, j, radius in zip(ropes.angle_rope, ropes.sine, ropes.cosine, ropes.radius, strict=True):
+        s, c = product[:, i], product[:, j]
+        along, across = radius * c / (s * s + c * c), -radius * s / (s * s + c * c)
+        (s0, s1), (c0, c1) = ((at_start[k], after[k]) for k in (i, j))
+        change = radius * turn(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)[0]
+        factor = exact_rates(weights, along * rate[:, i] + across * rate[:, j], change)
+        gradient[:, rope, i] += along * factor
+        gradient[:, rope, j] += across * factor
+
+
+def exact_rates(weights, rate, change):
+    """Factors 1 + αẏ of rates ẏ at the nodes (s,), whose sum with them is the change over the step."""
+    return 1.0 + rate * (change - weights @ rate) / (weights @ rate**2)
 
 
 def spring_forces(springs, tableau, given, spring, rate):
@@ -185,7 +217,14 @@ def spring_forces(springs, tableau, given, spring, rate):
         if i in springs.lawful:
             law = springs.laws[list(springs.lawful).index(i)]
             factors = given.factor[:, i], given.factor_rate[:, i], given.factor_end[:, i]
-            tension[:, i], grown[:, i] = tension[:, i] + elastic_forces(law, tableau, h, (x0, own), factors), own
+            force, grown[:, i] = elastic_forces(law, tableau, h, (x0, own), factors), own
+            damped = tension[:, i]
+            if i >= springs.roped.start:  # while it is taut, and as far as it does not push
+                damped = np.where(_values(tableau, h, x0, own).real > 0.0, damped, 0.0)
+                damped = np.where(
+                    damped.real > -np.maximum(force.real, 0.0), damped, -np.where(force.real > 0, force, 0)
+                )
+            tension[:, i] = force + damped
         elif i in springs.forced:
             law = springs.force_laws[list(springs.forced).index(i)]
             x = _values(tableau, h, x0, own)

@@ -22,7 +22,7 @@ NEAR_RATE = cython.declare(cython.double, NEAR)
 
 
 def relation_force(kind, law, rate):
-    """Force ρ at a rate."""
+    """Force ρ(s) of a resistive relation at a rate s."""
     if kind == OF_VISCOUS:
         return law[0] * rate
     if kind == OF_QUADRATIC:
@@ -37,7 +37,7 @@ def friction_level(law, rate):
 
 
 def relation_slope(kind, law, rate):
-    """Slope ρ' at a rate."""
+    """Slope ρ'(s) of a resistive relation at a rate s."""
     if kind == OF_VISCOUS:
         return law[0]
     if kind == OF_QUADRATIC:

@@ -1,4 +1,4 @@
-"""Lines between two points of particles, and what acts along them."""
+"""Lines between two points of particles, and the forces along them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import cython
 
 
 def component(ends, offsets, k, dim, q, j):
-    """Component of the difference of q between the ends of a line, including its fixed places."""
+    """Component of the vector between the ends of a line, from positions q and, for fixed ends, the offsets."""
     value = offsets[k][j]
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])

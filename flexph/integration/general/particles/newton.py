@@ -1,4 +1,4 @@
-"""Newton's iteration of a step with kept factors, and its end (see :mod:`flexph.discretisation.iteration`)."""
+"""Newton's iteration of a step with stored factors, and its end (see :mod:`flexph.discretisation.iteration`)."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def take_all(s, dim, kind):
 
 
 def update_sizes(s):
-    """Update the sizes of the states after a step; a thousandth of the largest of all for states of zero size."""
+    """Update the sizes of the states after a step; sizes of zero become a thousandth of the largest of all."""
     largest_of_all = 0.0
     missing = cython.declare(cython.bint, False)
     for i in range(s.x.size):

@@ -151,9 +151,10 @@ def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance d to a face: of d² by its products, over d₀ + d₁, and at the end.
+    """Set the gradients of the distance d to a face: the discrete one, of d² divided by d₀ + d₁, and that at the end.
 
-    The base point is the closest point at the start of the step; there bodies slip (``touch.part``).
+    The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
+    the vector from it to the point, along which the slip is measured.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -186,7 +187,7 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance d of two segments: of d² by its products, over d₀ + d₁, and at the end.
+    """Set the gradients of the distance d of segments: the discrete one, of d² divided by d₀ + d₁, and that at the end.
 
     Base points are the closest points at the start of the step.
     """
@@ -253,7 +254,7 @@ def sine_of_tilt(q: float) -> float:
 
 
 def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
-    """Gap of an angle at the end of a step, from that at its start: it may go beyond half a turn."""
+    """Gap of an angle at the end of a step, from that at its start: it may exceed half a turn."""
     s0 = dot(dim, m.touch_first[0], m.touch_first[1])
     c0 = dot(dim, m.touch_first[0], m.touch_first[2])
     s1 = dot(dim, m.touch_last[0], m.touch_last[1])

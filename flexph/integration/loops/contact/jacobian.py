@@ -4,7 +4,8 @@ A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W
 
     −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
 
-with, for distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁), so that d₀ + d₁ = 2d̄ softens the slope and B_V W_Vᵀ turns the force.
+with, for distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁): the term with eᵀ reduces the slope, the term with B_V W_Vᵀ is the change
+of the direction of the force.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 
 def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Keep the gradient of the gap of a contact at the end of the step, with its columns."""
+    """Store the gradient of the gap of a contact at the end of the step, with its columns."""
     differentiate_contact(m, dim, c, h)
     count = m.touch_begin[5]
     m.touch_begin[6] = count
@@ -317,7 +318,7 @@ def _second_of(k: int, count: int) -> int:
 
 
 def _part_of_base(m: Memory, c: int, vector: int) -> float:
-    """Part of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points, − for a face."""
+    """Coefficient of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points, − for a face."""
     if vector == 0:
         return 1.0
     if vector == 1 and m.contacts_kind[c] != FACE:
@@ -326,7 +327,7 @@ def _part_of_base(m: Memory, c: int, vector: int) -> float:
 
 
 def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
-    """Part of V, W or U in W (``other`` = 1), U (2) or V′ (3)."""
+    """Coefficient of V, W or U in the vector W (``other`` = 1), U (2) or V′ (3)."""
     if other == 3:
         return _part_of_base(m, c, vector)
     return 1.0 if vector == other else 0.0

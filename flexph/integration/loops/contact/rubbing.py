@@ -231,7 +231,7 @@ def _length(dim: int, a: Array) -> float:
 
 
 def _turn_anchor(m: Memory, dim: int, c: int) -> None:
-    """Set the components of an anchor along the tangents at the start of the step; its length is kept."""
+    """Set the components of an anchor force along the tangents at the start of the step, with unchanged magnitude."""
     first = m.contacts_anchor[c]
     size = 0.0
     length = 0.0

@@ -71,7 +71,10 @@ def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index,
 
 
 def without_coordinates(a: Arrays) -> Arrays:
-    """Arrays of the mechanism without matrices of coordinates, which Python keeps (see loops.wide.kept_block)."""
+    """Arrays of a mechanism without matrices of flexible coordinates, if Python holds these for the loops.
+
+    See :mod:`flexph.integration.loops.wide.kept_block`.
+    """
     n, stresses = a.body_u.size, a.stress_damping.size
     return a._replace(
         stack=sparse.csr_array(a.stack.shape),
@@ -193,8 +196,9 @@ def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entri
 
 @kept
 def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, Index]:
-    """Rows and columns of all entries of strain row i with all of row j, in blocks that pairs (i, j) share if rows have
-    the same columns, and the first entry of each pair's block.
+    """Rows and columns of the products of all entries of strain row i with all of row j, in blocks for pairs (i, j).
+
+    Pairs whose rows have the same columns share a block. The third array has the first entry of the block of each pair.
     """
     patterns: dict[bytes, int] = {}
     number = np.zeros(ptr.size - 1, dtype=np.int64)

@@ -120,7 +120,7 @@ def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """Product of a component (and −1), or sine and cosine products of an angle."""
+    """Indices of the product of a component and −1, or of the sine and cosine products of an angle."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     if spring < lengths + components:

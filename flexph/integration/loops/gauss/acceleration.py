@@ -2,8 +2,8 @@
 
 An iteration x ← x − f(x) with one Jacobian for all nodes converges linearly, slowly where bodies turn far in a step.
 The last iterates give the changes y = f(x + s) − f(x) of f by moves s. With f affine in between, the part Σ γ y of a
-correction, its projection on all y, is undone by Σ γ s; the rest is taken unchanged.
-Pairs (s, y) are combined so that their y are orthonormal; of two that are too alike one is left out.
+correction, its projection on all y, is removed by the move Σ γ s; its orthogonal part is taken unchanged. Pairs (s, y)
+are combined so that their y are orthonormal; of two nearly parallel y one is left out.
 
 D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; for
 linear equations it yields the iterates of GMRES (H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735).
@@ -23,7 +23,7 @@ ALIKE = cython.declare(cython.double, 1e-3)
 
 
 def accelerate(a: Acceleration, count: int) -> None:
-    """Replace ``a.correction`` by its Anderson-accelerated value, and keep the move and the change of the last one.
+    """Replace ``a.correction`` by its Anderson-accelerated value, and store the pair (s, y) of the last correction.
 
     ``count`` is the number of accelerated corrections before this one; at 0 the correction stays as it is.
     """

@@ -1,7 +1,8 @@
 """Damped iteration of all nodes of a step, for steps that the plain one does not solve.
 
-Through a singular pose the equations F(x) = 0 of a step have a Jacobian J that is nearly singular, and that of one
-state for all nodes (see scheme) leads astray. Here J has the derivatives at all nodes, and corrections p minimise
+Near a singular pose the equations F(x) = 0 of a step have a nearly singular Jacobian J, and an approximation by one
+state for all nodes (see scheme) gives useless corrections. Here J has the derivatives at all nodes, and corrections p
+minimise
 
     |F − J p|² + μ |D p|²,
 
@@ -83,7 +84,7 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
 
 
 def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, before: float, damping: float) -> float:
-    """Take a correction that decreases |F|², and return the next damping; it is LARGEST if there is none."""
+    """Take a correction that decreases |F|², and return the next damping; LARGEST if no correction decreases it."""
     a = g.damped
     while damping < LARGEST:
         _correct(a, damping)
@@ -121,7 +122,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array
 
 
 def _set_reach(m: Memory, g: Scheme, h: float) -> None:
-    """Set the changes for differences: of motions relative to lengths and angles, of multipliers to their size."""
+    """Set the increments of unknowns for differences: of motions by lengths or angles, of multipliers by their size."""
     a = g.damped
     length = reference_length(m)
     mass = 0.0
@@ -141,7 +142,7 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set the changes of some unknowns, relative to the largest of them and at least to a given size."""
+    """Set increments of the unknowns from ``first`` to ``last``, relative to the largest one and at least ``least``."""
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))

@@ -12,8 +12,9 @@ with w = (ω, u̇), ω = R⁻¹Ω. At the nodes themselves a ≠ Rx and p ≠ M(
     m v̇ = forces,  R⁻ᵀṗ_r + Ω × π = torques Σ a × f,  π̇ = torques,  ṗ_u = f_u + Σ φᵀR⁻¹f − D(u)ᵀ(σ + βσ̇),
     f_u = ½ wᵀ(∂M/∂u)w − ½ h² Σ_ik e_ik ẇ_iᵀ(∂M/∂u)ẇ_k,  Σ c Π̇ + ċ Π = ȯ.
 
-Since Σ b_i ẋ_i·y_i + x_i·ẏ_i is the increment of x·y, Σ b_i Ω·(torques) + … is that of the energy: f_u makes up for
-p ≠ M(u)w. Angular momentum is kept as V × φW + W × φV = 0 at each node; constraints as increments of products.
+Since Σ b_i ẋ_i·y_i + x_i·ẏ_i is the increment of x·y, Σ b_i Ω·(torques) + … is that of the energy: the second term of
+f_u compensates p ≠ M(u)w. Angular momentum is conserved, as V × φW + W × φV = 0 at each node; constraints hold as their
+increments are those of products.
 Constraints on velocities and squares of products (:mod:`flexph.kernels.rolling`) are rates w Π_by Π̇ and a·Ω of these.
 """
 

@@ -6,9 +6,12 @@ with the 2s Gauss points τ of the step and Legendre's polynomials P,
 
     F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),
 
-which is ΔV for energies of up to fourth degree; what it misses of another ΔV is added along ẋ. (L. Brugnano,
+which is ΔV for energies of up to fourth degree; for others the difference to ΔV is added along ẋ. (L. Brugnano,
 F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) With a factor a(t) of the law V' is a V',
 ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
+
+The rates of ropes are those of their spans and angles, y' Π̇ with the slopes y' at the node. What hΣ b_i ẏ_i misses of
+the change of a span or angle over the step is added along its rates, so that lengths of ropes are exact at the end.
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ from ....kernels.springs import SUBSTITUTIONS as _SUBSTITUTIONS
 from ....kernels.springs import TINY as _TINY
 
 if not cython.compiled:
-    from math import fabs, sqrt
+    from math import atan2, fabs, sqrt
     from math import inf as INFINITY
 
     from ....numerics.loops.views import larger
     from ..mechanics.forces import set_constraint_forces
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
+    from ..terms.ropes import add_rope_forces, span_slope
     from ..terms.spring_laws import energy_defect, factor_at, force_defect, law_value, slope_at, user_force
     from .nodes import row_of
     from .scheme import Scheme
@@ -35,6 +39,8 @@ if not cython.compiled:
 ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)
 SUBSTITUTIONS = cython.declare(cython.Py_ssize_t, _SUBSTITUTIONS)
 TINY = cython.declare(cython.double, _TINY)
+LENGTH = cython.declare(cython.double, 64.0 * 2.0**-52)
+"""Round-off of the change of a length, relative to the length; bodies at rest would divide it by no motion."""
 FACTORS = cython.declare(cython.Py_ssize_t, _FACTORS)
 
 
@@ -63,14 +69,17 @@ def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
         set_constraint_forces(stage(g.stages, i), coefficient, coefficient)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
+    roped = m.joints_stiffness.size - (m.ropes_span.size - 1)
     for k in range(m.joints_stiffness.size):
         if k < lengths:
             _measure_length(m, g, h, k)
+        elif k >= roped:
+            _measure_rope(m, g, h, k, k - roped)
         for i in range(g.stages.size):
             s = stage(g.stages, i)
-            if k >= lengths + components:
+            if k >= lengths + components and k < roped:
                 _measure_angle(s, k, k - lengths - components)
-            elif k >= lengths:
+            elif k >= lengths and k < roped:
                 s.trial_by_first[k] = 1.0
                 s.trial_extension[k] = s.stage_product_rate[m.joints_component_product[k - lengths]]
             s.trial_extension[k] -= s.trial_moved[k]
@@ -125,11 +134,104 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
     s.trial_extension[k] = rate
 
 
+def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
+    """Set the rate of the length of rope r at the nodes, and its gradients."""
+    for i in range(g.stages.size):
+        stage(g.stages, i).trial_extension[k] = 0.0
+    for span in range(m.ropes_span[r], m.ropes_span[r + 1]):
+        _add_span(m, g, h, k, span)
+    for angle in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
+        _add_angle(m, g, h, k, angle)
+
+
+def _add_span(m: Memory, g: Scheme, h: float, k: int, span: int) -> None:
+    """Add the rates ½ℓΠ̇/Π of a span at the nodes to those of its rope."""
+    p = m.ropes_square[span]
+    offset = m.ropes_offset[span]
+    before = m.at_product[p]
+    change = 0.0
+    done = 0.0
+    squares = 0.0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        square = larger(s.end_product[p] - offset * offset, TINY)
+        slope = 0.5 * sqrt(square) / (square + offset * offset)
+        rate = slope * s.stage_product_rate[p]
+        s.string_by_square[span] = slope
+        change += h * g.weights[i] * s.stage_product_rate[p]
+        done += h * g.weights[i] * rate
+        squares += h * g.weights[i] * rate * rate
+    l0 = sqrt(larger(before - offset * offset, TINY))
+    l1 = sqrt(larger(before + change - offset * offset, TINY))
+    gain = _gain(change * span_slope(offset, l0, l1) - done, squares, l0 + l1)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        rate = s.string_by_square[span] * s.stage_product_rate[p]
+        s.string_by_square[span] *= 1.0 + gain * rate
+        s.trial_extension[k] += rate * (1.0 + gain * rate)
+
+
+def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
+    """Add the rates ρ(cṡ − sċ)/(s² + c²) of an angle of a rope at the nodes to those of its rope."""
+    p = m.ropes_sine[angle]
+    q = m.ropes_cosine[angle]
+    radius = m.ropes_radius[angle]
+    s0 = m.at_product[p]
+    c0 = m.at_product[q]
+    s1 = s0
+    c1 = c0
+    done = 0.0
+    squares = 0.0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        y = s.end_product[p]
+        x = s.end_product[q]
+        size = larger(y * y + x * x, TINY)
+        s.string_by_sine[angle] = radius * x / size
+        s.string_by_cosine[angle] = -radius * y / size
+        rate = _angle_rate(s, angle)
+        s1 += h * g.weights[i] * s.stage_product_rate[p]
+        c1 += h * g.weights[i] * s.stage_product_rate[q]
+        done += h * g.weights[i] * rate
+        squares += h * g.weights[i] * rate * rate
+    change = radius * atan2(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
+    gain = _gain(change - done, squares, fabs(radius))
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        rate = _angle_rate(s, angle)
+        s.string_by_sine[angle] *= 1.0 + gain * rate
+        s.string_by_cosine[angle] *= 1.0 + gain * rate
+        s.trial_extension[k] += rate * (1.0 + gain * rate)
+
+
+def _angle_rate(s: Memory, angle: int) -> float:
+    """Rate of an angle of a rope at a node, from its slopes."""
+    rate = s.string_by_sine[angle] * s.stage_product_rate[s.ropes_sine[angle]]
+    return rate + s.string_by_cosine[angle] * s.stage_product_rate[s.ropes_cosine[angle]]
+
+
+def _gain(missed: float, squares: float, size: float) -> float:
+    """Factor α of α ẏ² in the rates that have the change which hΣ b ẏ missed; zero if that is round-off of lengths."""
+    return 0.0 if fabs(missed) <= LENGTH * size else missed / squares
+
+
+def _rope_damping(s: Memory, k: int, x: float) -> float:
+    """Damping force c ẋ of a rope with the extension x at a node, where it is taut; limited so that it never pushes."""
+    if s.joints_damping[k] == 0.0 or x <= 0.0:
+        return 0.0
+    return larger(s.joints_damping[k] * s.trial_extension[k], -larger(s.trial_law[k], 0.0))
+
+
 def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
     """Set the tension of spring-damper k at node i, and add its forces on products."""
     s = stage(g.stages, i)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
+    roped = m.joints_stiffness.size - (m.ropes_span.size - 1)
+    if k >= roped:
+        s.trial_tension[k] = s.trial_law[k] + _rope_damping(s, k, s.end_spring[m.joints_state[k]])
+        add_rope_forces(s, k - roped, s.trial_tension[k])
+        return
     tension = m.joints_damping[k] * s.trial_extension[k]
     angle = k - lengths - components
     if m.joints_law[k] >= 0:
@@ -152,7 +254,7 @@ def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
 
 
 def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Extension of a spring with a law at the nodes."""
+    """Set the extension of a spring with a law at all nodes."""
     state = m.joints_state[k]
     for i in range(g.stages.size):
         x = m.at_spring[state]
@@ -195,7 +297,7 @@ def add_works_of_factors(m: Memory, g: Scheme, h: float, given: AtNodes) -> None
 
 
 def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
-    """Forces of an elastic law at the nodes, whose work is the change of its energy."""
+    """Set the forces of an elastic law at the nodes, whose work is the change of its energy."""
     law = m.joints_law[k]
     before = m.at_spring[m.joints_state[k]]
     for i in range(g.stages.size):
@@ -229,8 +331,9 @@ def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
 
 
 def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Slopes of all laws of springs for the Jacobian of the middle stage: V'' in the mean over the step, of F there."""
+    """Set the slopes of all laws of springs for the Jacobian: mean V'' over the step, ∂F at the middle stage."""
     middle = stage(g.stages, g.stages.size // 2)
+    roped = m.joints_stiffness.size - (m.ropes_span.size - 1)
     for k in range(m.joints_stiffness.size):
         if m.joints_law[k] >= 0:
             slope = 0.0
@@ -239,8 +342,21 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
                 slope += weight * law_value(m, m.joints_law[k], 2, _extension_at_point(m, g, h, k, q))
             middle.stage_law_slope[k][0] = 1.0
             middle.stage_law_slope[k][1] = slope
+            if k >= roped:
+                _set_rope_slopes(middle, k)
         elif m.joints_force_law[k] != 0:
             x = middle.end_spring[m.joints_state[k]]
             middle.stage_law_slope[k][0] = 1.0
             middle.stage_law_slope[k][1] = slope_at(middle, k, x, middle.trial_extension[k], 0)
             middle.stage_law_slope[k][2] = slope_at(middle, k, x, middle.trial_extension[k], 1)
+
+
+def _set_rope_slopes(s: Memory, k: int) -> None:
+    """Take the damping of rope k out of its slopes where it is slack, and its law, too, where damping makes it so."""
+    damping = s.trial_tension[k] - s.trial_law[k]
+    s.stage_law_slope[k][2] = 0.0
+    if s.end_spring[s.joints_state[k]] <= 0.0:
+        s.stage_law_slope[k][2] = -s.joints_damping[k]
+    elif damping != 0.0 and damping == -larger(s.trial_law[k], 0.0):
+        s.stage_law_slope[k][1] = 0.0
+        s.stage_law_slope[k][2] = -s.joints_damping[k]

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
+from ....numerics.loops.views cimport Mat, Vec, copy, fill, flat, larger
 from ..mechanics.ledger_rows cimport energies, flows, velocity_defect
 from ..mechanics.motion cimport derive
 from ..mechanics.rolling cimport add_squares, world_spin
@@ -7,6 +7,7 @@ from ..memory.memory cimport stage
 from ..steps.calls cimport ask_controllers, begin_within, add_held_inputs
 from ..steps.iterate cimport reference_length
 from ..steps.rows cimport begin_row, close_row, record_energy, store
+from ..terms.ropes cimport leaves_sheaves
 from ..memory.structures cimport AtNodes, Course, GaussTable, Within
 from .damped cimport solve_damped
 from .history cimport guess, remember

@@ -11,7 +11,7 @@ from ..memory.codes import OPENED as _OPENED
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import copy, fill, larger
+    from ....numerics.loops.views import copy, fill, flat, larger
     from ..mechanics.ledger_rows import energies, flows, velocity_defect
     from ..mechanics.motion import derive
     from ..mechanics.rolling import add_squares, world_spin
@@ -20,6 +20,7 @@ if not cython.compiled:
     from ..steps.calls import add_held_inputs, ask_controllers, begin_within
     from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
+    from ..terms.ropes import leaves_sheaves
     from .damped import solve_damped
     from .history import guess, remember
     from .momenta import begin, constraint_rates
@@ -71,7 +72,7 @@ def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> N
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Ask the controllers within a step about the states at its nodes after a try (see calls.is_to_be_tried)."""
+    """Call the controllers within a step with the states at its nodes; 0 if all agree, 1 to repeat it, else failure."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -94,10 +95,12 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
         return False
     fill(m.run_flow, 0.0)
     add_works_of_factors(m, g, h, given)
+    copy(m.at_product, m.end_product)  # those at the start of the step
+    copy(flat(m.at_vector), flat(m.end_vector))
     advance(m, dim, g, h)
     derive(m, dim, m.trial_c)
     gaps(m, table.coefficient[last], table.offset[last])
-    if _is_open(m) or _has_fallen(m):
+    if _is_open(m) or _has_fallen(m) or leaves_sheaves(m, m.end_product, m.at_product, m.end_vector, m.at_vector):
         return refuse(m, OPENED, iterations)
     velocity_defect(m, dim, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
     _record_step(m, dim, g, h, given)

@@ -36,7 +36,6 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_following(m, dim, h)
     add_curves(m, dim, h, True)
     add_slips(m, dim, h)
-    add_ropes(m, dim, h)
     if m.strains_stress.size > 0:
         add_strains(m, dim, h)
     if m.flows_mass.size > 0:
@@ -65,6 +64,7 @@ def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: A
     differentiate_vectors(m, dim, h)
     add_ends(m, dim)
     add_springs(m, dim, h)
+    add_ropes(m, dim, h)
     add_products(m, dim, h)
     add_constraints(m, dim, h, before, after)
     add_rolling(m, dim, h)

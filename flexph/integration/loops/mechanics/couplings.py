@@ -76,6 +76,7 @@ def add_springs(m: Memory, dim: int, h: float) -> None:
 
 def add_ropes(m: Memory, dim: int, h: float) -> None:
     """Add −h βᵀ T γ with the tangents T of the ropes; slack ropes have none."""
+    stiff = cython.declare(Number)
     ropes = m.ropes_span.size - 1
     first = m.joints_stiffness.size - ropes
     for r in range(ropes):
@@ -95,7 +96,8 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
             m.rows_act[0] = m.string_by_square[k]
             m.rows_move[0] = 0.5 * l1 / m.end_product[p]
             add_product(m, dim, p)
-            add_stiffness(m, dim, h, -tension * span_curvature(offset, l0, l1), p, p)
+            curvature = -tension * span_curvature(offset, l0, l1)
+            add_stiffness(m, dim, h, curvature, p, p)
         for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
             _differentiate_angle(m, dim, h, w, tension)
         add_block(m, 0, 0, h * stiff)
@@ -103,6 +105,10 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
     """Add angle w to the rows of its rope, and the change of its gradient under the tension to the Jacobian."""
+    by_cosine = cython.declare(Number)
+    by_sine = cython.declare(Number)
+    half = cython.declare(Number)
+    pull = cython.declare(Number)
     p = m.ropes_sine[w]
     q = m.ropes_cosine[w]
     s0 = m.at_product[p]

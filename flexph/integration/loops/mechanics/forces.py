@@ -50,7 +50,7 @@ def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
 
 
 def forces(m: Memory, dim: int, contact: int) -> None:
-    """Set the forces on nodes, the torques on sections, and the resultants on bodies, of all but strains."""
+    """Set the forces on nodes, the torques on sections, and their resultants on bodies, without forces of strains."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _forces(m, 2, contact)
     else:
@@ -141,7 +141,7 @@ def subtract_loads(m: Memory, dim: int, h: float) -> None:
 
 
 def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
-    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄; φ̄ takes the resultant on each body."""
+    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄, with the resultant on each body for φ̄."""
     d = dim
     for n in range(m.nodes_body.size):
         if m.nodes_ptr[n] == m.nodes_ptr[n + 1]:

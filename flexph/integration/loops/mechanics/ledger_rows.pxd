@@ -14,7 +14,6 @@ from .motion cimport call_large_products, mean_speeds, momenta, node_speeds, pro
 from .relations cimport force
 from .rolling cimport term_increment, world_spin
 from .slips cimport record_slips
-from .springs cimport rope_damping
 
 cdef void energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef void flows(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after) noexcept nogil

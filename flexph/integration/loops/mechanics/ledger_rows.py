@@ -25,7 +25,6 @@ if not cython.compiled:
     from .relations import force
     from .rolling import term_increment, world_spin
     from .slips import record_slips
-    from .springs import rope_damping
 
 STRAINS = cython.declare(cython.Py_ssize_t, _STRAINS)
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
@@ -191,7 +190,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
             if i < m.joints_stiffness.size - m.ropes_span.size + 1:
                 out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
             elif m.joints_damping[i] > 0.0:
-                out[m.ledger_damper[i]] += rope_damping(m, i, h, m.at_spring) * m.trial_extension[i]
+                out[m.ledger_damper[i]] += (m.trial_tension[i] - m.trial_law[i]) * m.trial_extension[i]
             if m.joints_kind[i] != 0:
                 out[m.ledger_damper[i]] += m.trial_extension[i] * force(m, i, m.trial_extension[i] / h)
             if m.joints_path_kind[i] != 0:

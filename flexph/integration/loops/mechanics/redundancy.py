@@ -1,8 +1,8 @@
 """Multipliers of least norm of redundant constraints in loops (see mechanisms.model.redundancy).
 
-With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ satisfy NᵀW⁻¹λ = 0, and Uᵀ W g = 0 means g = W⁻¹N ν for some ν. So
-the columns and rows of N border the Jacobian K: ν, and y = Eᵀx of dependent rows p, one for each column of N, whose
-diagonal entries σ keep K + E σ Eᵀ regular.
+With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ satisfy NᵀW⁻¹λ = 0, and Uᵀ W g = 0 means g = W⁻¹N ν for some ν.
+Therefore the columns and rows of N border the Jacobian K, with the unknowns ν. Further unknowns are y = Eᵀx of
+dependent rows, one for each column of N, with diagonal entries σ that make K + E σ Eᵀ regular.
 
     (K + EσEᵀ) x − Eσ y − W⁻¹N ν = b,   y = Eᵀx,   NᵀW⁻¹x = 0
 """

@@ -8,11 +8,11 @@ multipliers:
     Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0,
     f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h.
 
-A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
-increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does not
-change torques. Loads that follow a section have their components on its mean directions. All vectors enter by products
-V·W, whose increments are also exact. Constraints on velocities (:mod:`flexph.kernels.rolling`) hold for the increments
-of the step. tests/samples/exact_scheme has all of it in plain NumPy.
+A force f on a node enters as f, as the torque ℓ × f with ℓ = ½(R₀x₀ + R₁x₁), and as φᵀ R̄⁻¹ f: the transpose of the
+exact increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does
+not change torques. Loads that follow a section have their components on its mean directions. All vectors enter by
+products V·W, whose increments are also exact. Constraints on velocities (:mod:`flexph.kernels.rolling`) hold for the
+increments of the step. The sample tests/samples/exact_scheme implements the scheme in plain NumPy.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
 def trial(
     m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
-    """Set the trial end of the step and its constraint defects, without momenta: all that a solved step records."""
+    """Set the trial end of the step and its constraint defects, which a solved step records; no momentum defects."""
     move(m, dim, h)
     _set_stresses(m, h)
     if m.strains_stress.size > 0:

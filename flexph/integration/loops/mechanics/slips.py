@@ -1,6 +1,6 @@
 """Friction against slips in loops, of wheels and along curves (formulas of kernels.rates.slips).
 
-Relations of slips follow those of the spring-dampers. A component without terms is that of a point on a curve.
+Relations of slips come after those of the spring-dampers. A component without terms is that of a point on a curve.
 """
 
 from __future__ import annotations

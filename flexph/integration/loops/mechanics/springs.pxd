@@ -11,8 +11,8 @@ from .relations cimport force, slope, slope_at_rest
 from libc.math cimport atan2, sqrt
 
 cdef double _rope_tension(Memory* m, Py_ssize_t i, double h, Vec e0) noexcept nogil
-cdef double rope_damping(Memory* m, Py_ssize_t i, double h, Vec e0) noexcept nogil
-cdef double rope_stiffness(Memory* m, Py_ssize_t i, double h) noexcept nogil
+cdef double _rope_damping(AnyMemory* m, Py_ssize_t i, double h, Vec e0, double elastic) noexcept nogil
+cdef Number rope_stiffness(AnyMemory* m, Py_ssize_t i, Number h) noexcept nogil
 cdef Number stiffness(AnyMemory* m, Py_ssize_t i, Number h) noexcept nogil
 cdef void tangent(AnyMemory* m, Py_ssize_t i, Number h, Vec before, Vec after, AnyMat out) noexcept nogil
 cdef void set_tensions(Memory* m, double h, Vec before, Vec after, Vec e0) noexcept nogil

@@ -81,18 +81,16 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
-    """Tension of a rope: the force of its law, and damping while it is taut."""
+    """Tension of a rope: the force of its law, which is kept in ``trial.law``, and damping while it is taut."""
     tension = _tension(m, i, h, e0)
     if m.joints_damping[i] == 0.0:
         return tension
-    return tension - m.joints_damping[i] / h * m.trial_extension[i] + rope_damping(m, i, h, e0)
+    m.trial_law[i] = tension - m.joints_damping[i] / h * m.trial_extension[i]
+    return m.trial_law[i] + _rope_damping(m, i, h, e0, m.trial_law[i])
 
 
-def rope_damping(m: Memory, i: int, h: float, e0: Array) -> float:
+def _rope_damping(m: Memory, i: int, h: float, e0: Array, elastic: float) -> float:
     """Damping force c Δx⁺/h of a rope with the change of its positive extension x⁺, limited so that it never pushes."""
-    kept = m.trial_tension[i]
-    elastic = _tension(m, i, h, e0) - m.joints_damping[i] / h * m.trial_extension[i]
-    m.trial_tension[i] = kept
     x0 = e0[m.joints_state[i]]
     change = larger(x0 + m.trial_extension[i], 0.0) - larger(x0, 0.0)
     return larger(m.joints_damping[i] / h * change, -larger(elastic, 0.0))
@@ -100,13 +98,14 @@ def rope_damping(m: Memory, i: int, h: float, e0: Array) -> float:
 
 def rope_stiffness(m: Memory, i: int, h: float) -> float:
     """Derivative of the tension of a rope with respect to its extension over the step."""
-    damping = m.joints_damping[i] / h
+    damping = cython.declare(Number)
+    elastic = cython.declare(Number)
+    if m.joints_damping[i] == 0.0 or m.stage_law_slope[i][0] != 0.0:
+        return stiffness(m, i, h)
+    damping = divided(m.joints_damping[i], h)
     elastic = stiffness(m, i, h) - damping
-    if damping == 0.0:
-        return elastic
-    pull = rope_damping(m, i, h, m.at_spring)
-    law = m.trial_tension[i] - pull
-    if pull <= -larger(law, 0.0):  # limited
+    law = m.trial_law[i]
+    if _rope_damping(m, i, real_part(h), m.at_spring, law) <= -larger(law, 0.0):  # limited
         return 0.0 if law > 0.0 else elastic
     taut = cython.declare(cython.bint)
     taut = m.at_spring[m.joints_state[i]] + m.trial_extension[i] > 0.0

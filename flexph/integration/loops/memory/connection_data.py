@@ -241,7 +241,7 @@ class Surfaces(NamedTuple):
 
 
 class Bearings(NamedTuple):
-    """Faces of joints (f) with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.bearings).
+    """Bearings (f): joints with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.slips).
 
     ``spring`` are the measures that slip, numbers behind these the curves along which points slip, −1 for none, with a
     ``lever``; the multipliers of ``row`` press the bearing ``owner``. Columns of the flows: the losses in steps

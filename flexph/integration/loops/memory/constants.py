@@ -52,5 +52,5 @@ class Constants(NamedTuple):
 
 
 def kinds(dim: int) -> int:
-    """Number K of inertia products of a coordinate, 1 + s + s², padded to whole lanes (see numerics.loops.views)."""
+    """Number K of inertia products of a coordinate, 1 + s + s², rounded up to a multiple of LANES."""
     return LANES if dim == 2 else 4 * LANES

@@ -1,6 +1,6 @@
 """Types of the flat arrays of the compiled kernels, and the arrays of bodies.
 
-There are d dimensions, s spins, and K = 1 + s + s² inertia products, padded with zeros to whole lanes (see
+There are d dimensions, s spins, and K = 1 + s + s² inertia products, padded with zeros to a multiple of LANES (see
 :mod:`flexph.numerics.loops.views`). Matrices are stored by rows: the entries of row i are those from ``ptr[i]`` to
 ``ptr[i + 1]``, with columns ``col``.
 """

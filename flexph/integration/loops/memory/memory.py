@@ -30,8 +30,8 @@ FIELDS: dict[str, Entries] = {
 """All fields by the names ``group_field``, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
-SYSTEMS = ("system_", "defect_", "correction_")
-"""Prefixes of the fields of linear systems, with their right-hand sides and solutions."""
+SYSTEMS = ("system_", "rows_", "defect_", "correction_")
+"""Prefixes of the fields of linear systems, with rows that they are made of, right-hand sides and solutions."""
 
 
 CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)

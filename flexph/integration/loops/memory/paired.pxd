@@ -513,10 +513,10 @@ cdef struct ComplexMemory:
     Vec string_by_square
     Vec string_by_sine
     Vec string_by_cosine
-    Mat rows_acting
-    Mat rows_moved
-    Vec rows_act
-    Vec rows_move
+    CMat rows_acting
+    CMat rows_moved
+    CVec rows_act
+    CVec rows_move
     IVec rows_column
     IVec rows_listed
     IVec rows_number

@@ -121,8 +121,8 @@ def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
 def failed_function(*, is_solved: bool) -> BaseException | None:
     """Return the error of a user's function called by the loops of this thread; None if it need not be raised.
 
-    Interruptions count in any case, other errors unless the steps are solved, or the iteration diverged and called the
-    function at no number.
+    Interruptions are always returned. Other errors are not returned if the steps are solved, or if the iteration
+    diverged and called the function at a NaN or an infinite number.
     """
     failed = last_failure()
     diverged = failed is not None and not all(map(math.isfinite, failed.arguments))
@@ -137,7 +137,7 @@ def failed_function(*, is_solved: bool) -> BaseException | None:
 
 
 def _interrupts(error: BaseException | float) -> bool:
-    """True for KeyboardInterrupt and the like."""
+    """True for exceptions such as KeyboardInterrupt, which are no subclasses of Exception."""
     return isinstance(error, BaseException) and not isinstance(error, Exception)
 
 

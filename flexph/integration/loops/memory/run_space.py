@@ -10,8 +10,8 @@ from .data import Index, Matrix, Tensor, Vector
 class RunSpace(NamedTuple):
     """State of a run between steps: history (see schemes.scheme.StepStart), energies, and velocity defects G v + ∂g/∂t.
 
-    ``back_…`` are their values at the start of the current step, which may have several substeps; ``step_…`` are the
-    records of the current step, which are added to a row when it is finished.
+    Fields ``back_…`` are the values at the start of the current step, which may have several substeps. Fields
+    ``step_…`` are the records of the current step, which are added to a row when it is finished.
     """
 
     back_history: Matrix  # (HISTORY, width)

@@ -228,7 +228,7 @@ class SolidSpace(NamedTuple):
 
 
 class TouchSpace(NamedTuple):
-    """Contacts in a step (see kernels.contacts.gaps.Touch), t = d − 1 tangents each, and work space of one contact."""
+    """Contacts in a step (see kernels.contacts.gaps), with t = d − 1 tangents each, and work space of one contact."""
 
     before: Vector  # (c,), gaps
     after: Vector

@@ -23,7 +23,7 @@ class Rows(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Callback of controllers within steps, called after each try of a step; zeros without such controllers."""
+    """Callback of controllers within steps, called after each trial solution; zeros without such controllers."""
 
     address: int
     """Address of a function of ``data`` and the number of a step that returns 0 if all agree, 1 to try ``inputs``."""
@@ -99,6 +99,11 @@ class Table(NamedTuple):
     own_offset: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
     moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.arrays
+
+    def part(self, first: int, steps: int) -> Table:
+        """Views of the rows of ``steps`` substeps from the ``first`` on."""
+        ends, last = len(self.times), first + steps
+        return Table(*(own if len(own) == 1 else own[first : last + (len(own) == ends)] for own in self))
 
 
 class Kinds(NamedTuple):

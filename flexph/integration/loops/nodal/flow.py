@@ -50,7 +50,7 @@ def add_flows(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
-    """Energies −½u² rᵀK r of flows at ``at``, with the speeds at the end of the step."""
+    """Add the energies −½u² rᵀK r of flows at ``at``, with the speeds at the end of the step, to ``out``."""
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
         speed = factor_at(m, SPEEDS, k, 1)
@@ -62,7 +62,7 @@ def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
 
 
 def add_flow_works(m: Memory, dim: int, h: float, out: Array) -> None:
-    """Works at the inlet and at the outlet of flows, and of their changes of speed, over a solved step."""
+    """Add the works at inlets and outlets of flows, and of changes of their speeds, over a solved step to ``out``."""
     for k in range(m.flows_mass.size):
         u0 = factor_at(m, SPEEDS, k, 0)
         u1 = factor_at(m, SPEEDS, k, 1)

@@ -33,7 +33,7 @@ def begin_strains(m: Memory, dim: int) -> None:
 
 
 def _strain_at_start(m: Memory) -> None:
-    """Strains of rows with a law at the start of a step, from its products."""
+    """Set the strains of rows with a law at the start of a step, from its products."""
     for e in range(m.strains_stress.size):
         if m.strains_law[e] >= 0:
             value = m.strains_factor[e] * m.nodal_product[m.strains_product[e]]
@@ -44,7 +44,7 @@ def _strain_at_start(m: Memory) -> None:
 
 
 def strain(m: Memory, dim: int, h: float) -> None:
-    """Set the stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
+    """Set stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
     _place_columns(dim, m.end_r, m.end_R, m.nodal_end_column)
     _set_vectors(m, dim, m.nodal_end_column, m.nodal_end_vector)
     _set_products(m, dim, m.nodal_end_vector, m.nodal_end_product)
@@ -64,7 +64,7 @@ def strain(m: Memory, dim: int, h: float) -> None:
 
 
 def _evaluate_laws(m: Memory, h: float) -> None:
-    """Stresses of rows with a law over the step and at its end, and their slopes; damping by undeformed stiffness."""
+    """Set stresses of rows with a law, over the step and at its end, and slopes; damping by undeformed stiffness."""
     for e in range(m.strains_stress.size):
         k = m.strains_law[e]
         if k < 0:

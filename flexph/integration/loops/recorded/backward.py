@@ -35,12 +35,16 @@ class Cells(NamedTuple):
 class Backward(NamedTuple):
     """Backward sweep over N steps with n state entries and y unknowns: the run, and derivatives of a functional Φ.
 
-    ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
-    ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
-    right-hand sides, the most corrections of one, their sum, the most operations of a record, the largest gap
-    between derivatives of sixth and fourth order of functions in Python, the number of records, and the largest Newton
-    correction of a step with contacts, relative to its largest unknown, and the largest gap between the end of a step
-    that is solved again and the next state, relative to the largest entry.
+    ``carried`` is the adjoint of the state between two steps, at first that of the last state; the derivatives add up
+    in ``by_coefficient`` to ``by_constants``. The entries of ``audit`` are
+
+    * the largest defect of the transposed systems, relative to their right-hand sides,
+    * the largest number of corrections of one system, and the sum of these numbers,
+    * the largest number of operations of a record,
+    * the largest difference between derivatives of sixth and fourth order of functions in Python,
+    * the number of records,
+    * the largest Newton correction of a step with contacts, relative to its largest unknown, and
+    * the largest difference between the end of a repeated step and the next state, relative to the largest entry.
     """
 
     kinds: Kinds
@@ -72,12 +76,7 @@ class Backward(NamedTuple):
 
 
 def backward_of(
-    m: Memory,
-    kinds: Kinds,
-    table: Table,
-    run: tuple[Array, Array, Array],
-    varied: Index,
-    by_unknown: Array | None = None,
+    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
@@ -99,7 +98,7 @@ def backward_of(
         states=states,
         means=means,
         by_state=by_state,
-        by_unknown=np.zeros((1, y)) if by_unknown is None else by_unknown,
+        by_unknown=np.zeros((1, y)),
         by_coefficient=out[0],
         by_offset=out[1],
         by_inputs=out[2],
@@ -127,7 +126,7 @@ def backward_of(
 def recorded_cells(m: Memory, constants: Array | None = None, space: Array | None = None) -> tuple[Array, Array, Array]:
     """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses.
 
-    They are new ones, or the given ones.
+    The cells are new arrays unless ``constants`` and ``space`` are given.
     """
     constants, space = (
         _copied(cells, given) for cells, given in ((m.constants.reals, constants), (m.space.reals, space))
@@ -142,7 +141,7 @@ def recorded_cells(m: Memory, constants: Array | None = None, space: Array | Non
 
 
 def _copied(reals: Array, into: Array | None) -> Array:
-    """Cells with the given values, constants until they are recorded."""
+    """Cells with the given values, which count as constants until they are marked as variables of a record."""
     cells = recorded_zeros(reals.shape) if into is None else into
     cells.real = reals
     return cells

@@ -1,8 +1,8 @@
 """Discrete adjoint of steps of Gauss collocation.
 
 The unknowns of a step are those of all its stages (gauss/unknowns.py), its residual has the defects of all stages
-(gauss/momenta.py). A run does not keep them: each step is solved again from its start. Transposed systems are solved by
-the dense factors of one step, with which those of others are corrected as long as this converges.
+(gauss/momenta.py). A run does not store the unknowns: each step is solved again from its start. Transposed systems are
+solved by iterative refinement with the dense factors of another step, as long as this converges.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if not cython.compiled:
 
 
 def go_back_by_nodes(m: Memory, r: RecordedMemory, dim: int, c: Collocated, first: int, last: int) -> int:
-    """Take the adjoint ``c.run.carried`` from the state after the last step to the one before the first."""
+    """Propagate the adjoint ``c.run.carried`` from the state after the last step back to that before the first one."""
     failed = -1
     for i in range(last - first):
         if failed < 0 and not _step_back(m, r, dim, c, last - 1 - i):
@@ -65,7 +65,7 @@ def go_back_by_nodes(m: Memory, r: RecordedMemory, dim: int, c: Collocated, firs
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) -> bool:
-    """Adjoint of step k; False if it is not solved again, or if its transposed system is singular."""
+    """Propagate the adjoint back over step k; False if the step cannot be repeated or its transposed system solved."""
     h = c.table.times[k + 1] - c.table.times[k]
     if not _set_program(m, r, dim, c, k, h) or not solve_back(m, dim, c.run, k, h):
         return False
@@ -124,7 +124,7 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
 
 
 def _want_unknowns(g: RecordedScheme, first: int) -> int:
-    """Let derivatives by the unknowns of all stages go to ``first`` and behind it; return the index behind them."""
+    """Mark the unknowns of all stages as variables with indices from ``first`` on; return the next index."""
     entry = cython.declare(cython.Py_ssize_t)
     entry = first
     for i in range(g.stages.size):
@@ -141,7 +141,7 @@ def _want_unknowns(g: RecordedScheme, first: int) -> int:
 
 
 def _collect_defects(g: RecordedScheme, out: Any) -> None:
-    """Copy the defects of all stages."""
+    """Copy the defects of all stages to ``out``."""
     entry = cython.declare(cython.Py_ssize_t)
     entry = 0
     for i in range(g.stages.size):

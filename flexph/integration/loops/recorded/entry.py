@@ -61,6 +61,6 @@ def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: i
 
 
 def forget() -> None:
-    """Forget the programs that steps have recorded."""
+    """Delete the programs that steps have recorded."""
     with cython.nogil:
         forget_programs()

@@ -15,8 +15,8 @@ class Forward(NamedTuple):
     """Forward sweep over N steps: the run, and the derivatives of its start and constants by q parameters.
 
     ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
-    table, of one row or of as many as the table has. ``states`` begins with those of the first state; ``audit`` is the
-    largest defect of a linear system, relative to its right-hand side.
+    table, with one row or as many as the table. ``states`` are derivatives of the states, at first of the first one
+    only; ``audit`` is the largest defect of a linear system, relative to its right-hand side.
     """
 
     run: Backward

@@ -1,4 +1,4 @@
-"""Data of surfaces for loops over recorded numbers, which make it of the fields of their memory."""
+"""Data of surfaces for loops over recorded numbers, assembled from the fields of their memory."""
 
 from __future__ import annotations
 

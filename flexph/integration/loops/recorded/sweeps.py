@@ -1,14 +1,14 @@
 """Discrete adjoint of the steps of a run.
 
 A step solves r(x₀, y; p) = 0 for y = (v̄, ω̄, u̇̄, λ) and ends at x₁ = X(x₀, y; p). For a functional Φ with the partial
-derivatives φ_x by states and φ_y by unknowns, the steps are taken back from a₁ = dΦ/dx₁:
+derivatives φ_x by states and φ_y by unknowns, the adjoint a₁ = dΦ/dx₁ is propagated back over the steps:
 
     r_yᵀ μ = X_yᵀ a₁ + φ_y,   a₀ = X_xᵀ a₁ − r_xᵀ μ + φ_x,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ.
 
-The transposed system is solved by the factors of the Jacobian at the solution. All products with transposes are sweeps
-back through a program of residual and end (numerics/loops/program.hpp), which is recorded at one step and computes the
-values of all others with the same comparisons; at others another one is recorded. The last product, by all numbers, has
-X_yᵀ a₁ − r_yᵀ μ, too, by which μ is corrected until it vanishes.
+The transposed system is solved by the factors of the Jacobian at the solution. Products with transposed matrices are
+reverse sweeps through a program of residual and end of a step (numerics/loops/program.hpp). A program is recorded at
+one step and evaluated at all steps with the same results of comparisons; for other results another one is recorded.
+The product with respect to all numbers includes X_yᵀ a₁ − r_yᵀ μ, by which μ is corrected until that vanishes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ LENGTH = cython.declare(cython.Py_ssize_t, 6)
 
 
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
-    """Take the adjoint ``b.carried`` from the state after the last step to the one before the first."""
+    """Propagate the adjoint ``b.carried`` from the state after the last step back to that before the first one."""
     failed = -1
     for i in range(last - first):
         if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
@@ -90,7 +90,7 @@ def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, las
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> int:
-    """Adjoint of step k; 0, or 1 if its transposed system is singular."""
+    """Propagate the adjoint back over step k; return 0, or 1 if its transposed system is singular."""
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
     if not solve_back(m, dim, b, k, given.h):
@@ -225,7 +225,7 @@ def row_of(rows: Array, k: int) -> Array:
 
 
 def add_entries(adjoint: Array, first: int, out: Array) -> int:
-    """Add entries of the adjoint from ``first`` on; return the index behind them."""
+    """Add entries of the adjoint from ``first`` on to ``out``; return the index after the last one."""
     for i in range(out.size):
         out[i] += adjoint[first + i]
     return first + out.size
@@ -293,6 +293,6 @@ def largest_absolute(values: Array) -> float:
 
 
 def keep_largest(audit: Array, i: int, value: float) -> None:
-    """Keep the largest of the values of an entry."""
+    """Replace entry i of ``audit`` by ``value`` if that is larger."""
     if value > audit[i]:
         audit[i] = value

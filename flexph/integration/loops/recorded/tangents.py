@@ -41,7 +41,7 @@ UNRELIABLE = cython.declare(cython.double, 1e-14)
 
 
 def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:
-    """Set the derivatives of the states behind ``first``; the step that failed, or −1."""
+    """Set the derivatives of the states after ``first``; return the step that failed, or −1."""
     failed = -1
     forget_programs()
     for k in range(first, last):
@@ -53,7 +53,7 @@ def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, l
 
 
 def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) -> bool:
-    """Derivatives of the end of step k by all parameters; False if its system is singular."""
+    """Set the derivatives of the end of step k by all parameters; False if its system is singular."""
     b = f.run
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
@@ -67,7 +67,7 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
 
 
 def _set_inputs(f: Forward, k: int, j: int) -> None:
-    """Set the derivatives of all numbers of step k by parameter j, zero of the unknowns."""
+    """Set the derivatives of all input numbers of step k by parameter j; those of the unknowns are zero."""
     b = f.run
     fill(f.unknowns, 0.0)
     entry = _set(b.adjoint, 0, f.states[k][j])
@@ -81,7 +81,7 @@ def _set_inputs(f: Forward, k: int, j: int) -> None:
 
 
 def _set(out: Array, first: int, row: Array) -> int:
-    """Copy a row into a vector; return the index behind it."""
+    """Copy a row into a vector from entry ``first`` on; return the index after it."""
     for i in range(row.size):
         out[first + i] = row[i]
     return first + row.size
@@ -96,7 +96,7 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
-    """True if a defect is round-off of its terms, as where the derivatives of a body that is shifted cancel."""
+    """True if a defect is round-off of its terms, as if the derivatives of a translated body cancel."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
     return left <= UNRELIABLE * largest_absolute(m.defect)

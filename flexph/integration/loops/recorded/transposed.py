@@ -1,7 +1,7 @@
 """Solution of the transposed linear equations of a step, by the factors of :mod:`..mechanics.arrow`.
 
-There the solution is E B⁻¹ R: the defects are reduced to the border, its equations are solved, and the corrections are
-expanded from its unknowns. Here it is Rᵀ B⁻ᵀ Eᵀ.
+The solution of the equations themselves is E B⁻¹ R: R reduces the defects to the border, B is its matrix, and E expands
+the corrections from its unknowns. The solution of the transposed equations is Rᵀ B⁻ᵀ Eᵀ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def solve_transposed(m: Memory, dim: int, h: float, given: Array, out: Array) ->
 
 
 def _gather(m: Memory, dim: int, h: float) -> None:
-    """Write Eᵀ times the given covector, in ``defect``, to ``system.x`` and, of inner coordinates, ``system.y``."""
+    """Write Eᵀ times the covector in ``defect`` to ``system.x``, and its part of inner coordinates to ``system.y``."""
     fill(m.system_x, 0.0)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -45,7 +45,7 @@ def _gather(m: Memory, dim: int, h: float) -> None:
 
 
 def _gather_body(m: Memory, dim: int, b: int) -> None:
-    """Gather the covector of the flexible coordinates of a body."""
+    """Add Eᵀ times the covector of the flexible coordinates of a body."""
     x = m.system_x
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]

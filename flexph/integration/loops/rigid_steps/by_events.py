@@ -199,7 +199,7 @@ def _finish_part(
 
 
 def _look_for_many(m: Memory) -> None:
-    """Flag a step in which many contacts have separate impacts, which takes long."""
+    """Set a flag if many contacts have separate impacts in a step, which takes long."""
     met = cython.declare(cython.Py_ssize_t)
     met = 0
     for c in range(m.contacts_kind.size):

@@ -21,7 +21,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 
 
 def begin_solids(m: Memory, dim: int) -> None:
-    """Set deformation gradients at the start of a step, and its stresses as the first ones of the mixed iteration."""
+    """Set deformation gradients at the start of a step, and begin the mixed iteration with the stresses there."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:

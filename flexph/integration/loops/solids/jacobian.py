@@ -118,7 +118,7 @@ def _turn_place(m: Memory, dim: int, k: int) -> None:
 
 
 def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Write the stiffness of a cell between its places into ``solid.K``, (n, d, d, n) in rows of whole lanes."""
+    """Write the stiffness of a cell between its places into ``solid.K``, (n, d, d, n), rows padded to LANES."""
     n = m.solids_place_ptr[cell + 1] - m.solids_place_ptr[cell]
     square = dim * dim
     width = padded(n)

@@ -27,7 +27,7 @@ class _Law(NamedTuple):
 
 
 def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
-    """Callback that answers requests of the loops about laws (see memory.codes); None without laws."""
+    """Callback that processes requests of the loops for laws (see memory.codes); None without laws."""
     if not m.solids_lawful.size:
         return None
     a, stresses = mechanism.network.arrays, m.solids_stress

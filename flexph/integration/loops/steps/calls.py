@@ -1,4 +1,4 @@
-"""Calls of controllers in compiled loops: before steps that start at a sampling time, and after each try of a step."""
+"""Calls of controllers in compiled loops: before steps that start at a sampling time, and after trial solutions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Tell the controllers within steps that a pair of steps begins, which may be rejected, and pass them the state."""
+    """Notify the controllers within steps of the start of a pair, which may be rejected, with the state there."""
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
@@ -60,7 +60,7 @@ def withdraw_within(within: Within) -> None:
 
 
 def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
-    """Ask the controllers within a step after a try: 0 if all agree, 1 to repeat it from its start, else failure."""
+    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else failed."""
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
@@ -69,9 +69,9 @@ def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -
 
 
 def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Ask the controllers about the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
+    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
 
-    To repeat it, its start is restored and the new trial inputs are added; otherwise trial inputs are removed.
+    If the step is to be repeated, its start is restored and the new trial inputs are added; else they are removed.
     """
     points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)

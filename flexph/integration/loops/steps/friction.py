@@ -61,8 +61,10 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
 
 
 def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
-    """Set the scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their
-    terms, and the resolution of positions divided by h.
+    """Set the scale of the defects of the friction law [m/s].
+
+    It is the largest of the slip rates without friction, the size of their terms, and the resolution of positions
+    divided by h.
     """
     largest = larger(slip_size(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)

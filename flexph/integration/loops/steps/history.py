@@ -21,12 +21,11 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 
 
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
-    """Set the initial guess in ``x``: mean velocities predicted from the last steps, or the present ones; multipliers.
+    """Set the initial guess in ``x``: mean velocities predicted from the last steps, or the velocities at the start.
 
-    The multipliers are those of the last step.
-
-    From two steps the prediction is linear in time. The velocity at the start, which is known too, would save a tenth
-    of the iterations where steps resolve most vibrations, and leads astray where they do not: there its sign changes.
+    The multipliers are those of the last step. From two steps the prediction is linear in time. It does not use the
+    velocity at the start: that would save a tenth of the iterations if steps resolve most vibrations, but its sign is
+    wrong if they do not.
     """
     velocities = m.x_velocities
     now = m.at_velocities

@@ -4,7 +4,7 @@ With S = G M⁻¹Gᵀ, μ = S⁻¹e and the rates b prescribed by drives (zero f
 
     v′ = v − κ M⁻¹Gᵀμ   have the defect   e′ = (1 − κ) e   and   ΔT = −κ b·μ − κ(1 − ½κ) e·μ :
 
-work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both momenta stay, as under all forces of joints.
+work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both momenta are conserved.
 κ = 2 is the reflection e′ = −e, without loss: the step of the exact scheme of length zero.
 """
 

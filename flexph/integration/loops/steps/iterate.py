@@ -126,8 +126,10 @@ def correction_work(m: Memory, h: float) -> float:
 
 
 def energy_scale(m: Memory, h: float) -> float:
-    """Energy scale of a step [J]: twice the kinetic energies over it and at its end, twice the elastic energy at its
-    start, and the absolute work of its loads.
+    """Energy scale of a step [J].
+
+    It is the sum of twice the kinetic energies of the mean velocities and at the end, twice the elastic energy at the
+    start, and the absolute work of the loads.
     """
     total = 0.0
     span = fabs(h)  # of steps back in time, too
@@ -181,7 +183,7 @@ def kinetic_energy(m: Memory) -> float:
 
 
 def below_resolution(m: Memory, size: float, h: float) -> bool:
-    """True if a correction moves nothing by more than the resolution of positions of this ``size`` [m]."""
+    """True if a correction moves no coordinate by more than the resolution of positions of this ``size`` [m]."""
     moved = 0.0
     turned = 0.0
     for b in range(m.correction_v.shape[0]):

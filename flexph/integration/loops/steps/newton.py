@@ -65,12 +65,13 @@ NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
 def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
     """Solve a step from the guess in ``x``; return the number of iterations, −1 if it is not solved.
 
-    Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
-    that are ill-determined (singular poses). The Jacobian is kept while the iteration converges fast, to stagnation;
-    bodies at rest, whose velocities are round-off of positions, take one correction. Where round-off of positions keeps
-    the iteration from converging, constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly. With
-    ``ahead`` stresses of bodies with quadratic strains are known to first order after a correction, and a Jacobian is
-    taken with these: quadratic strains of an iterate far from the solution, times the stiffness, make it useless.
+    Corrections δ are measured by √(|δ|·|r|), whose unit is the root of an energy and which is insensitive to
+    velocities that are ill-determined (singular poses). The Jacobian is kept while the iteration converges fast. The
+    iteration ends at stagnation; for bodies at rest, whose velocities are round-off of positions, after one correction.
+    If round-off of positions prevents convergence, constraints g(q₁) = 0 are replaced by Δg = 0, with increments of
+    less round-off. With ``ahead``, for bodies with quadratic strains, the Jacobian uses stresses predicted to first
+    order after a correction, as the quadratic strains of an iterate far from the solution, times the stiffness, make a
+    Jacobian useless.
     """
     at_rest = cython.declare(cython.bint)
     by_increments = cython.declare(cython.bint)
@@ -175,7 +176,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """Prepare the iteration with the values at the start of the step, without stuck relations and joint friction."""
+    """Prepare the iteration with the values at the start of the step; no relation sticks, joint friction is zero."""
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)
@@ -205,7 +206,9 @@ def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Evaluate the trial; True if constraints, discs, points on curves and ropes on sheaves hold at its end."""
     _try(m, dim, kinds, given)
-    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))
+    if is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m):
+        return False
+    return not leaves_sheaves(m, m.at_product, m.end_product, m.at_vector, m.end_vector)
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:

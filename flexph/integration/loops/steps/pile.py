@@ -1,6 +1,6 @@
 """Iterative solution of the linear systems of a pile, free bodies that only contacts couple, at linear cost.
 
-The blocks of the bodies, D, are factored as a band; the coupling of pairs of bodies, O, stays in blocks of the pairs.
+The blocks of the bodies, D, are factored as a band; the coupling of pairs of bodies, O, is stored as blocks of pairs.
 (1 + D⁻¹O) x = D⁻¹b is solved by the stabilised biconjugate gradient method (van der Vorst 1992). If the steps resolve
 the contacts, D⁻¹O is of the size of ¼h²ω² and a few products are enough.
 """

@@ -39,7 +39,7 @@ def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
 
 
 def record_energy(m: Memory) -> float:
-    """Add the flows of a substep to those of the step, and take over its energies; return its energy residual [J]."""
+    """Add the flows of a substep to those of the step, and store its energies; return its energy residual [J]."""
     balance = 0.0
     for i in range(m.run_energy.size):
         balance += m.run_new_energy[i] - m.run_energy[i]
@@ -75,7 +75,7 @@ def store(m: Memory, dim: int, out: Array) -> None:
 
 
 def _append(field: Array, out: Array, first: int) -> int:
-    """Copy all entries of a field into a vector from entry ``first`` on; return the index behind them."""
+    """Copy all entries of a field into a vector from entry ``first`` on; return the index after them."""
     for i in range(field.size):
         out[first + i] = get(field, i)
     return first + field.size

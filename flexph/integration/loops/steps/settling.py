@@ -1,7 +1,8 @@
 """Settling of slip at the end of a step with dry friction of joints.
 
-The plastic law holds for the impulses of the whole step: |Λ| ≤ μ|λ|, against the slip rates after them. It starts from
-velocities without a defect in the joints, and is applied only so far that step and impulses together create no energy.
+The plastic friction law |Λ| ≤ μ|λ| applies to the impulses Λ of the whole step, against the slip rates after them.
+Velocities first lose their defect in the joints. The change of impulses is scaled so that step and settling together
+create no energy.
 """
 
 from __future__ import annotations

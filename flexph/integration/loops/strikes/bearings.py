@@ -1,4 +1,4 @@
-"""Bearings (joints with dry friction), which are numbered behind the contacts of a step: slips and records."""
+"""Bearings (joints with dry friction), which are numbered after the contacts of a step: slips and records."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ def _solve_linearised(
 def _extrapolate(m: Memory, ratio: float, before: float) -> float:
     """Extrapolate impulses to the limit of geometrically decreasing changes; return the ratio to compare next.
 
-    Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms
-    left out of the matrices exceed those in them.
+    The next iterations adapt the velocities to these impulses. Changes decrease so slowly if impulses are so nearly
+    redundant that the terms neglected in the matrices exceed those included.
     """
     if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
         return ratio
@@ -200,7 +200,7 @@ def _update_matrices(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _is_at_rest(m: Memory, scale: float) -> bool:
-    """True if no body moves at the start of a step; spins are not looked at."""
+    """True if no body has a translational velocity at the start of a step."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             if fabs(m.at_v[b][a]) > RESTING * scale:

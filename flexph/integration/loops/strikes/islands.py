@@ -44,7 +44,7 @@ def find_islands(m: Memory, chosen: Index) -> int:
 
 
 def link_bodies(m: Memory, chosen: Index) -> None:
-    """Link the sides of chosen contacts in a list for each body, or for each group of coupled bodies."""
+    """Build linked lists of the sides of chosen contacts, one for each body or group of coupled bodies."""
     fill(m.strike_head, -1)
     for c in range(chosen.size - 1, -1, -1):
         if chosen[c] > 0:

@@ -136,7 +136,8 @@ def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int)
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
     """Copy the Jacobian rows and impulse responses of the contacts of an island into ``law``, for the law by bodies.
 
-    Also note the place of each contact's bodies in their order, and mark the band as not factored (``law.made``).
+    Also store the position of the bodies of each contact in their order, and mark the band as not factored
+    (``law.made``).
     """
     law.made[0] = 0
     law.made[1] = island.first + 1

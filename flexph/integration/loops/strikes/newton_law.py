@@ -98,7 +98,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Take over the velocities after an impact or settling, and record the losses."""
+    """Set the velocities of ``at`` to those after an impact or settling, and record the losses."""
     add_changes(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
@@ -156,7 +156,8 @@ def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island
 def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
     """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect.
 
-    If none is large enough, weights adapt themselves: eight redundant contacts of two boxes may slip a little.
+    If no weight is large enough, weights are adapted from step to step. Impulses of nearly redundant contacts may then
+    be far from the given ones: eight contacts between two boxes may slip a little.
     """
     weight = WEIGHT
     defect = solve_pressed(m, kinds, law, island, WEIGHT, False)

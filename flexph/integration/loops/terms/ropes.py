@@ -53,33 +53,36 @@ def add_rope_forces(m: Memory, r: int, tension: float) -> None:
         m.trial_force[m.ropes_cosine[w]] -= tension * m.string_by_cosine[w]
 
 
-def leaves_sheaves(m: Memory) -> bool:
-    """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished."""
+def leaves_sheaves(m: Memory, before: Array, after: Array, first: Array, last: Array) -> bool:
+    """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished.
+
+    ``before`` and ``after`` are the products at both ends of the step, ``first`` and ``last`` the vectors.
+    """
     for k in range(m.ropes_square.size):
-        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k):
+        if not after[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k, first, last):
             return True
     for a in range(m.ropes_arriving.size):
         if m.ropes_wound[a] == 0:
-            before = _arc(m, a, m.at_product)
-            turned = _arc(m, a, m.end_product) - before
-            arc = before + turned - 2.0 * pi * floor(turned / (2.0 * pi) + 0.5)
+            begun = _arc(m, a, before)
+            turned = _arc(m, a, after) - begun
+            arc = begun + turned - 2.0 * pi * floor(turned / (2.0 * pi) + 0.5)
             if not (arc >= -TOUCHING and arc <= 2.0 * pi):
                 return True
     return False
 
 
-def _passes(m: Memory, k: int) -> bool:
+def _passes(m: Memory, k: int, first: Array, last: Array) -> bool:
     """True if the ends of a span with sheaves come so near to each other within the step that it vanishes."""
     square = m.ropes_offset[k] * m.ropes_offset[k]
     if square == 0.0:
         return False
     v = m.joints_first[m.ropes_square[k]]
     start, size, along = 0.0, 0.0, 0.0
-    for i in range(m.at_vector.shape[1]):
-        moved = m.end_vector[v][i] - m.at_vector[v][i]
-        start += m.at_vector[v][i] * m.at_vector[v][i]
+    for i in range(first.shape[1]):
+        moved = last[v][i] - first[v][i]
+        start += first[v][i] * first[v][i]
         size += moved * moved
-        along -= m.at_vector[v][i] * moved
+        along -= first[v][i] * moved
     if not 0.0 < along < size:
         return False
     return start - along * along / size <= (1.0 + CLOSE) * square

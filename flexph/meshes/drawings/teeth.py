@@ -1,0 +1,132 @@
+"""Toothed wheels among the faces of a part: cylindrical tips and roots at equal angles about an axis.
+
+Wheels with spur or helical teeth are found, inside or outside; bevel wheels, worms and racks have no such faces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .features import upwards
+
+FEWEST = 8
+"""Number of teeth from which faces at equal angles are those of a wheel: fewer ones are slots or flats."""
+EQUAL = 0.05
+"""Deviation of the angles of teeth, relative to the pitch, and of their areas up to which they are equal."""
+NEAR = 1e-4
+"""Distance of axes and difference of radii, relative to the radius, up to which they are one."""
+DEPTH = 2.5
+"""Depth of a tooth in modules, where a drawing has no cylindrical roots (ISO 53 has 2.25)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToothedWheel:
+    """Wheel with teeth: middle ``at`` (3,) and direction (3,) of its axis, width, radii of tips and roots [m]."""
+
+    at: Array
+    axis: Array
+    width: float
+    teeth: int
+    tip: float
+    root: float
+    internal: bool
+
+    def meshes_at(self, radius: float) -> bool:
+        """True if a pitch circle of a radius [m] lies between the tips and roots."""
+        return min(self.tip, self.root) < radius < max(self.tip, self.root)
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """Faces of one cylinder side by side: middle and direction of the axis, radius, width, centres (3,), areas."""
+
+    at: Array
+    axis: Array
+    radius: float
+    width: float
+    concave: bool
+    centres: tuple[Array, ...]
+    areas: tuple[float, ...]
+
+
+def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[ToothedWheel, ...]:
+    """Toothed wheels of a part, with lengths in ``scale`` [m]."""
+    rows: list[_Row] = []
+    for face in faces:
+        if face["kind"] == "Cylinder" and "axis" in face:
+            own = _row(face)
+            same = next((k for k, other in enumerate(rows) if _side_by_side(own, other)), None)
+            if same is None:
+                rows.append(own)
+            else:
+                old = rows[same]
+                rows[same] = replace(old, centres=(*old.centres, *own.centres), areas=(*old.areas, *own.areas))
+    counted = [(row, _teeth(row)) for row in rows]
+    wheels: list[tuple[_Row, int, list[float]]] = []
+    for row, teeth in counted:
+        if teeth is None:
+            continue
+        for other, count, radii in wheels:
+            if count == teeth and other.concave == row.concave and _one_wheel(other, row):
+                radii.append(row.radius)
+                break
+        else:
+            wheels.append((row, teeth, [row.radius]))
+    return tuple(_wheel(row, teeth, radii, scale) for row, teeth, radii in wheels)
+
+
+def _row(face: Mapping[str, Any]) -> _Row:
+    """Row of one face."""
+    one, two = np.array(face["ends"])
+    axis, at = upwards(face["axis"]), 0.5 * (one + two)
+    width = float(np.linalg.norm(two - one))
+    return _Row(at, axis, face["radius"], width, face["concave"], (np.array(face["centre"]),), (face["area"],))
+
+
+def _side_by_side(one: _Row, two: _Row) -> bool:
+    near = NEAR * one.radius
+    return (
+        one.concave == two.concave
+        and abs(one.radius - two.radius) <= near
+        and abs(one.width - two.width) <= near
+        and float(np.linalg.norm(np.cross(one.axis, two.axis))) <= 1e-6
+        and float(np.linalg.norm(one.at - two.at)) <= near
+    )
+
+
+def _one_wheel(one: _Row, two: _Row) -> bool:
+    """True for the tips and roots of one wheel: coaxial, and side by side along the axis."""
+    away = two.at - one.at
+    along = abs(float(away @ one.axis))
+    coaxial = float(np.linalg.norm(away - (away @ one.axis) * one.axis)) <= NEAR * one.radius
+    return coaxial and along < 0.5 * max(one.width, two.width)
+
+
+def _teeth(row: _Row) -> int | None:
+    """Number of teeth of faces at equal angles; a face may be cut in two by the seam of the cylinder."""
+    areas = np.array(row.areas)
+    if len(areas) < FEWEST:
+        return None
+    x, y = np.linalg.svd(row.axis[None])[2][1:] @ (np.array(row.centres) - row.at).T
+    angles = np.arctan2(y, x)
+    whole = np.abs(areas / np.median(areas) - 1.0) <= EQUAL
+    count = round(float(areas.sum() / np.median(areas)))
+    if count < FEWEST or np.sum(~whole) > 2 or abs(areas.sum() / np.median(areas) - count) > EQUAL:
+        return None
+    phases = count * angles[whole]
+    spread = np.angle(np.exp(1j * (phases - phases[0])))
+    return count if np.abs(spread).max() <= 2.0 * np.pi * EQUAL else None
+
+
+def _wheel(row: _Row, teeth: int, radii: Sequence[float], scale: float) -> ToothedWheel:
+    tip = min(radii) if row.concave else max(radii)
+    sign = 1.0 if row.concave else -1.0
+    root = max(radii) if row.concave else min(radii)
+    if root == tip:  # roots that are rounded, without a cylinder
+        root = tip * (1.0 + sign * DEPTH * 2.0 / (teeth - sign * 2.0))
+    return ToothedWheel(scale * row.at, row.axis, scale * row.width, teeth, scale * tip, scale * root, row.concave)

@@ -1,0 +1,234 @@
+"""Gear pairs of a drawing: teeth in mesh, or wheels drawn by pitch cylinders that touch.
+
+Two wheels with parallel axes at the distance a mesh if their pitch radii a z₁/(z₁ ± z₂) lie between the tips and roots
+of their teeth. Their ratio is that of the numbers of teeth, or of the radii of pitch cylinders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ...meshes.contents import ProposedPort
+from ...meshes.drawings.drawing import Drawing, Part
+from ...meshes.drawings.teeth import ToothedWheel, toothed_wheels
+from ...numerics.arrays import Array
+from .freedoms import Pair
+from .touching import COAXIAL, PARALLEL, Touch
+
+WORDS = re.compile(
+    r"(?<![^\W_])(gear|pinion|worm|bevel|rack|sprocket|pulley|zahn|ritzel|kegelrad|schneckenrad|kettenrad|riemen)(?!box)",
+    re.IGNORECASE,
+)
+"""Names of parts that belong to a transmission."""
+TANGENT = 1e-3
+"""Gap of two pitch cylinders, relative to the distance of their axes, up to which they touch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Meshing:
+    """Two wheels in mesh: their parts, middles (3,) [m], common direction (3,), ratio of the first turn to the second.
+
+    ``words`` say what was found. ``toothed`` is False for pitch cylinders.
+    """
+
+    first: str
+    second: str
+    places: tuple[Array, Array]
+    axis: Array
+    ratio: float
+    words: str
+    toothed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedGear:
+    """Gear pair with the part that carries both shafts."""
+
+    meshing: Meshing
+    carrier: str
+
+
+@dataclass(frozen=True, eq=False)
+class Gears:
+    """Proposed gear pairs, and texts on wheels that no pair was proposed for."""
+
+    pairs: tuple[ProposedGear, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Hinged:
+    """Joint between two rigid groups of parts, as far as gears need it."""
+
+    groups: tuple[str, str]
+    pair: Pair
+
+
+def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing], list[str]]:
+    """Wheels in mesh, those with teeth first, and texts on toothed wheels that meet no other."""
+    wheels = {part.name: toothed_wheels(part.faces, part.scale) for part in drawing.parts}
+    found: list[Meshing] = []
+    met: set[int] = set()
+    for one, two in combinations(drawing.parts, 2):
+        for a in wheels[one.name]:
+            for b in wheels[two.name]:
+                meshing = _of_teeth(one.name, two.name, a, b)
+                if meshing is not None:
+                    found.append(meshing)
+                    met |= {id(a), id(b)}
+    filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
+    for one, two in combinations(drawing.parts, 2):
+        if not any({m.first, m.second} == {one.name, two.name} for m in found):
+            found += _of_cylinders(one, two, filled)
+    alone = [
+        f"{name} has a wheel of {wheel.teeth} teeth that meets no other with parallel axes: a rack, a bevel or worm "
+        "gear, a chain or a spline is not recognised"
+        for name, own in wheels.items()
+        for wheel in own
+        if id(wheel) not in met
+    ]
+    return found, alone
+
+
+def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing | None:
+    """Two toothed wheels whose pitch circles touch, unless both are internal."""
+    if a.internal and b.internal:
+        return None
+    distance = _distance((a.at, a.axis, a.width), (b.at, b.axis, b.width))
+    if distance is None:
+        return None
+    inside = a.internal or b.internal
+    total = abs(a.teeth - b.teeth) if inside else a.teeth + b.teeth
+    if total == 0 or not all(w.meshes_at(distance * w.teeth / total) for w in (a, b)):
+        return None
+    if inside and (a.teeth < b.teeth) == a.internal:
+        return None
+    words = f"wheels of {a.teeth} and {b.teeth} teeth in mesh at {1e3 * distance:.6g} mm"
+    ratio = (1.0 if inside else -1.0) * b.teeth / a.teeth
+    return Meshing(one, two, (a.at, b.at), a.axis, ratio, words, toothed=True)
+
+
+def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
+    """The pair of the largest pitch cylinders that touch; pins in bores are no wheels."""
+    free = [
+        [p for p in part.ports if p.kind in ("pin", "hole") and (part.name, p.name) not in filled]
+        for part in (one, two)
+    ]
+    pairs = [(a, b) for a in free[0] for b in free[1] if _roll(a, b)]
+    if pairs:
+        a, b = max(pairs, key=lambda pair: _radius(pair[0]) + _radius(pair[1]))
+        inside = "hole" in (a.kind, b.kind)
+        words = f"{one.name}.{a.name} and {two.name}.{b.name} touch like the pitch cylinders of gears"
+        ratio = (1.0 if inside else -1.0) * _radius(b) / _radius(a)
+        places = (np.array(a.centre), np.array(b.centre))
+        yield Meshing(one.name, two.name, places, np.array(a.axis), ratio, words, toothed=False)
+
+
+def _radius(port: ProposedPort) -> float:
+    assert port.radius is not None
+    return port.radius
+
+
+def _roll(a: ProposedPort, b: ProposedPort) -> bool:
+    """True if two cylinders touch along a line, from outside or one within the other."""
+    if a.kind == b.kind == "hole":
+        return False
+    distance = _distance(_line(a), _line(b))
+    if distance is None:
+        return False
+    inside = "hole" in (a.kind, b.kind)
+    if not inside:
+        return abs(distance - _radius(a) - _radius(b)) <= TANGENT * distance
+    bore, wheel = (a, b) if a.kind == "hole" else (b, a)
+    apart = distance > 2.0 * COAXIAL * _radius(bore)
+    return apart and abs(_radius(bore) - _radius(wheel) - distance) <= TANGENT * _radius(bore)
+
+
+Line = tuple[Array, Array, float]
+"""Middle, direction and length of an axis."""
+
+
+def _line(port: ProposedPort) -> Line:
+    assert port.length is not None
+    return np.array(port.centre), np.array(port.axis), port.length
+
+
+def _distance(one: Line, two: Line) -> float | None:
+    """Distance of two parallel axes [m]; None if they are not parallel, or the wheels not side by side."""
+    (at, axis, width), (other, other_axis, other_width) = one, two
+    if np.linalg.norm(np.cross(axis, other_axis)) > PARALLEL:
+        return None
+    away = other - at
+    along = float(away @ axis)
+    if abs(along) >= 0.5 * (width + other_width) * (1.0 - 1e-3):
+        return None
+    return float(np.linalg.norm(away - along * axis))
+
+
+def proposed_gears(
+    found: Sequence[Meshing], alone: Sequence[str], groups: Mapping[str, str], joints: Sequence[Hinged], ground: str
+) -> Gears:
+    """Gear pairs of wheels that turn about their axes in a common carrier; the others are left out by name."""
+    pairs: dict[frozenset[str], ProposedGear] = {}
+    left_out = list(alone)
+    met = {name for m in found for name in (m.first, m.second)}
+    left_out += [
+        f"{name} is a part of a transmission by its name, but no wheel touches it in the drawing"
+        for name in groups
+        if WORDS.search(name)
+        and name not in met
+        and name != ground
+        and not any(text.startswith(name) for text in alone)
+    ]
+    for meshing in found:
+        ends = groups[meshing.first], groups[meshing.second]
+        if ends[0] == ends[1]:
+            if meshing.toothed:
+                left_out.append(f"{meshing.words}, but {meshing.first} and {meshing.second} are rigidly joined")
+            continue
+        about = [_about(end, at, meshing.axis, joints) for end, at in zip(ends, meshing.places, strict=True)]
+        carriers = (about[0] & about[1]) - set(ends)
+        if not carriers:
+            left_out.append(f"{meshing.words}, but no part carries the shafts of {meshing.first} and {meshing.second}")
+            continue
+        known = pairs.get(frozenset(ends))
+        if known is None:
+            carrier = groups[ground] if groups[ground] in carriers else min(carriers)
+            pairs[frozenset(ends)] = ProposedGear(meshing, carrier)
+        elif abs(known.meshing.ratio - _towards(known.meshing, meshing, groups)) > 1e-6 * abs(known.meshing.ratio):
+            left_out.append(f"{meshing.words}: of another ratio than {known.meshing.words}")
+    return Gears(tuple(pairs.values()), tuple(left_out))
+
+
+def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
+    """Ratio of a meshing in the direction of a known one between the same groups."""
+    return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
+
+
+def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[str]:
+    """Groups in which the axis of a wheel is fixed: those that joints about or along this axis connect with it."""
+    kept = [j.groups for j in joints if _keeps(j.pair, at, axis)]
+    held, waiting = {start}, [start]
+    while waiting:
+        own = waiting.pop()
+        for pair in kept:
+            if own in pair:
+                other = pair[1] if pair[0] == own else pair[0]
+                if other not in held:
+                    held.add(other)
+                    waiting.append(other)
+    return held
+
+
+def _keeps(pair: Pair, at: Array, axis: Array) -> bool:
+    """True for a joint that turns about an axis, or slides along it."""
+    if pair.kind not in ("hinge", "cylindrical", "prismatic") or np.linalg.norm(np.cross(pair.axis, axis)) > PARALLEL:
+        return False
+    away = pair.at - at
+    off = float(np.linalg.norm(away - (away @ axis) * axis))
+    return pair.kind == "prismatic" or off <= 1e-6 + 1e-4 * float(np.linalg.norm(away))
