@@ -129,7 +129,7 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     """Write E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
 
     The convention is that of the benchmark collection of port-Hamiltonian systems (Schwerdtner et al., 2021), here with
-    Q = 1 and P = S = N = 0; the constraints G are an extension. Sparse matrices are written as such. ``names`` is a JSON
+    Q = 1 and P = S = N = 0; the constraints G are an extension. Sparse matrices remain sparse. ``names`` is a JSON
     text with ports, parts, constraints and velocities (counted from zero).
 
     Parameters

@@ -87,7 +87,7 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 def _back_over_steps(
     run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index
 ) -> ByNumbers:
-    """Take steps of the exact scheme back, piece by piece."""
+    """Backward sweep over steps of the exact scheme, one piece after another."""
     problem, table = run.problem, _with_inputs(run.problem)
     each = (len(table.times) - 1) // (len(run.times) - 1)
     sums = Table(table.times, *map(np.zeros_like, table[1:]))

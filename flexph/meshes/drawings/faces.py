@@ -173,9 +173,9 @@ def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
 
 
 def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float:
-    """Sign of the normals of a face that makes them point out of the solid, by a place on it.
+    """Sign that makes the normals of a face point out of the solid, from tests at points of the face.
 
-    A place on the rim of a shoulder has the solid on both sides; then the next one decides.
+    At a point on the rim of a shoulder the solid is on both sides; then the next point is tested.
     """
     half = len(places) // 2
     for uv in (*places[half:], *places[:half]):
