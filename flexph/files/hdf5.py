@@ -161,7 +161,7 @@ class DiskFile(io.RawIOBase):
         return self._at
 
     def tell(self) -> int:
-        """The current offset."""
+        """Current offset in the file [bytes]."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:

@@ -20,7 +20,7 @@ from .solution import Solution
 class SectionForces:
     """Force (k, d) [N] and moment (k, s) [N m] in a surface at the saved times (k,) [s].
 
-    They act from the side to which the normal points on the other side; on the boundary they act on the body.
+    The part of the body on the side of the normal exerts them on the other part; on the boundary they act on the body.
 
     Attributes
     ----------

@@ -153,11 +153,11 @@ class _Swinging:
     ways: Array
 
     def position(self, port: PortName) -> Array:
-        """See :class:`flexph.joints.rows.signs.Places`."""
+        """World positions (k, 3) of a port [m]."""
         return self._swung(self.places.position(port))
 
     def axes(self, port: PortName) -> Array:
-        """See :class:`flexph.joints.rows.signs.Places`."""
+        """Orthonormal section axes of a port as columns (k, 3, 3)."""
         x, y, _ = np.moveaxis(self._swung(self.places.axes(port)), -1, 0)
         return axes_from(x, y)
 

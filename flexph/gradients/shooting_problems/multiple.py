@@ -171,7 +171,7 @@ class SegmentedProblem:
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns: those of the base problem, and the coordinates of all states between segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:

@@ -76,7 +76,7 @@ class Problem:
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns: values at the nodes of all tables, and parameters."""
         return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
 
     def evaluated(self, x: Array) -> Evaluation:

@@ -66,7 +66,7 @@ class _Deck:
         self.of_solution = False
 
     def take(self, command: Command) -> None:
-        """Sort a command."""
+        """Add a command to the nodes, elements, components or materials of the archive."""
         name = command.name
         if name in self.omit:
             return

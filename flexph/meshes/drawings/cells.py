@@ -24,7 +24,7 @@ EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
 
 
 class RefusedError(Exception):
-    """A drawing that cannot be read or meshed."""
+    """Error of a drawing that cannot be read or meshed."""
 
 
 def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
