@@ -69,7 +69,7 @@ class _Deck:
         self.of_solution = False
 
     def take(self, command: Command) -> None:
-        """Sort a command."""
+        """Add a command to the nodes, elements, components or materials of the archive."""
         name = command.name
         if name in self.omit:
             return
@@ -101,7 +101,7 @@ class _Deck:
             self.materials.take(command)
 
     def _refuse_running(self, command: Command) -> None:
-        """Raise ValueError for commands that would have to be run to know the mesh."""
+        """Raise ValueError for commands on which the mesh depends, because commands are not run."""
         name = command.name.removeprefix("*IF ")
         inside = name != command.name
         ends = name == "N" and command.field(0).upper().startswith("R5") and command.field(2) == "-1"
@@ -242,7 +242,7 @@ class _Deck:
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a block with fewer rows than it announces, as of a file that was cut."""
+    """Raise ValueError for a block with fewer rows than it declares, as in a truncated file."""
     if command.field(3) and command.whole(3) > count:
         raise ValueError(f"{command} must have {command.whole(3)} {what}, got {count}: the file is incomplete")
 

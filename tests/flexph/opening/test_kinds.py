@@ -56,7 +56,7 @@ def test_a_saved_run_keeps_its_scene(solution, tmp_path):
 def test_a_run_without_a_scene_says_so(solution, tmp_path):
     solution.save(tmp_path / "run.h5", scene=False)
     result = flexph("view", tmp_path / "run.h5", "--html", tmp_path / "a.html")
-    assert result.exit_code == 1 and "keeps no scene" in result.output and "without scene=False" in result.output
+    assert result.exit_code == 1 and "has no scene" in result.output and "without scene=False" in result.output
 
 
 def test_a_scene_that_cannot_be_made_does_not_keep_a_run_from_being_saved(solution, tmp_path, monkeypatch):
@@ -134,7 +134,7 @@ def test_a_mesh_is_shown_by_its_surface(tmp_path):
     meshio.Mesh(CUBE.points, [("line", np.array([[0, 1], [1, 3]]))]).write(tmp_path / "frame.vtk")
     assert scene_of_file(tmp_path / "frame.vtk").parts[0].points.shape[0] == 1
     meshio.Mesh(CUBE.points, [("vertex", np.array([[0]]))]).write(tmp_path / "points.vtk")
-    with pytest.raises(ValueError, match="holds no cells that can be drawn"):
+    with pytest.raises(ValueError, match="has no cells that can be drawn"):
         scene_of_file(tmp_path / "points.vtk")
 
 
