@@ -191,7 +191,7 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by arrays, inputs and impacts of a run, and by readings of its sensor (``slopes``)."""
+    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings of its sensor (``slopes``)."""
 
     name: str
     quantity: Quantity
