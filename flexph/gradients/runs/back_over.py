@@ -23,6 +23,13 @@ SOLVED = 1e-6
 """Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 
 
+class Varied(NamedTuple):
+    """Numbers of a run by which derivatives are wanted: some constants, and the times of steps or not."""
+
+    constants: Index
+    times: bool
+
+
 class ByNumbers(NamedTuple):
     """Derivatives of a functional by the numbers of a run: constants, start, and table; the largest relative defect."""
 
@@ -32,7 +39,7 @@ class ByNumbers(NamedTuple):
 
 
 def recorded_piece(
-    problem: Problem, piece: Piece, by_state: Array, varied: Index, by_unknown: Array | None = None
+    problem: Problem, piece: Piece, by_state: Array, varied: Varied, by_unknown: Array | None = None
 ) -> tuple[Backward, Index]:
     """Arrays with which the loops go over steps of a run again, and the addresses of their recorded numbers.
 
@@ -46,7 +53,8 @@ def recorded_piece(
     means = np.concatenate([0.5 * (velocities[1:] + velocities[:-1]), piece.multipliers], axis=1)
     inputs = np.broadcast_to(table.inputs, (len(table.times) - 1, table.inputs.shape[1]))
     table = _part(table._replace(inputs=inputs), piece.first, steps)
-    return backward_of(problem.memory, problem.kinds, table, (states, means, by_state), varied, by_unknown)
+    run = states, means, by_state
+    return backward_of(problem.memory, problem.kinds, table, run, varied.constants, by_unknown, int(varied.times))
 
 
 def _part(table: Table, first: int, steps: int) -> Table:
@@ -67,8 +75,8 @@ def refuse_bent(of: Backward) -> None:
         )
 
 
-def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index) -> ByNumbers:
-    """Take all steps back; of constants only the ``varied`` ones have derivatives.
+def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied) -> ByNumbers:
+    """Take all steps back; of constants and times only the ``varied`` ones have derivatives.
 
     ``by_state`` has the times at which the functional has derivatives by states, and these, as the loops have them.
     """
@@ -86,14 +94,14 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 
 
 def _back_over_steps(
-    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index
+    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
 ) -> ByNumbers:
     """Take steps of the exact scheme back, piece by piece."""
     problem = run.problem
     table, whole = problem.table, len(problem.table.times) - 1
     each = whole // (len(run.times) - 1)
-    totals = [np.zeros_like(getattr(table, name)) for name in problem.timed]
-    by_inputs, by_varied = np.zeros((whole, table.inputs.shape[1])), np.zeros(varied.size)
+    by_times, *totals = (np.zeros_like(getattr(table, name)) for name in problem.timed)
+    by_inputs, by_varied = np.zeros((whole, table.inputs.shape[1])), np.zeros(varied.constants.size)
     carried, defect = np.zeros(0), 0.0
     for piece in run.pieces():
         steps = len(piece.multipliers)
@@ -110,29 +118,33 @@ def _back_over_steps(
             by_moved=parts[2],
             by_inputs=by_inputs[piece.first : piece.first + steps],
             by_constants=by_varied,
+            by_times=by_times[piece.first : piece.first + steps + 1] if varied.times else of.by_times,
             carried=carried if carried.size else of.carried,
         )
         failed = sweep(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, 0, steps)
         _refuse_failed(of, of.table.times, failed)
         carried, defect = of.carried, max(defect, float(of.audit[0]))
-    return ByNumbers([_spread(problem, varied, by_varied), carried, *totals], by_inputs, defect)
+    constants = _spread(problem, varied.constants, by_varied)
+    return ByNumbers([constants, carried, by_times, *totals], by_inputs, defect)
 
 
-def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:
+def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
     """Take steps of Gauss collocation back."""
     problem, states = run.problem, run.solution.states
     table = problem.table
     assert isinstance(table, GaussTable)
     piece = Piece(0, states, np.zeros((len(states) - 1, 0)))
     given = in_loops(problem.mechanism, states), _weights_of(piece, by_state)
-    of, kept = collocated_of(problem.memory, table, tableau, given, varied)
+    of, kept = collocated_of(problem.memory, table, tableau, given, varied.constants, timed=varied.times)
     dim = problem.mechanism.layout.dim
     failed = sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, 0, len(states) - 1)
     _refuse_failed(of.run, table.times, failed)
     totals = {name: np.zeros_like(getattr(table, name)) for name in problem.timed}
     by_inputs = np.zeros((len(problem.sampled.points), table.inputs.shape[1]))
     add_by_given(of.by_given, table, tableau, {**totals, "inputs": by_inputs})
-    arrays = [_spread(problem, varied, of.run.by_constants), of.run.carried, *totals.values()]
+    if varied.times:
+        totals["times"] = of.run.by_times
+    arrays = [_spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals.values()]
     return ByNumbers(arrays, by_inputs, float(of.run.audit[0]))
 
 

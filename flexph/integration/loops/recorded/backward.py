@@ -36,7 +36,7 @@ class Backward(NamedTuple):
     """Backward sweep over N steps with n state entries and y unknowns: the run, and derivatives of a functional Φ.
 
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; ``by_coefficient`` to
-    ``by_constants`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
+    ``by_times`` add up derivatives. ``audit`` has the largest defect of the transposed systems, relative to their
     right-hand sides, the most corrections of one, their sum, the most operations of a record, the largest gap
     between derivatives of sixth and fourth order of functions in Python, the number of records, and the largest Newton
     correction of a step with contacts, relative to its largest unknown, and the largest gap between the end of a step
@@ -54,6 +54,7 @@ class Backward(NamedTuple):
     by_inputs: Array
     by_moved: Array
     by_constants: Array  # (v,)
+    by_times: Array  # (N + 1,), or empty if derivatives by the times are not wanted
     varied: Index  # (v,), constants by which derivatives are wanted
     carried: Array  # (n,)
     adjoint: Array  # work space, as all that follows
@@ -78,10 +79,13 @@ def backward_of(
     run: tuple[Array, Array, Array],
     varied: Index,
     by_unknown: Array | None = None,
+    instants: int = 0,
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
     ``run`` has the states (N + 1, n) as the loops have them, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
+    ``instants`` is the number of times in a step at which it calls functions of time; 0 if derivatives by the times of
+    the steps are not wanted.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
@@ -91,7 +95,8 @@ def backward_of(
     n, y = states.shape[1], means.shape[1]
     size = y if y <= LARGEST else 0
     dense, pivot = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size)
+    times = instants + 1 if instants else 0
+    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size + times)
     wanted, missed, covector, opposite = np.zeros((4, y))
     of = Backward(
         kinds=kinds,
@@ -105,6 +110,7 @@ def backward_of(
         by_inputs=out[2],
         by_moved=out[3],
         by_constants=np.zeros(varied.size),
+        by_times=np.zeros(len(table.times) if instants else 0),
         varied=varied,
         carried=by_state[-1].copy(),
         adjoint=adjoint,
