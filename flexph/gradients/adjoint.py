@@ -24,7 +24,7 @@ from .functionals import Functional
 from .parameters import (
     origin_of,
 )
-from .runs.branches import warn_of_changes
+from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import GradientRun, segmented_run, whole_run
 from .runs.problems import EXACT, GradientMethod, Problem, problem_of
 from .runs.struck_runs import struck_run
@@ -108,7 +108,7 @@ def gradient(
     Raises
     ------
     ValueError
-        For rigid contacts that rub, stay closed or strike at one time, dry friction of joints, dependent constraints,
+        For rigid contacts that rub, stay closed or strike at one time, joints that stick, dependent constraints,
         large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
     IntegrationError
         If the run fails.
@@ -187,6 +187,7 @@ def gradients(
         run = struck_run(problem, times, progress=progress)
     else:
         run = whole_run(problem, times, progress=progress)
+        refuse_sticking(run.solution)
         warn_of_changes(run.solution)
     sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
@@ -204,6 +205,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
         (f"{problem.method}", not isinstance(problem.method, Exact)),
         (f"the {steps[0]}" if steps else "", steps),
         ("contacts", problem.kinds.contact),
+        ("dry friction of joints", problem.kinds.friction),
     ):
         if found:
             raise ValueError(f"checkpoints do not know {of}: leave them out, and all states are kept")

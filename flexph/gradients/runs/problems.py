@@ -113,6 +113,8 @@ def problem_of(
     _refuse(mechanism, kinds, memory)
     if mechanism.network.arrays.contacts.laws.rigid.any():
         _refuse_strikes(mechanism, kinds, own, known=strikes or like is not None)
+    if kinds.friction:
+        _refuse_friction(mechanism, memory)
     if isinstance(own, ExactGauss):
         _refuse_many(memory, own.stages)
     grid = np.asarray(times, dtype=float)
@@ -166,7 +168,6 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
-        ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
@@ -181,11 +182,23 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
-        (f"rigid contacts in runs by {method}: take Exact()", not isinstance(method, Exact)),
         ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts beside dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
         ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
         ("rigid contacts with masses that change", len(a.mass_factors)),
+    ):
+        if found:
+            raise ValueError(f"gradients do not support {of}")
+
+
+def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
+    """Raise ValueError for dry friction of joints in runs whose steps do not have it as a smooth function."""
+    bearings = [c.form.bearing for c in mechanism.connections if c.form.bearing is not None]
+    unknowns = sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
+    for of, found in (
+        ("dry friction of joints that an input sets", any(own.friction.factor == "input" for own in bearings)),
+        (f"dry friction of joints with more than {LARGEST} unknowns of a step", unknowns > LARGEST),
     ):
         if found:
             raise ValueError(f"gradients do not support {of}")
