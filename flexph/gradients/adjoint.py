@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..integration.methods.exact import Exact
+from ..integration.methods.exact import Decaying, Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .derivatives import Adjoint, derivatives_by_parameters
@@ -90,9 +90,10 @@ def gradient(
     functional : Functional
         :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
         joint, by the multipliers of the steps in their middles.
-    method : Exact, Exact4 or ExactGauss
+    method : Exact, Exact4, ExactGauss or Decaying
         :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are taken
-        once more; or :class:`~flexph.methods.ExactGauss`, whose steps are solved once more, of at most 1000 unknowns.
+        once more; or :class:`~flexph.methods.ExactGauss` or :class:`~flexph.methods.Decaying`, whose steps are solved
+        once more, of at most 1000 unknowns.
     checkpoints : bool
         Whether of the states of N steps only those of 3.3 √N are held at a time. Steps are taken again by segments, to
         the same bits, in the time of one more run; the ``solution`` has the ends of segments. For :class:`Last`,
@@ -176,7 +177,7 @@ def gradients(
     >>> both["end"].solution is both["mean"].solution
     True
     """
-    if isinstance(method, Exact) and method.tolerance is not None:
+    if isinstance(method, Exact | Decaying) and method.tolerance is not None:
         raise ValueError(f"method must take the steps of times, got {method}: leave its tolerance out")
     problem = problem_of(make, parameters, times, method=method, strikes=not checkpoints)
     if checkpoints:

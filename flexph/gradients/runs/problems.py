@@ -15,10 +15,12 @@ from ...integration.loops.memory.memory import Memory
 from ...integration.loops.memory.structures import GaussTable, Kinds, Table
 from ...integration.loops.near_pairs import LISTED, NearPairs
 from ...integration.loops.recorded.backward import LARGEST
+from ...integration.loops.recorded.decayed import matrices_of
 from ...integration.loops.workspace import memory_of_single_bodies
-from ...integration.methods.exact import Exact, Exact4, ExactGauss
+from ...integration.methods.exact import Decaying, Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
 from ...kernels.contacts.gap_arrays import FACE
+from ...kernels.convergence.rules import rounded
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
@@ -31,10 +33,12 @@ from .run_inputs import RunInputs
 if TYPE_CHECKING:
     from ...results.solution import Solution
 
-GradientMethod = Exact | Exact4 | ExactGauss
+GradientMethod = Exact | Exact4 | ExactGauss | Decaying
 """Methods whose steps have derivatives."""
 OF_STEPS = "coefficient", "offset", "moved"
 """Time-dependent data of steps by which derivatives are taken, apart from inputs."""
+OF_DECAYING = (*OF_STEPS, "own_coefficient", "own_offset")
+"""Likewise of steps that lose energy."""
 OF_NODES = (
     *("coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
@@ -76,11 +80,20 @@ class Problem(NamedTuple):
     @property
     def timed(self) -> tuple[str, ...]:
         """Fields of the table that a parameter may change, apart from inputs."""
+        if isinstance(self.method, Decaying):
+            return OF_DECAYING
         return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
-        """Data that a parameter may change, apart from inputs: constants, start and table."""
-        return [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
+        """Data that a parameter may change, apart from inputs: constants, start, table, and matrices of decay."""
+        arrays = [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
+        return [*arrays, self.decay()] if isinstance(self.method, Decaying) else arrays
+
+    def decay(self) -> Array:
+        """Matrices by which steps lose energy, for the length of the first one."""
+        assert isinstance(self.method, Decaying)
+        length = float(self.table.times[1] - self.table.times[0])
+        return matrices_of(self.mechanism.network.arrays, length, self.method.radius)
 
 
 def problem_of(
@@ -107,7 +120,7 @@ def problem_of(
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
     own = method if like is None else like.method
-    memory = memory_of_single_bodies(mechanism, banded=isinstance(own, ExactGauss)) if known is None else known.memory
+    memory = _memory_of(mechanism, own) if known is None else known.memory
     blocks = blocks_of(scheme)
     kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
@@ -122,9 +135,20 @@ def problem_of(
     if grid.size < 2:
         raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
     table = blocks.table(grid)
+    if isinstance(own, Decaying):
+        _refuse_decaying(mechanism, memory, grid)
     state = in_loops(mechanism, start.x[None])[0]
     sampled = RunInputs(forcing, *_points(own, table.times))
     return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
+
+
+def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
+    """Memory of the loops for a method."""
+    if not isinstance(method, Decaying):
+        return memory_of_single_bodies(mechanism, banded=isinstance(method, ExactGauss))
+    memory = memory_of_single_bodies(mechanism, decaying=True)
+    memory.decay_share[:] = (1.0 - method.radius) / (1.0 + method.radius)
+    return memory
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
@@ -190,6 +214,24 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     ):
         if found:
             raise ValueError(f"gradients do not support {of}")
+
+
+def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
+    """Raise ValueError for what has no adjoint in runs by Decaying()."""
+    a = mechanism.network.arrays
+    unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
+    for of, found in (
+        ("contacts", a.contacts.kind.size or len(a.contacts.groups)),
+        ("dry friction of joints", a.bearings.number),
+        ("points on curves", len(a.curves)),
+        ("rolling and other constraints on velocities", a.rolling.free.any() or a.rolling.row.size),
+        ("bodies whose matrices have narrow bands", m.filter_rows.any()),
+        ("masses that change", len(a.mass_factors)),
+        ("steps of several lengths", len({rounded(length) for length in np.diff(times).tolist()}) > 1),
+        (f"more than {LARGEST} unknowns and velocities of a step", unknowns > LARGEST),
+    ):
+        if found:
+            raise ValueError(f"gradients of runs by Decaying() do not support {of}: take Exact()")
 
 
 def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
