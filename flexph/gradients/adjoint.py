@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..integration.methods.exact import Exact
+from ..integration.methods.exact import Decaying, Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .derivatives import Adjoint, derivatives_by_parameters
@@ -24,7 +24,7 @@ from .functionals import Functional
 from .parameters import (
     origin_of,
 )
-from .runs.branches import warn_of_changes
+from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import GradientRun, segmented_run, whole_run
 from .runs.problems import EXACT, GradientMethod, Problem, Times, problem_of
 from .runs.struck_runs import struck_run
@@ -91,10 +91,10 @@ def gradient(
     functional : Functional
         :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
         joint in the middles of steps.
-    method : Exact, Exact4 or ExactGauss
+    method : Exact, Exact4, ExactGauss or Decaying
         :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are computed
-        a second time; or :class:`~flexph.methods.ExactGauss` with at most 1000 unknowns in a step, whose steps are
-        solved a second time.
+        a second time; or :class:`~flexph.methods.ExactGauss` or :class:`~flexph.methods.Decaying` with at most 1000
+        unknowns in a step, whose steps are solved a second time.
     checkpoints : bool
         True to store at most 3.3 √N of the N states at a time. Steps are computed again by segments, bitwise equal, in
         the time of one more run; ``solution`` contains the ends of segments. Possible for :class:`Last`,
@@ -110,7 +110,7 @@ def gradient(
     Raises
     ------
     ValueError
-        For rigid contacts that rub, stay closed or strike at one time, dry friction of joints, dependent constraints,
+        For rigid contacts that rub, stay closed or strike at one time, joints that stick, dependent constraints,
         large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
     IntegrationError
         If the run fails.
@@ -178,7 +178,7 @@ def gradients(
     >>> both["end"].solution is both["mean"].solution
     True
     """
-    if isinstance(method, Exact) and method.tolerance is not None:
+    if isinstance(method, Exact | Decaying) and method.tolerance is not None:
         raise ValueError(f"method must take the steps of times, got {method}: leave its tolerance out")
     problem = problem_of(make, parameters, times, method=method, strikes=not checkpoints)
     if checkpoints:
@@ -191,6 +191,7 @@ def gradients(
         run = struck_run(problem, progress=progress)
     else:
         run = whole_run(problem, progress=progress)
+        refuse_sticking(run.solution)
         warn_of_changes(run.solution)
     sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
@@ -208,6 +209,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
         (f"{problem.method}", not isinstance(problem.method, Exact)),
         (f"the {steps[0]}" if steps else "", steps),
         ("contacts", problem.kinds.contact),
+        ("dry friction of joints", problem.kinds.friction),
     ):
         if found:
             raise ValueError(f"checkpoints=True does not support {of}: leave it out to store all states")

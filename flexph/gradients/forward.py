@@ -25,7 +25,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
-from .runs.branches import warn_of_changes
+from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, Times, in_loops, problem_of
 from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
@@ -200,6 +200,7 @@ def derivatives_along(
 
     States have the layout of the loops.
     """
+    refuse_sticking(solution)
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
     run, addresses = recorded_run(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
     timed = slice(None if varied.times else 0)

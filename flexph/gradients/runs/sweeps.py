@@ -46,7 +46,7 @@ def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Varied
     ``by_state`` are derivatives of the functional by the states between the steps, as the loops have them.
     """
     table = with_inputs(problem.table).part(piece.first, len(piece.multipliers))
-    run = *_steps(problem, piece), by_state
+    run = *steps_of_piece(problem, piece), by_state
     return backward_of(problem.memory, problem.kinds, table, run, varied.constants, instants=int(varied.times))
 
 
@@ -57,7 +57,7 @@ def with_inputs(table: Table | GaussTable) -> Table:
     return table._replace(inputs=np.ascontiguousarray(inputs))
 
 
-def _steps(problem: Problem, piece: Piece) -> tuple[Array, Array]:
+def steps_of_piece(problem: Problem, piece: Piece) -> tuple[Array, Array]:
     """States between steps, as the loops have them, and mean velocities and multipliers of these."""
     states = in_loops(problem.mechanism, piece.states)
     ends = np.cumsum([0, *(part.size for part in configuration(problem.mechanism, piece.states[0]))])
@@ -111,7 +111,7 @@ class Sweeps:
         weights = weights_of(piece, self.by_state)
         if alone:
             weights[:] = 0.0
-        steps = *_steps(problem, piece), weights
+        steps = *steps_of_piece(problem, piece), weights
         if self._known is None:
             varied, instants = self.varied.constants, int(self.varied.times)
             self._known = backward_of(problem.memory, problem.kinds, self.table, steps, varied, instants=instants)

@@ -12,8 +12,9 @@ from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, Memory, address_of
 from ..memory.structures import Kinds, Table
 from ..memory.workspace import SPANS
 
-BACK, BACK_BY_NODES, FORWARD = range(3)
-"""Kinds of sweeps: back over steps of the exact scheme or of Gauss collocation, forward over those of the first."""
+BACK, BACK_BY_NODES, FORWARD, BACK_DECAYING = range(4)
+"""Kinds of sweeps: back over steps of the exact scheme, of Gauss collocation, forward over those of the first, and back
+over steps that lose energy."""
 ARROW, NOTHING = range(2)
 """Factors by which transposed systems are solved: those of each step, or dense ones, of which there are none yet."""
 LARGEST = 1000

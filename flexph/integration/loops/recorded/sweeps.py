@@ -36,6 +36,8 @@ if not cython.compiled:
         want,
     )
     from ....numerics.loops.views import copy, fill
+    from ..friction.sliding import slide
+    from ..friction.sliding import slide as record_slide
     from ..mechanics.residual import residual as record_residual
     from ..memory.given import given_of
     from ..memory.memory import Memory
@@ -140,6 +142,8 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
     settle(m, dim)
     set_changing_masses(m, 0.5)
     begin(m, dim, b.kinds)
+    if b.kinds.friction > 0:
+        slide(m, dim, b.kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
     evaluate(m, dim, b.kinds, given)
     for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
         m.nodal_ahead[i] = m.end_sigma[m.strains_stress[i]]
@@ -270,6 +274,17 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
+    if b.kinds.friction > 0:
+        record_slide(
+            r,
+            dim,
+            b.kinds.contact,
+            b.cells.length[0],
+            b.cells.before,
+            b.cells.after,
+            b.cells.offset,
+            b.cells.inputs,
+        )
     record_residual(
         r,
         dim,
