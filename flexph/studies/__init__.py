@@ -4,8 +4,8 @@ A study consists of ``samples`` (parameter values), their ``execution`` on many 
 records. Optimisation, fits and sensitivities request runs one by one (``evaluations``): each run is recorded, none is
 repeated.
 
-Imports: console, files, flexph, models, models.schema, numerics, plot, report, studies.eigenvalues, studies.execution,
-units.
+Imports: console, files, flexph, gradients, models, models.schema, numerics, plot, report, studies.eigenvalues,
+studies.execution, units.
 """
 
 import lazy_loader
