@@ -101,7 +101,9 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     entry = add_entries(b.adjoint, entry, row_of(b.by_offset, k + 1))
     entry = add_entries(b.adjoint, entry, row_of(b.by_inputs, k))
     entry = add_entries(b.adjoint, entry, row_of(b.by_moved, k))
-    add_entries(b.adjoint, entry, b.by_constants)
+    entry = add_entries(b.adjoint, entry, b.by_constants)
+    if b.by_length.size > 0:
+        b.by_length[k] += b.adjoint[entry]
     return 0
 
 
@@ -256,7 +258,8 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     want(r.trial_moved, entry)
     entry += r.trial_moved.size
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
-    b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
+    entry += b.varied.size
+    b.cells.length[0] = give_one(given.h, LENGTH, 0, entry if b.by_length.size > 0 else -1)
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
