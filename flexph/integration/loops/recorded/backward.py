@@ -82,7 +82,7 @@ def backward_of(
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
     ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
-    Derivatives by the lengths of that number of steps are wanted.
+    ``lengths`` is the number of steps by whose lengths derivatives are computed, N or 0.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
