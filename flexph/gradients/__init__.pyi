@@ -11,6 +11,7 @@ from .functionals import Last as Last
 from .functionals import MeanSquare as MeanSquare
 from .functionals import Peak as Peak
 from .responses import Responses as Responses
+from .shooting_problems.duration import Duration as Duration
 from .shooting_problems.multiple import MultipleShooting as MultipleShooting
 from .shooting_problems.optimal_inputs import OptimalControl as OptimalControl
 from .shooting_problems.optimal_inputs import optimal_control as optimal_control
