@@ -1,4 +1,4 @@
-"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops that these change."""
+"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
 
-    ``state`` is the start in the layout of the loops; ``sampled`` are the inputs in the middles of steps or at the
-    nodes of collocation.
+    ``state``: start in the layout of the loops; ``sampled``: inputs in the middles of steps or at the nodes of
+    collocation.
     """
 
     mechanism: Mechanism
@@ -69,12 +69,17 @@ class Problem(NamedTuple):
         return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
 
     @property
+    def strikes(self) -> bool:
+        """True if there are rigid contacts."""
+        return bool(self.mechanism.network.arrays.contacts.laws.rigid.any())
+
+    @property
     def timed(self) -> tuple[str, ...]:
-        """Fields of the table that a parameter may change, apart from inputs."""
+        """Names of the fields of the table that can depend on parameters, without inputs."""
         return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
-        """Data that a parameter may change, apart from inputs: constants, start and table."""
+        """Arrays that can depend on parameters, without inputs: constants, start and table."""
         return [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
 
 
@@ -84,10 +89,13 @@ def problem_of(
     times: Sequence[float] | Array,
     like: Problem | None = None,
     method: GradientMethod = EXACT,
+    *,
+    strikes: bool = False,
 ) -> Problem:
-    """Make a mechanism and its start from parameters, and set up the loops for its run.
+    """Create a mechanism and its start from parameters, and set up the loops for its run.
 
-    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there.
+    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there. Rigid
+    contacts are refused unless the caller knows how they strike.
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
@@ -103,6 +111,8 @@ def problem_of(
     blocks = blocks_of(scheme)
     kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
+    if mechanism.network.arrays.contacts.laws.rigid.any():
+        _refuse_strikes(mechanism, kinds, own, known=strikes or like is not None)
     if isinstance(own, ExactGauss):
         _refuse_many(memory, own.stages)
     grid = np.asarray(times, dtype=float)
@@ -116,14 +126,14 @@ def problem_of(
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
-    """Times at which the inputs of steps are taken, and the ends of runs whose substeps may go beyond them."""
+    """Times of the inputs of steps; first and last time of the run, to which inputs are clipped, None for nodes."""
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None
     return 0.5 * (times[1:] + times[:-1]), (float(times[0]), float(times[-1]))
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
-    """Flat states (N + 1, n) between substeps of a run, and their multipliers (N, g); Exact4 is run again for them."""
+    """Flat states (N + 1, n) between substeps of a run, and multipliers (N, g); a run by Exact4 is repeated."""
     if len(problem.table.times) - 1 == len(solution.stage_multipliers):
         return solution.states, solution.stage_multipliers
     mechanism, start = problem.mechanism, problem.start
@@ -141,7 +151,7 @@ def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
 
 
 def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
-    """Mechanism, start and inputs of a run, of a function of its parameters."""
+    """Mechanism, start and inputs that ``make`` returns for the parameters."""
     own = make(**parameters)
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
@@ -150,10 +160,9 @@ def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mec
 
 
 def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
-    """Raise ValueError for mechanisms whose steps have no adjoint here."""
+    """Raise ValueError for mechanisms with unsupported elements."""
     contacts = mechanism.network.arrays.contacts
     for of, found in (
-        ("impacts of rigid contacts", contacts.laws.rigid.any()),
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
@@ -164,11 +173,26 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
     ):
         if found:
-            raise ValueError(f"gradients do not support {of}: take differences of runs, flexph.studies.sensitivities")
+            raise ValueError(f"gradients do not support {of}: use differences of runs by flexph.studies.sensitivities")
+
+
+def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, *, known: bool) -> None:
+    """Raise ValueError for rigid contacts where their impacts have no adjoint."""
+    a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
+    for of, found in (
+        ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
+        (f"rigid contacts in runs by {method}: take Exact()", not isinstance(method, Exact)),
+        ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts beside compliant ones", kinds.contact > 0),
+        ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
+        ("rigid contacts with masses that change", len(a.mass_factors)),
+    ):
+        if found:
+            raise ValueError(f"gradients do not support {of}")
 
 
 def _refuse_many(m: Memory, stages: int) -> None:
-    """Raise ValueError for steps of collocation with more unknowns than their dense matrix may have."""
+    """Raise ValueError for steps of collocation with too many unknowns for a dense matrix."""
     unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
     if unknowns > LARGEST:
         raise ValueError(
@@ -178,7 +202,7 @@ def _refuse_many(m: Memory, stages: int) -> None:
 
 
 def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
-    """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
+    """States (k, n) in the layout of the loops, with rotation matrices; or, with ``weights``, derivatives by them."""
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
     dim, frames = layout.dim, layout.frames
     r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))
