@@ -138,7 +138,8 @@ def lock(
         Condition instead of a time: a function of (t, state), as for events of :func:`flexph.integrate`, whose first
         zero is the instant; or, with ``reaches``, a sensor of :mod:`flexph.sensors`.
     reaches : float or str, optional
-        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles are unwrapped.
+        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles are unwrapped. A run
+        that never comes to this reading ends without the lock, and warns.
 
     Returns
     -------

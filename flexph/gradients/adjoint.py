@@ -27,6 +27,7 @@ from .parameters import (
 from .runs.branches import warn_of_changes
 from .runs.kept_steps import GradientRun, segmented_run, whole_run
 from .runs.problems import EXACT, GradientMethod, Problem, problem_of
+from .runs.struck_runs import struck_run
 from .sensed import sensed_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class Gradient:
     by : mapping
         Derivative dΦ/dp by each parameter.
     by_input : mapping
-        Derivatives by the inputs of each port in the middle of each step, (N, d); of each substep of Exact4, (6N, d);
-        at the s nodes of each step of ExactGauss, (sN, d).
+        Derivatives by the inputs of each port in the middle of each step, (N, d), or of each part of a step that an
+        impact divides; of each substep of Exact4, (6N, d); at the s nodes of each step of ExactGauss, (sN, d).
     defect : float
         Largest defect of the transposed systems, relative to their right-hand sides.
     solution : Solution
@@ -108,8 +109,8 @@ def gradient(
     Raises
     ------
     ValueError
-        For impacts, dry friction of joints, dependent constraints, large bodies, sensors of runs, parameters or
-        sensors that are not smooth, and a step that has no adjoint.
+        For rigid contacts that rub, stay closed or strike at one time, dry friction of joints, dependent constraints,
+        large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
     IntegrationError
         If the run fails.
 
@@ -178,17 +179,21 @@ def gradients(
     """
     if isinstance(method, Exact) and method.tolerance is not None:
         raise ValueError(f"method must take the steps of times, got {method}: leave its tolerance out")
-    problem = problem_of(make, parameters, times, method=method)
+    problem = problem_of(make, parameters, times, method=method, strikes=not checkpoints)
     if checkpoints:
         _refuse_checkpoints(problem, functionals)
         quantities = [functional.quantity for functional in functionals.values()]
         run: GradientRun = segmented_run(problem, quantities, progress=progress)
+    elif problem.strikes:
+        run = struck_run(problem, times, progress=progress)
     else:
         run = whole_run(problem, times, progress=progress)
         warn_of_changes(run.solution)
     sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}
     sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
-    origin = origin_of(make, parameters, times, problem, sensors)
+    problem = run.problem  # its table has the times of impacts, too
+    steps = problem.table.times if problem.strikes else times
+    origin = origin_of(make, parameters, steps, problem, sensors, run.jumps)
     found = derivatives_by_parameters(origin, run, (functionals, sensed))
     return {name: _gradient(run, *of) for name, of in found.items()}
 

@@ -94,7 +94,7 @@ def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Cod
 def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
     """Sizes of all numbers: absolute values of constants, the largest absolute value for every other array."""
     sample = origin.sample
-    parts = [*sample.arrays[1:], *sample.inputs.numbers(nodal), *sample.readings.values()]
+    parts = [*sample.arrays[1:], *sample.inputs.numbers(nodal), sample.jumps, *sample.readings.values()]
     sizes = [np.full(part.size, np.abs(part).max(initial=0.0)) for part in parts]
     return np.concatenate([np.abs(sample.arrays[0]), *sizes])
 
@@ -103,7 +103,7 @@ def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) 
     """Differences of all numbers between two samples."""
     after, before = pair
     parts = [array_change(last, first) for last, first in zip(after.arrays, before.arrays, strict=True)]
-    parts += after.inputs.changes(before.inputs, nodal)
+    parts += [*after.inputs.changes(before.inputs, nodal), after.jumps - before.jumps]
     parts += [
         change(quantity, after.readings[name], before.readings[name]) for name, (quantity, _) in origin.sensors.items()
     ]
@@ -114,7 +114,7 @@ def _parts(origin: Origin, weights: Weights, nodal: Sequence[str]) -> list[Array
     """Derivatives of a functional by the numbers, in the order of :func:`_changes`."""
     by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
     by_reading[weights.name][:, weights.component] = weights.slopes
-    return [*weights.arrays, *weights.inputs.by_port(nodal), *by_reading.values()]
+    return [*weights.arrays, *weights.inputs.by_port(nodal), weights.jumps, *by_reading.values()]
 
 
 def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Array]:

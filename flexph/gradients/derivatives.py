@@ -111,8 +111,8 @@ def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Sample
     adjoints = {}
     for name, functional in of[0].items():
         own = of[1][name]
-        arrays, inputs, defect = back_over(run, *derivatives_by_run(run, functional, own), varied)
-        by_input = InputWeights(problem.sampled, inputs)
-        weights = Weights(name, functional.quantity, functional.component, arrays, by_input, own.slopes)
-        adjoints[name] = Adjoint(own.value, weights, defect)
+        by = back_over(run, *derivatives_by_run(run, functional, own), varied)
+        by_input = InputWeights(problem.sampled, by.inputs)
+        weights = Weights(name, functional.quantity, functional.component, by.arrays, by_input, by.jumps, own.slopes)
+        adjoints[name] = Adjoint(own.value, weights, by.defect)
     return adjoints

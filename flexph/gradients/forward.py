@@ -25,12 +25,12 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
-from .runs.back_over import recorded_run, refuse_bent
 from .runs.branches import warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, in_loops, problem_of
 from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
 from .runs.run_inputs import array_change
+from .runs.sweeps import recorded_run, refuse_bent
 
 if TYPE_CHECKING:
     from ..results.solution import Solution

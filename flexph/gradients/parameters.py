@@ -35,11 +35,12 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 
 
 class Sample(NamedTuple):
-    """Data of a run at some parameters: arrays, inputs, and readings of sensors at given states."""
+    """Data of a run at some parameters: arrays, inputs, readings of sensors at given states, numbers of its impacts."""
 
     arrays: list[Array]
     inputs: RunInputs
     readings: dict[str, Array]
+    jumps: Array
 
 
 Samples = Mapping[str, Mapping[int, Sample]]
@@ -53,10 +54,16 @@ class SampledDirection(NamedTuple):
     samples: Mapping[int, Sample]
 
 
+def no_jumps(problem: Problem) -> Array:
+    """Numbers of the impacts of a run without any."""
+    return np.zeros(0)
+
+
 class Origin(NamedTuple):
     """Function ``make``, its parameters, and problem, sensors and sample at these parameters.
 
     ``sensors`` are pairs of a sensor, and the states or steps at which it is read.
+    ``jumps`` returns the numbers of the impacts of the run for other parameters.
     """
 
     make: Callable[..., Any]
@@ -65,6 +72,7 @@ class Origin(NamedTuple):
     problem: Problem
     sensors: Mapping[str, tuple[Quantity, Places]]
     sample: Sample
+    jumps: Callable[[Problem], Array]
 
 
 def origin_of(
@@ -73,10 +81,12 @@ def origin_of(
     times: Sequence[float] | Array,
     problem: Problem,
     sensors: Mapping[str, tuple[Quantity, Places]],
+    jumps: Callable[[Problem], Array] = no_jumps,
 ) -> Origin:
     """Origin of the differences: data of the run at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
-    return Origin(make, parameters, times, problem, sensors, Sample(problem.arrays(), problem.sampled, read))
+    sample = Sample(problem.arrays(), problem.sampled, read, jumps(problem))
+    return Origin(make, parameters, times, problem, sensors, sample, jumps)
 
 
 def size_of(value: float) -> float:
@@ -111,7 +121,7 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         if own.mechanism is not origin.problem.mechanism or of_steps:
             read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
         arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
-        samples[k] = Sample(arrays, own.sampled, read)
+        samples[k] = Sample(arrays, own.sampled, read, origin.jumps(own))
     return samples
 
 
@@ -181,13 +191,14 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by arrays and inputs of a run, and by readings of its sensor (``slopes``)."""
+    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings of its sensor (``slopes``)."""
 
     name: str
     quantity: Quantity
     component: int
     arrays: Sequence[Array]
     inputs: InputWeights
+    jumps: Array
     slopes: Array
 
 
@@ -200,6 +211,8 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
         nodal = weights.inputs.origin.nodal_ports(after.inputs, before.inputs)
         ports = zip(weights.inputs.by_port(nodal), after.inputs.changes(before.inputs, nodal), strict=True)
         terms += [own * moved for own, moved in ports]
+    if after.jumps is not before.jumps:
+        terms.append(weights.jumps * array_change(after.jumps, before.jumps))
     last, first = after.readings[weights.name], before.readings[weights.name]
     if last is not first:
         terms.append(weights.slopes * change(weights.quantity, last, first)[:, weights.component])

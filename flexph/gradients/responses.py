@@ -19,7 +19,7 @@ from .forward import ForwardSensitivities, forward_sensitivities
 from .functionals import Functional
 from .parameters import step_of
 from .runs.kept_steps import WholeRun
-from .runs.problems import problem_of
+from .runs.problems import made, problem_of
 from .runs.readings import AGREED, WEIGHTS, readings
 from .sensed import component_of, sensed_of
 
@@ -89,7 +89,7 @@ class Responses:
 
     def __call__(self, **parameters: float) -> Values:
         """Run the mechanism at parameters; return the values by name."""
-        own = problem_of(self.make, parameters, self.times)
+        own = problem_of(self.make, parameters, self.times, strikes=True)
         run = integrate(own.mechanism, own.start, self.times, method=Exact(), inputs=own.inputs, progress=False)
         values: Values = {}
         for name, value in self.values.items():
@@ -109,7 +109,8 @@ class Responses:
         values: Values = {}
         by: ByParameter = {}
         along = {name: own for name, own in functionals.items() if own.quantity.of_steps is None}
-        if histories or (along and len(parameters) <= FEW):
+        few = len(parameters) <= FEW and not made(self.make, parameters)[0].network.arrays.contacts.laws.rigid.any()
+        if histories or (along and few):
             self._forward(parameters, histories, along, (values, by))
         back = {name: own for name, own in functionals.items() if name not in values}
         for name, own in gradients(self.make, parameters, self.times, back).items() if back else ():

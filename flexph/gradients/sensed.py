@@ -16,6 +16,7 @@ from .runs.kept_steps import GradientRun, SegmentedRun
 from .runs.problems import in_loops
 from .runs.readings import readings_by_state
 from .runs.step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
+from .runs.struck_runs import StruckRun
 
 
 class Sensed(NamedTuple):
@@ -45,6 +46,8 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
         every = run.readings(quantity)
     elif not isinstance(problem.method, Exact):
         raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
+    elif isinstance(run, StruckRun):
+        raise ValueError(f"the {quantity} has no gradients in runs with impacts: take a sensor of states")
     else:
         steps = steps_of_run(run.solution)
         times, every = steps.times, read_steps(problem, quantity, steps)

@@ -109,6 +109,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
     flexph view out --html page.html       a run in a browser
     flexph view run.h5 --gif film.gif      a run from solution.save("run.h5")
     flexph view my.yaml                    a model file at its start, in a window
+    flexph view rod.step                   a drawing with the ports that it proposes
 
     Runs and scenes are animated, reduced bodies vibrate in their lowest modes; studies become a page or a picture. Time
     series, and meshes of other programs, can be shown, too. A window opens unless an output file is given; output files
@@ -139,7 +140,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         }
         for kind, path in targets.items():
             print_lines([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
-    except (ValueError, ModuleNotFoundError) as error:
+    except (ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -22,6 +22,7 @@ from ..joints.rows.signs import tube
 from ..linear.eigenmodes.modes import modes
 from ..mechanisms.connected_bodies import connect
 from ..meshes.cell_types import dimension
+from ..meshes.drawings.drawing import KERNEL_FORMATS
 from ..meshes.files.reading import read
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -31,6 +32,7 @@ from ..scenes.of_motion import SIGN, pose_scene
 from ..scenes.of_results import scene_files
 from ..scenes.scene import Field, Part, Scene
 from ..scenes.surfaces import outer_triangles
+from .drawings import scene_of_drawing
 
 LINES = 2000
 """Largest number of lines that are drawn."""
@@ -165,8 +167,9 @@ SERIES = (".pvd", ".xdmf")
 MESHES = (
     *(".msh", ".inp", ".bdf", ".fem", ".nas", ".cdb", ".unv", ".vtu", ".vtk", ".med"),
     *(".stl", ".obj", ".ply", ".off", ".mesh"),
+    *KERNEL_FORMATS,
 )
-"""Suffixes of meshes searched for in folders; a file of another suffix that meshio reads is shown, too."""
+"""Suffixes of meshes and drawings searched for in folders; a file of another suffix that meshio reads is shown, too."""
 RUNS = ("solution", "reduced body")
 
 
@@ -182,6 +185,7 @@ def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
     readers: dict[str, Callable[[Path], Scene]] = {}
     readers |= dict.fromkeys(HDF5_SUFFIXES, scene_of_hdf5)
     readers |= dict.fromkeys(SERIES, scene_of_series)
+    readers |= dict.fromkeys(KERNEL_FORMATS, scene_of_drawing)
     readers |= dict.fromkeys(MODELS, partial(_scene_of_model, trust=trust))
     if suffix in (".html", ".png", ".gif", ".mp4", ".csv", ".txt"):
         raise ValueError(f"path must be a file with a motion or a shape, got {path}: give the saved run, or its folder")

@@ -5,6 +5,7 @@ import numpy as np
 import fem
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, revolute, spherical, spring_damper, torque, weld
+from flexph.contacts import Plane, Rigid, Sphere, contact
 from flexph.laws import bouc_wen, polynomial
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
@@ -115,6 +116,57 @@ def bucket(density=300.0, rate=1.5, width=0.3, spin=1.0):
     mechanism = connect({"box": box, "bar": bar}, joints, gravity=(0.0, 0.0, -9.81))
     pose = mechanism.assemble({"bar": ((0.3, 0.0, 0.0), np.eye(3))})
     return mechanism, mechanism.consistent_state(pose, velocities={"box": ((0.0, 0.0, 0.0), (spin, 2.0, -spin))})
+
+
+def bouncing(height=0.3, gravity=9.81, restitution=0.8):
+    """A bar that falls flat and bounces on its middle."""
+    floor = contact(
+        Sphere("bar.middle", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(restitution=restitution), name="floor"
+    )
+    mechanism = connect({"bar": rigid.bar(0.3, 1.0)}, [floor], gravity=(0.0, -gravity))
+    pose = mechanism.assemble({"bar": (0.0, height, 0.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"bar": (0.2, 0.0, 0.0)})
+
+
+def tapping(speed=6.0, load=0.2, restitution=0.7, height=-0.05):
+    """A driven crank with a flexible rod and an arm with a motor, whose tip bounces on a table."""
+    section, loss = fem.Section(width=0.02, height=0.004), fem.Damping(stiffness=1e-4)
+    rod = fem.beam(0.28, STEEL, section, elements=3, damping=loss)
+    table = Plane(GROUND.at(0.0, height), (0.0, 1.0))
+    joints = [
+        hinge("crank.root", GROUND),
+        hinge("crank.tip", "rod.root"),
+        hinge("rod.tip", "arm.root"),
+        drive("crank.root", angle=lambda t: speed * t + 0.1 * np.sin(20.0 * t)),
+        torque("arm.root", name="motor"),
+        contact(Sphere("arm.tip", 0.01), table, Rigid(restitution=restitution), name="table"),
+    ]
+    bodies = {"crank": rigid.bar(0.1, 0.2), "rod": rod, "arm": rigid.bar(0.2, load)}
+    mechanism = connect(bodies, joints, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)}, guess={"rod": 0.1, "arm": -0.1})
+    ends = np.linspace(0.0, 0.3, 7)
+    return mechanism, mechanism.consistent_state(pose), {"motor": (ends, -0.1 * load * np.cos(9.0 * ends))}
+
+
+def knocking(density=80.0, young=2e9, restitution=0.7, height=-0.12, radius=0.02):
+    """A beam of space on a ball with a box on a skew hinge, whose centre bounces on a plane."""
+    beam = fem.beam(
+        0.6,
+        fem.Material(young=young, poisson=0.3, density=2000.0),
+        fem.Section(width=0.02, height=0.03),
+        elements=2,
+        dim=3,
+    )
+    floor = Plane(GROUND.at(0.0, 0.0, height), (0.05, 0.1, 1.0))
+    joints = [
+        spherical("beam.root", GROUND),
+        revolute("beam.tip", "box.centre", axis=(0.6, 0.0, 0.8)),
+        contact(Sphere("box.centre", radius), floor, Rigid(restitution=restitution), name="floor"),
+    ]
+    bodies = {"beam": beam, "box": rigid.box((0.1, 0.2, 0.3), density=density)}
+    mechanism = connect(bodies, joints, gravity=(0.0, 0.0, -9.81))
+    start = {"box": ((0.0, 0.0, -0.2), (0.5, 1.0, 0.7))}
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}), velocities=start)
 
 
 CASES = {

@@ -1,6 +1,6 @@
 """Differentiated runs: set-up, stored steps, backward sweeps, and readings of sensors.
 
-Imports: integration, integration.blocks, integration.loops, integration.loops.gauss, integration.loops.memory,
-integration.loops.recorded, integration.methods, integration.schemes, integration.times, kernels.contacts, mechanisms,
-mechanisms.model, numerics, numerics.loops, results, sensors, systems.
+Imports: contacts, integration, integration.blocks, integration.loops, integration.loops.gauss,
+integration.loops.memory, integration.loops.recorded, integration.methods, integration.schemes, integration.times,
+kernels, kernels.contacts, mechanisms, mechanisms.model, numerics, numerics.loops, results, sensors, systems.
 """

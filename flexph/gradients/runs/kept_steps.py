@@ -59,6 +59,14 @@ class WholeRun:
         """States at some of the times."""
         return self.solution.states[rows]
 
+    def numbers(self, rows: Index) -> Index:
+        """Numbers of some of the times among those of all steps, which are more for compositions."""
+        return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
+
+    def jumps(self, problem: Problem) -> Array:
+        """Numbers of impacts at other parameters; here there are none."""
+        return np.zeros(0)
+
     def pieces(self) -> Iterator[Piece]:
         """Yield all steps as one piece."""
         yield Piece(0, *steps_of(self.problem, self.solution))
@@ -83,6 +91,14 @@ class SegmentedRun:
         """States at some of the times, from recomputed segments."""
         of, length = np.minimum(rows // self.segments.length, len(self.segments.starts) - 1), self.segments.length
         return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
+
+    def numbers(self, rows: Index) -> Index:
+        """Numbers of some of the times among those of all steps, the same."""
+        return rows
+
+    def jumps(self, problem: Problem) -> Array:
+        """Numbers of impacts at other parameters; here there are none."""
+        return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the recomputed segments, the last one first."""

@@ -69,6 +69,11 @@ class Problem(NamedTuple):
         return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
 
     @property
+    def strikes(self) -> bool:
+        """True if there are rigid contacts."""
+        return bool(self.mechanism.network.arrays.contacts.laws.rigid.any())
+
+    @property
     def timed(self) -> tuple[str, ...]:
         """Names of the fields of the table that can depend on parameters, without inputs."""
         return OF_STEPS if self.tableau is None else OF_NODES
@@ -84,10 +89,13 @@ def problem_of(
     times: Sequence[float] | Array,
     like: Problem | None = None,
     method: GradientMethod = EXACT,
+    *,
+    strikes: bool = False,
 ) -> Problem:
     """Create a mechanism and its start from parameters, and set up the loops for its run.
 
-    ``like``: set-up at other values of the parameters, whose method and kinds of steps are used.
+    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there. Rigid
+    contacts are refused unless the caller knows how they strike.
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
@@ -103,6 +111,8 @@ def problem_of(
     blocks = blocks_of(scheme)
     kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
+    if mechanism.network.arrays.contacts.laws.rigid.any():
+        _refuse_strikes(mechanism, kinds, own, known=strikes or like is not None)
     if isinstance(own, ExactGauss):
         _refuse_many(memory, own.stages)
     grid = np.asarray(times, dtype=float)
@@ -153,7 +163,6 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     """Raise ValueError for mechanisms with unsupported elements."""
     contacts = mechanism.network.arrays.contacts
     for of, found in (
-        ("impacts of rigid contacts", contacts.laws.rigid.any()),
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
@@ -165,6 +174,21 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     ):
         if found:
             raise ValueError(f"gradients do not support {of}: use differences of runs by flexph.studies.sensitivities")
+
+
+def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, *, known: bool) -> None:
+    """Raise ValueError for rigid contacts where their impacts have no adjoint."""
+    a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
+    for of, found in (
+        ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
+        (f"rigid contacts in runs by {method}: take Exact()", not isinstance(method, Exact)),
+        ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts beside compliant ones", kinds.contact > 0),
+        ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
+        ("rigid contacts with masses that change", len(a.mass_factors)),
+    ):
+        if found:
+            raise ValueError(f"gradients do not support {of}")
 
 
 def _refuse_many(m: Memory, stages: int) -> None:

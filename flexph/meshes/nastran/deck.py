@@ -161,7 +161,7 @@ class Deck:
         table = self.tables.get(str(card.whole(0)))
         if table is None:
             return file_material(card, self.parameters["WTMASS"])
-        if card.name == "MAT1" and table.name == "MATT1":
+        if table.name == card.name.replace("MAT", "MATT"):
             return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 

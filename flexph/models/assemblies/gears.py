@@ -82,7 +82,12 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
                 if meshing is not None:
                     found.append(meshing)
                     met |= {id(a), id(b)}
-    filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
+    filled = {
+        end
+        for t in touches
+        if t.kind in ("pin", "screw", "thread")
+        for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))
+    }
     for one, two in combinations(drawing.parts, 2):
         if not any({m.first, m.second} == {one.name, two.name} for m in found):
             found += _of_cylinders(one, two, filled)

@@ -17,6 +17,9 @@ GROUND_WORDS = re.compile(
     r"ground|base|frame|fram|housing|casing|chassis|stator|foundation|gestell|gehäuse|grund|boden|sockel", re.IGNORECASE
 )
 
+ORDER = ("slot", "ball", "pin", "screw", "thread", "bores", "plane")
+"""Kinds of contacts; the parts of the first one of a joint are those that it connects."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProposedJoint:
@@ -82,7 +85,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     free = tuple(name for name in names if name not in held and name != ground)
     hinged = [Hinged((groups[j.first], groups[j.second]), j.pair) for j in joints]
     gears = proposed_gears(meshes, alone, groups, hinged, ground)
-    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, drawing.overlaps, gears)
+    threads = [{t.first, t.second} for t in touches if t.kind in ("screw", "thread")]
+    overlaps = tuple(own for own in drawing.overlaps if set(own[:2]) not in threads)
+    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, overlaps, gears)
 
 
 def _weld(pair: Pair) -> Pair:
@@ -186,7 +191,7 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[Prop
             between.setdefault((one, two), []).append(touch)
     for _, own in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
         pair = pair_of(own)
-        main = min(own, key=lambda t: ("slot", "ball", "pin", "bores", "plane").index(t.kind))
+        main = min(own, key=lambda t: ORDER.index(t.kind))
         yield ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
 
 
@@ -205,11 +210,15 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
         remarks.append("likely: no pin or screw is in the bores")
     if pair.kind == "slot":
         remarks.append("the slider leaves all turns free: other joints must keep the parts parallel")
-    if pair.kind == "cylindrical":
+    if any(t.kind == "screw" for t in touches):
+        remarks.append("a screw that is tight: if it is loose, a cylindrical joint")
+    if any(t.kind == "thread" for t in touches):
+        remarks.append("its lead is not in the drawing: {kind: screw, …, lead: 2 mm} couples turn and way by yours")
+    elif pair.kind == "cylindrical":
         remarks.append(
             "nothing in the drawing holds it along its axis: a hinge if something does, a screw if it has a thread"
         )
-    if pair.kind == "weld" and not any(t.kind == "bores" for t in touches):
+    if pair.kind == "weld" and not any(t.kind in ("bores", "screw") for t in touches):
         remarks.append("their surfaces leave no motion")
     return remarks
 

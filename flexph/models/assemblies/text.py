@@ -261,6 +261,8 @@ def _sureness(joint: ProposedJoint) -> str:
     if any("they share one plane" in remark for remark in joint.remarks):
         return "not sure"
     words = {SURE[t.kind] for t in joint.touches}
+    if "not sure" in words:
+        return "not sure"
     return "likely" if "likely" in words or joint.pair.kind == "cylindrical" else "sure"
 
 

@@ -16,7 +16,7 @@ from flexph import (
     integrate,
     spring_damper,
 )
-from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Rigid, Sphere, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.laws import gas_spring, potential, resistive
@@ -292,8 +292,6 @@ def test_parameters_of_functions_in_python_are_refused(law):
 
 def test_what_has_no_adjoint_is_refused_by_name():
     height = Last(position("a.tip"), 1)
-    with pytest.raises(ValueError, match="impacts of rigid contacts"):
-        gradient(lambda speed: ball(Rigid(), speed=speed), {"speed": 1.0}, TIMES, Last(position("ball.centre"), 2))
     with pytest.raises(ValueError, match=r"sensor of states, rate of the rate of .* one of runs"):
         gradient(pendulum, {"length": 0.3}, TIMES, Last(acceleration("a.tip")))
     with pytest.raises(ValueError, match=r"has gradients in runs by Exact\(\) only"):

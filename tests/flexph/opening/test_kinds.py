@@ -7,6 +7,7 @@ import h5py
 import meshio
 import numpy as np
 import pytest
+from drawings import Sheet, link
 from streams import streams_of
 from swing_case import flexph
 
@@ -172,3 +173,26 @@ def test_files_for_other_programs_are_refused(name, tmp_path):
     (tmp_path / name).write_text("x")
     with pytest.raises(ValueError, match="must be a file with a motion"):
         scene_of_file(tmp_path / name)
+
+
+def test_a_drawing_has_its_ports_by_name(tmp_path):
+    """Bores and pins in their own colours, plane faces by name; areas 2πrh but for the chords, in metres."""
+    with Sheet() as sheet:
+        plate = link(sheet, (0, 0), (60, 0), low=0, high=8, radius=12, bores=[((0, 0), 6)])
+        sheet.named("arm", sheet.joined(plate, sheet.cylinder((60, 0, 8), (0, 0, 10), 4)))
+        sheet.named("block", sheet.box((100, 0, 0), (120, 10, 10)))
+        path = sheet.write(tmp_path / "two.step")
+    scene = scene_of_file(path)
+    kinds = {part.name: part.kind for part in scene.parts}
+    assert kinds["arm.hole1"] == "joint" and kinds["arm.pin1"] == "force" and kinds["arm"] == "body"
+    assert sum(name.startswith("block.plane") for name in kinds) == 6 and "block" not in kinds
+    for name, radius, length in (("arm.hole1", 0.006, 0.008), ("arm.pin1", 0.004, 0.010)):
+        part = next(part for part in scene.parts if part.name == name)
+        a, b, c = (part.points[0][part.cells[:, k]] for k in range(3))
+        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+        assert area == pytest.approx(2.0 * np.pi * radius * length, rel=0.02)
+        middle = part.points[0].mean(axis=0)
+        outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), ((a + b + c) / 3.0 - middle) * [1.0, 1.0, 0.0])
+        assert np.all(outward < 0.0 if "hole" in name else outward > 0.0)
+    assert {part["name"] for part in page_of(path, tmp_path)["parts"]} == set(kinds)
+    assert shown_files(tmp_path) == {"two": path}

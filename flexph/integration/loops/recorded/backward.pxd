@@ -23,6 +23,7 @@ cdef struct Backward:
     Mat by_inputs
     Mat by_moved
     Vec by_constants
+    Vec by_length
     IVec varied
     Vec carried
     Vec adjoint

@@ -21,7 +21,7 @@ LARGEST = 1000
 
 
 class Cells(NamedTuple):
-    """Cells of recorded numbers, complex arrays with the value and the place of each: of a memory and of a table."""
+    """Recorded numbers of a memory and of a table: complex arrays with the value and the index in the record."""
 
     space: Array
     constants: Array
@@ -58,6 +58,7 @@ class Backward(NamedTuple):
     by_inputs: Array
     by_moved: Array
     by_constants: Array  # (v,)
+    by_length: Array  # (N,), by the length of each step, or (0,)
     varied: Index  # (v,), constants by which derivatives are wanted
     carried: Array  # (n,)
     adjoint: Array  # work space, as all that follows
@@ -76,11 +77,12 @@ class Backward(NamedTuple):
 
 
 def backward_of(
-    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index
+    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index, *, lengths: int = 0
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
-    ``run`` has the states (N + 1, n) as the loops have them, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
+    ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
+    Derivatives by the lengths of that number of steps are wanted.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
@@ -90,7 +92,7 @@ def backward_of(
     n, y = states.shape[1], means.shape[1]
     size = y if y <= LARGEST else 0
     dense, pivot = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size)
+    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size + (lengths > 0))
     wanted, missed, covector, opposite = np.zeros((4, y))
     of = Backward(
         kinds=kinds,
@@ -104,6 +106,7 @@ def backward_of(
         by_inputs=out[2],
         by_moved=out[3],
         by_constants=np.zeros(varied.size),
+        by_length=np.zeros(lengths),
         varied=varied,
         carried=by_state[-1].copy(),
         adjoint=adjoint,

@@ -101,12 +101,14 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     entry = add_entries(b.adjoint, entry, row_of(b.by_offset, k + 1))
     entry = add_entries(b.adjoint, entry, row_of(b.by_inputs, k))
     entry = add_entries(b.adjoint, entry, row_of(b.by_moved, k))
-    add_entries(b.adjoint, entry, b.by_constants)
+    entry = add_entries(b.adjoint, entry, b.by_constants)
+    if b.by_length.size > 0:
+        b.by_length[k] += b.adjoint[entry]
     return 0
 
 
 def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system of step k, and carry the adjoint to its start; False if it is singular."""
+    """Solve the transposed system of step k, and set the adjoint at its start; False if the system is singular."""
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
     add_entries(row_of(b.by_unknown, k), 0, b.wanted)
@@ -119,7 +121,7 @@ def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
+    """Set the memory to the solution of step k, factor its Jacobian, and compute the values of its program."""
     _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
         _record(r, dim, b, given)
@@ -127,7 +129,7 @@ def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, giv
 
 
 def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put a step at its solution, and factor its Jacobian there."""
+    """Set the memory to the solution of step k, and factor its Jacobian there."""
     copy(b.states[k], m.at_state)
     copy(b.means[k], m.x)
     copy(row_of(b.table.moved, k), m.trial_moved)
@@ -256,7 +258,8 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     want(r.trial_moved, entry)
     entry += r.trial_moved.size
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
-    b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
+    entry += b.varied.size
+    b.cells.length[0] = give_one(given.h, LENGTH, 0, entry if b.by_length.size > 0 else -1)
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)

@@ -1,0 +1,89 @@
+"""Adjoint of runs with impacts: jumps of the adjoint where gaps close, with the derivative of the time of each impact.
+
+With the step up to the time τ of an impact, x₁(τ), and all that follows as a function Φ(x₁, τ), the gap g(x₁) = 0 gives
+
+    a₁ = ∂Φ/∂x₁ + λ ∂g/∂x₁,   λ = −(∂Φ/∂τ + ∂Φ/∂x₁·x₁′)/(∂g/∂x₁·x₁′),
+
+so that the derivative by τ vanishes. A sweep back over the step with ∂Φ/∂x₁ and one with ∂g/∂x₁ give both products:
+derivatives by its length and by the rows of its table that depend on τ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...integration.blocks.block_stepper import table_over
+from ...integration.loops.memory.structures import Table
+from ...mechanisms.mechanism import Mechanism
+from ...numerics.arrays import Array
+from ...numerics.rotations import entry_count, spins
+from .impacts import LATER, jump_back, sixth_order
+from .kept_steps import Piece
+from .problems import in_loops
+from .struck_runs import StruckRun
+from .sweeps import ByNumbers, Sweeps, with_inputs
+
+
+def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> ByNumbers:
+    """Take the steps of a run and its impacts back."""
+    jumps: list[Array] = []
+    pieces, impacts = list(run.divided), list(run.impacts)
+    sweeps.take(pieces[-1])
+    for piece, impact in zip(reversed(pieces[:-1]), reversed(impacts), strict=True):
+        row, mechanism = impact.row, run.problem.mechanism
+        jump = jump_back(run.problem, impact, out_of_loops(mechanism, sweeps.sums.carried))
+        later = _table_by_time(run, sweeps.table, row, impact.span)
+        by_time = jump.by_time - sweeps.sums.lengths[row] + _along(later, sweeps.sums.table, row)
+        last = Piece(row - 1, piece.states[-2:], piece.multipliers[-1:])
+        ways = []
+        for adjoint, alone in ((jump.adjoint, False), (jump.by_gap, True)):
+            own = sweeps.none(sweeps.sums.carried.size)
+            own.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
+            sweeps.take(last, own, alone=alone)
+            ways.append((own, own.lengths[row - 1] + _along(later, own.table, row)))
+        (through, rate), (by_gap, closing) = ways
+        share = -(by_time + rate) / closing
+        sums = sweeps.sums._replace(carried=np.zeros_like(sweeps.sums.carried))
+        sweeps.sums = sums.plus(1.0, through).plus(share, by_gap)
+        jumps.append(np.append(-jump.multipliers, share))
+        if len(piece.multipliers) > 1:
+            sweeps.take(Piece(piece.first, piece.states[:-1], piece.multipliers[:-1]))
+    return sweeps.found(np.concatenate(jumps[::-1]))
+
+
+def out_of_loops(mechanism: Mechanism, weights: Array) -> Array:
+    """Weights of the entries of a flat state, from those of a state as the loops have it, with whole rotations."""
+    layout, turning = mechanism.layout, mechanism.network.arrays.turning
+    dim, frames = layout.dim, layout.frames
+    sizes = [part.size for part in layout.split(np.zeros(layout.size))]
+    counts = [dim * frames, dim * dim * frames, sizes[2], sizes[3], spins(dim) * frames, *sizes[5:]]
+    r, R, u, v, spin, *rest = np.split(weights, np.cumsum(counts)[:-1])
+    R = R.reshape(frames, dim, dim)[turning]
+    if dim == 2:  # the second column follows from the first
+        R = np.stack([R[:, 0, 0] + R[:, 1, 1], R[:, 1, 0] - R[:, 0, 1]], axis=1)
+    kept = R.reshape(len(turning), entry_count(dim)).ravel()
+    return np.concatenate([r, kept, u, v, spin.reshape(frames, spins(dim))[turning].ravel(), *rest])
+
+
+def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table:
+    """Derivatives of the rows of the steps before and after an impact by its time, of those that depend on time."""
+    times = table.times[row - 1 : row + 2]
+    constant = [len(own) == 1 for own in table[1:]]
+    if all(constant) and not table.inputs.size:
+        return Table(times, *(np.zeros_like(own) for own in table[1:]))
+
+    def later(by: float) -> Array:
+        own = with_inputs(table_over(run.scheme, times + np.array([0.0, by, 0.0])))
+        return np.concatenate([part.ravel() for part in own[1:]])
+
+    size = min(LATER * span, 0.1 * float(np.diff(times).min()))
+    parts = table.part(row - 1, 2)[1:]
+    ends = np.cumsum([part.size for part in parts])[:-1]
+    found = np.split(sixth_order(later, size), ends)
+    return Table(times, *(own.reshape(part.shape) for own, part in zip(found, parts, strict=True)))
+
+
+def _along(later: Table, sums: Table, row: int) -> float:
+    """Derivative of a functional along changes of the rows around an impact; single rows do not change."""
+    own = sums.part(row - 1, 2)
+    return sum(float((a * b).sum()) for a, b in zip(later[1:], own[1:], strict=True) if len(a) > 1)
