@@ -223,7 +223,7 @@ def test_an_upright_disc_on_springs_sways_with_its_closed_frequency():
 
 def test_compliant_rims_do_not_rest():
     mechanism = disc(Hertz(1e6))
-    with pytest.raises(ValueError, match="rims by the law Rigid; 'rim' is another one"):
+    with pytest.raises(ValueError, match="rims with the law Rigid; 'rim' is of another kind"):
         mechanism.equilibrium(mechanism.assemble())
 
 
