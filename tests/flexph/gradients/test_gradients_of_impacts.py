@@ -88,7 +88,7 @@ def test_the_energy_after_elastic_impacts_has_the_gradient_of_the_energy_at_the_
 def struck(make, times):
     """Run with its impacts, of a mechanism without parameters."""
     problem = problem_of(make, {}, times, strikes=True)
-    run = struck_run(problem, times, progress=False)
+    run = struck_run(problem, progress=False)
     assert isinstance(run, StruckRun)
     return run
 
