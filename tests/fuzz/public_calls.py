@@ -899,7 +899,10 @@ def _studies() -> dict[str, Call]:
             "ends": {"angle": (sensors.joint_angle("bar.root"), 0.01)},
             "limits": {"high": (gradients.Last(sensors.joint_angle("bar.root")), None, 1.0)},
             "bounds": {"motor": (-10.0, 10.0)}, "parameters": {"length": 0.5},
-            "duration": gradients.Duration(0.05, 0.2), "shooting": None, "tolerance": 1e-4, "most": 20}),
+            "duration": gradients.Duration(0.05, 0.2), "shooting": None, "method": None, "tolerance": 1e-4,
+            "most": 20}),
+        "gradients.InteriorPoint": Call(gradients.InteriorPoint, {
+            "tolerance": 1e-6, "memory": 10, "barrier": 0.1, "most": 100}),
         "gradients.Duration": Call(gradients.Duration, {"shortest": 0.5, "longest": 2.0, "weight": 1.0}),
         "gradients.MultipleShooting": Call(gradients.MultipleShooting, {"segments": 4, "guess": None}),
         "gradients.Last": Call(gradients.Last, {"quantity": sensors.position("bar.tip"), "component": 1}),

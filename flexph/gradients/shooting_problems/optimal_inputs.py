@@ -17,9 +17,10 @@ from ...numerics.memo import NamedFields
 from ...results.consecutive_runs import joined
 from ...systems.inputs import Table
 from ..functionals import Functional
+from ..interior_point import InteriorPoint
 from .duration import DURATION, Duration
 from .multiple import MultipleShooting, SegmentedProblem, segmented
-from .search import Closed, Condition, Search, dependent, opposed
+from .search import Closed, Condition, Search, dependent, opposed, smooth_problem
 from .single import Ends, Limits, Problem, end_of, limit_of
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def optimal_control(
     parameters: Mapping[str, float] | None = None,
     duration: Duration | None = None,
     shooting: MultipleShooting | None = None,
+    method: InteriorPoint | None = None,
     tolerance: float = 1e-8,
     most: int = 100,
 ) -> OptimalControl:
@@ -94,8 +96,9 @@ def optimal_control(
 
     The unknowns are the values u of piecewise linear tables at their nodes. :func:`gradients` computes the run and the
     gradients of cost, end conditions and limits by all nodes: this is direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy). The optimum is therefore that of the discrete run, with its exact balances.
-    For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between segments of the run as unknowns.
+    quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the discrete
+    run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between
+    segments of the run as unknowns.
 
     Parameters
     ----------
@@ -125,11 +128,13 @@ def optimal_control(
     shooting : MultipleShooting, optional
         Segments of the run for multiple shooting, which needs functionals of sensors of states; by default single
         shooting.
+    method : InteriorPoint, optional
+        Search by Ipopt, for many unknowns; by default sequential quadratic programming, SLSQP of scipy.
     tolerance : float
         Change of the cost, relative to its first value, and violation of a condition, relative to its first one, at
-        which the search ends.
+        which the search ends; an interior-point search ends by its own tolerance.
     most : int
-        Largest number of iterations.
+        Largest number of iterations; an interior-point search has its own.
 
     Returns
     -------
@@ -197,7 +202,7 @@ def optimal_control(
     sides = dict(bounds or {})
     if duration is not None:
         sides[DURATION] = duration.shortest, duration.longest
-    return _solved(whole, sides, tolerance, most)
+    return _solved(whole, sides, (method, tolerance, most))
 
 
 def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
@@ -220,10 +225,15 @@ def _table(port: str, given: Any, times: Any) -> Table:
 
 
 def _solved(
-    problem: Problem | SegmentedProblem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int
+    problem: Problem | SegmentedProblem,
+    bounds: Mapping[str, tuple[float, float]],
+    how: tuple[InteriorPoint | None, float, int],
 ) -> OptimalControl:
-    """Solve a shooting problem; raises ArithmeticError if the search does not converge."""
-    base = problem.base
+    """Solve a shooting problem by a method; raises ArithmeticError if the search does not converge.
+
+    ``how``: interior-point method or None for SLSQP, tolerance, and largest number of iterations.
+    """
+    base, tolerance = problem.base, how[1]
     first = base.joined({port: own.values for port, own in base.tables.items()}, base.parameters)
     free = (-np.inf, np.inf)
     ends = [
@@ -240,7 +250,7 @@ def _solved(
     for _ in range(CENTRED):
         search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
         conditions = search.conditions(z)
-        result = _minimised(search, conditions, z, (tolerance, most))
+        result = _minimised(search, conditions, z, how)
         evaluations = search.evaluations
         apart = problem.distances(search.asked(result.x))
         if not result.success or max(apart.values(), default=0.0) <= 1e3 * tolerance or isinstance(problem, Problem):
@@ -279,10 +289,15 @@ def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) 
 
 
 def _minimised(
-    search: Search, conditions: Sequence[Condition | Closed], z: Array, ends: tuple[float, int]
+    search: Search,
+    conditions: Sequence[Condition | Closed],
+    z: Array,
+    how: tuple[InteriorPoint | None, float, int],
 ) -> OptimizeResult:
-    """Result of sequential quadratic programming from scaled unknowns."""
-    scale, (tolerance, most) = _scale(search.problem.base, search, z), ends
+    """Result of a search from scaled unknowns."""
+    scale, (method, tolerance, most) = _scale(search.problem.base, search, z), how
+    if method is not None:
+        return method.minimised(smooth_problem(search, conditions, scale, z), z)
     return minimize(
         lambda z: tuple(part / scale for part in search.cost(z)),
         z,

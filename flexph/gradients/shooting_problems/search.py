@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from ...numerics.arrays import Array
 from ...results.unfinished import IntegrationError
+from ..interior_point import SmoothProblem
 from ..runs.readings import readings
 from .multiple import SegmentedProblem
 from .single import COST, Evaluation, Problem, end_of, limit_of
@@ -162,3 +163,34 @@ def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array
     sizes = np.append(sizes, np.zeros(len(names) - sizes.size))
     shares = np.abs(left[:, sizes <= DEPENDENT * sizes[0]]).max(axis=1, initial=0.0)
     return list(dict.fromkeys(name for name, share in zip(names, shares, strict=True) if share > MULTIPLIER))
+
+
+def smooth_problem(search: Search, conditions: Sequence[Condition | Closed], scale: float, z: Array) -> SmoothProblem:
+    """Problem in scaled unknowns, with the cost divided by ``scale``, and values for the conditions near z."""
+    largest = [np.full(np.size(own.residual(search, z)), 0.0 if own.kind == "eq" else np.inf) for own in conditions]
+    upper = np.concatenate([np.zeros(0), *largest])
+
+    def residuals(z: Array) -> Array:
+        return np.concatenate([np.zeros(0), *(np.atleast_1d(own.residual(search, z)) for own in conditions)])
+
+    def slopes(z: Array) -> Array:
+        return np.vstack([np.zeros((0, z.size)), *(np.atleast_2d(own.slope(search, z)) for own in conditions)])
+
+    def solved(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+        def of(z: Array) -> Any:
+            search.asked(z)
+            if search.failed:
+                raise ArithmeticError("the run failed")
+            return function(z)
+
+        return of
+
+    return SmoothProblem(
+        *search.sides,
+        value=solved(lambda z: search.cost(z)[0] / scale),
+        slope=solved(lambda z: search.cost(z)[1] / scale),
+        least=np.zeros_like(upper),
+        largest=upper,
+        constraints=solved(residuals),
+        slopes=solved(slopes),
+    )

@@ -83,8 +83,8 @@ def backward_of(
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
     ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
-    ``instants`` is the number of times in a step at which it calls functions of time; 0 if derivatives by the times of
-    the steps are not wanted.
+    ``instants`` is the number of times at which a step calls functions of time, or 0 without derivatives by the times
+    of steps.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
